@@ -1,0 +1,83 @@
+"""Collecting the results of checks: what every check does before and after its comparison."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from course import answers
+from course.hidden import called_from_hidden_part
+from course.observe import Observation
+from course.results import CheckResult, Failure, TestResult
+from course.table import show_table
+from course.values import Absent, as_node
+
+__all__ = ["Checking"]
+
+Subject = Any
+
+
+class Checking:
+    """The results of one test cell so far, and the points that they give."""
+
+    def __init__(self, exercise: str) -> None:
+        self.exercise = exercise
+        self._results: list[CheckResult] = []
+        self._since = len(answers.outcomes())
+
+    def _record(
+        self,
+        test: Callable[[], Failure | None],
+        name: str,
+        how: dict[str, Any],
+        subjects: list[Subject],
+        error_is_fine: bool = False,
+    ) -> None:
+        unknown = set(how) - {"name", "message", "misconception", "weight"}
+        if unknown:
+            raise TypeError(f"a check takes name, message, misconception, weight; not {unknown}")
+        lost = _lost(subjects, error_is_fine)
+        failure = Failure(lost.reason) if lost is not None else _tested(test)
+        self._results.append(
+            CheckResult.of(
+                failure,
+                name=how.get("name") or name,
+                message=how.get("message"),
+                misconception=how.get("misconception"),
+                weight=float(how.get("weight", 1.0)),
+                attempted=lost is None or lost.attempted,
+                hidden=called_from_hidden_part(sys._getframe(1)),
+                explain=lost is None,
+            )
+        )
+
+    def result(self, points: float) -> TestResult:
+        """The checks so far as a frozen record, with the points they give out of `points`."""
+        outcomes = answers.outcomes()[self._since :]
+        attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
+        return TestResult.of(self.exercise, self._results, points, attempted)
+
+    def score(self, points: float) -> float:
+        """Show the table and return the points: all of them only when every check holds."""
+        result = self.result(points)
+        show_table(result)
+        return result.score
+
+
+def _tested(test: Callable[[], Failure | None]) -> Failure | None:
+    try:
+        return test()
+    except Exception as error:
+        return Failure(f"this could not be checked: {type(error).__name__}: {str(error)[:300]}")
+
+
+def _lost(subjects: list[Subject], error_is_fine: bool) -> Absent | None:
+    """Why a subject is not there to be checked."""
+    for subject in subjects:
+        if isinstance(subject, Observation):
+            if subject.error is not None and not (error_is_fine and subject.attempted):
+                return Absent(f"`{subject.name}` ended with {subject.error}", subject.attempted)
+        elif isinstance(as_node(subject), Absent):
+            return as_node(subject)
+    return None

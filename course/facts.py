@@ -1,0 +1,330 @@
+"""What is true of a tensor: the facts that PyTorch can be asked, as one frozen value.
+
+Every function that asks torch something is captured when this module is imported. A notebook
+that later replaces `torch.Tensor.stride` changes its own calls, not these facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+__all__ = ["TensorFacts", "facts", "overlap", "positions", "same_storage"]
+
+_Tensor = torch.Tensor
+_Base = torch._C.TensorBase
+_no_override = torch._C.DisableTorchFunctionSubclass
+_size, _stride, _offset = _Base.size, _Base.stride, _Base.storage_offset
+_contiguous, _itemsize, _address = _Base.is_contiguous, _Base.element_size, _Base.data_ptr
+_is_inference, _is_view, _untyped_storage = (
+    _Base.is_inference,
+    _Base._is_view,
+    _Base.untyped_storage,
+)
+
+
+def _getter(name: str) -> Callable[[torch.Tensor], Any]:
+    """The C function behind an attribute such as `grad_fn`."""
+    return vars(_Base)[name].__get__
+
+
+_get_version, _get_leaf, _get_requires = map(_getter, ("_version", "is_leaf", "requires_grad"))
+_get_grad_fn, _get_grad, _get_retains = map(_getter, ("grad_fn", "grad", "retains_grad"))
+_get_layout, _get_dtype, _get_device = map(_getter, ("layout", "dtype", "device"))
+_strided = torch.strided
+
+# The widest alignment that is asked for: torch's CPU allocator starts every storage at a
+# multiple of 64 bytes, so a larger power of two would be luck.
+_WIDEST_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """The facts of one tensor at one moment; they stay true of that moment when it is gone.
+
+    `shape`, `stride` and `storage_offset` count elements; names ending in `nbytes`, and
+    `byte_range`, count bytes. `storage` is a serial number: two tensors have the same number
+    exactly when they live in the same storage, and a number is never used again.
+    """
+
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    storage_offset: int
+    dtype: str
+    itemsize: int
+    device: str
+    storage: int
+    storage_nbytes: int
+    byte_range: tuple[int, int]
+    is_contiguous: bool
+    is_leaf: bool
+    requires_grad: bool
+    grad_fn: str | None
+    version: int | None
+    is_view: bool
+    kind: str = "Tensor"
+    layout: str = "strided"
+    alignment: int = _WIDEST_ALIGNMENT
+    grad: TensorFacts | None = None
+
+    @property
+    def numel(self) -> int:
+        """The number of elements, which may exceed the number of slots in the storage."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+    def __repr__(self) -> str:
+        start, stop = self.byte_range
+        lines = [
+            f"{self.kind} {self.shape} {self.dtype} on {self.device}",
+            f"  stride {self.stride} · storage_offset {self.storage_offset}"
+            f" · {'contiguous' if self.is_contiguous else 'not contiguous'}",
+            f"  storage #{self.storage} ({self.storage_nbytes} bytes)"
+            f" · bytes {start} to {stop} · {'view' if self.is_view else 'not a view'}",
+            f"  {'leaf' if self.is_leaf else 'not a leaf'} · requires_grad {self.requires_grad}"
+            f" · grad_fn {self.grad_fn} · version {self.version}",
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as plain data that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> TensorFacts:
+        """The facts that `to_dict` wrote. Raises ValueError for anything else."""
+        values = dict(data) if isinstance(data, dict) else {}
+        names = {field.name for field in fields(cls)}
+        if set(values) != names:
+            raise ValueError(f"not the facts of a tensor: fields {sorted(set(values) ^ names)}")
+        for name in ("shape", "stride", "byte_range"):
+            values[name] = tuple(_whole(number, name) for number in values[name])
+        for name in ("storage_offset", "itemsize", "storage", "storage_nbytes", "alignment"):
+            values[name] = _whole(values[name], name)
+        if values["grad"] is not None:
+            values["grad"] = cls.from_dict(values["grad"])
+        return cls(**values)
+
+
+def _whole(number: object, name: str) -> int:
+    if type(number) is not int:
+        raise ValueError(f"not the facts of a tensor: {name} holds {number!r}, not an int")
+    return number
+
+
+class _StorageNumbers:
+    """Gives every storage a serial number that no later storage gets.
+
+    A weak reference keeps the small struct of a storage (not its memory) from being freed, so
+    its address cannot be taken by another storage while it is in the table.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._next = 1
+        self._prune_at = 1024
+
+    def number(self, storage: torch.UntypedStorage) -> int:
+        key = storage._cdata
+        found = self._known.get(key)
+        if found is not None:
+            return found[1]
+        if len(self._known) >= self._prune_at:
+            self._prune()
+        number = self._next
+        self._next += 1
+        self._known[key] = (StorageWeakRef(storage), number)
+        return number
+
+    def _prune(self) -> None:
+        self._known = {k: entry for k, entry in self._known.items() if not entry[0].expired()}
+        self._prune_at = max(1024, 2 * len(self._known))
+
+
+_number_of = _StorageNumbers().number
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """How a tensor subclass whose memory lives elsewhere (a simulated GPU) is observed.
+
+    `facts` returns the facts of the tensor. `host` returns a CPU tensor with the same size,
+    stride and offset over a copy or the twin of its storage: the bytes to look at.
+    """
+
+    facts: Callable[[Any], TensorFacts]
+    host: Callable[[Any], torch.Tensor]
+
+
+_adapters: dict[type, Adapter] = {}
+
+
+def adapt(tensor_class: type, adapter: Adapter) -> None:
+    """Let `facts` and observations understand a tensor subclass, from now on."""
+    _adapters[tensor_class] = adapter
+
+
+def adapter_of(tensor: torch.Tensor) -> Adapter | None:
+    """The adapter registered for exactly this tensor's class, if there is one."""
+    return _adapters.get(type(tensor))
+
+
+def storage_number(tensor: torch.Tensor) -> int:
+    """The serial number of the storage that a strided tensor lives in."""
+    with _no_override():
+        return _number_of(_untyped_storage(tensor))
+
+
+def facts(tensor: torch.Tensor) -> TensorFacts:
+    """What is true of a tensor now: shape, stride, storage, version, autograd.
+
+    >>> facts(torch.zeros(2, 3).t()).stride
+    (1, 3)
+
+    Raises TypeError for anything that is not a tensor.
+    """
+    if not isinstance(tensor, _Tensor):
+        raise TypeError(
+            f"facts() asks a tensor; this is {_article(type(tensor).__name__)}. "
+            "Turn it into a tensor first, for example with torch.as_tensor(...)."
+        )
+    adapter = adapter_of(tensor)
+    if adapter is not None:
+        return adapter.facts(tensor)
+    with _no_override():
+        return _read(tensor)
+
+
+def _read(tensor: torch.Tensor) -> TensorFacts:
+    if _get_layout(tensor) is not _strided:
+        return _read_without_strides(tensor)
+    shape, stride, offset = tuple(_size(tensor)), tuple(_stride(tensor)), int(_offset(tensor))
+    itemsize, storage = _itemsize(tensor), _untyped_storage(tensor)
+    return TensorFacts(
+        shape=shape,
+        stride=stride,
+        storage_offset=offset,
+        itemsize=itemsize,
+        storage=_number_of(storage),
+        storage_nbytes=storage.nbytes(),
+        byte_range=byte_range_of(shape, stride, offset, itemsize),
+        is_contiguous=_contiguous(tensor),
+        alignment=_alignment(_address(tensor)),
+        **_autograd_facts(tensor),
+    )
+
+
+def _read_without_strides(tensor: torch.Tensor) -> TensorFacts:
+    """The facts of a sparse or opaque tensor, which has no single storage and no strides."""
+    return TensorFacts(
+        shape=tuple(_size(tensor)),
+        stride=(),
+        storage_offset=0,
+        itemsize=_itemsize(tensor),
+        storage=0,
+        storage_nbytes=0,
+        byte_range=(0, 0),
+        is_contiguous=False,
+        layout=str(_get_layout(tensor)).removeprefix("torch."),
+        **_autograd_facts(tensor),
+    )
+
+
+def _autograd_facts(tensor: torch.Tensor) -> dict[str, Any]:
+    leaf, node = _get_leaf(tensor), _get_grad_fn(tensor)
+    # Reading .grad of an intermediate that does not retain it would warn.
+    grad = _get_grad(tensor) if leaf or _get_retains(tensor) else None
+    return {
+        "dtype": str(_get_dtype(tensor)).removeprefix("torch."),
+        "device": str(_get_device(tensor)),
+        "is_leaf": leaf,
+        "requires_grad": _get_requires(tensor),
+        "grad_fn": None if node is None else str(node.name()).rpartition("::")[2],
+        "version": None if _is_inference(tensor) else _get_version(tensor),
+        "is_view": _is_view(tensor),
+        "kind": type(tensor).__name__,
+        "grad": None if grad is None else facts(grad),
+    }
+
+
+def _alignment(address: int) -> int:
+    return min(address & -address, _WIDEST_ALIGNMENT) if address else _WIDEST_ALIGNMENT
+
+
+def byte_range_of(
+    shape: tuple[int, ...], stride: tuple[int, ...], offset: int, itemsize: int
+) -> tuple[int, int]:
+    """The half-open range of bytes within the storage that a layout can reach."""
+    first = offset * itemsize
+    if 0 in shape:
+        return first, first
+    last = offset + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+    return first, (last + 1) * itemsize
+
+
+def _as_facts(subject: torch.Tensor | TensorFacts) -> TensorFacts:
+    return subject if isinstance(subject, TensorFacts) else facts(subject)
+
+
+def same_storage(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> bool:
+    """Whether two tensors live in one storage (they need not share any element of it)."""
+    first, second = _as_facts(a), _as_facts(b)
+    return first.storage == second.storage and first.storage != 0
+
+
+def positions(subject: torch.Tensor | TensorFacts) -> list[int]:
+    """The storage position of every element, in elements, in row-major order of the index.
+
+    >>> positions(torch.arange(6).view(2, 3).t())
+    [0, 3, 1, 4, 2, 5]
+    """
+    seen = _as_facts(subject)
+    where = np.full(seen.shape, seen.storage_offset, dtype=np.int64)
+    for axis, (size, step) in enumerate(zip(seen.shape, seen.stride, strict=True)):
+        along = np.arange(size, dtype=np.int64) * step
+        where += along.reshape([-1 if i == axis else 1 for i in range(len(seen.shape))])
+    return [int(position) for position in where.reshape(-1)]
+
+
+def overlap(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> bool:
+    """Whether two tensors have a byte of memory in common, decided exactly.
+
+    Sharing a storage is not overlapping:
+
+    >>> a = torch.zeros(4)
+    >>> same_storage(a[:2], a[2:]), overlap(a[:2], a[2:])
+    (True, False)
+    """
+    first, second = _as_facts(a), _as_facts(b)
+    if not same_storage(first, second) or 0 in first.shape or 0 in second.shape:
+        return False
+    if first.byte_range[1] <= second.byte_range[0] or second.byte_range[1] <= first.byte_range[0]:
+        return False
+    one, other = _windows(first, second)
+    return np.shares_memory(one, other)
+
+
+def _windows(*layouts: TensorFacts) -> list[np.ndarray]:
+    """NumPy arrays laid out alike over one shared buffer whose pages are never touched."""
+    buffer = np.empty(max(seen.byte_range[1] for seen in layouts), dtype=np.uint8)
+    return [
+        np.ndarray(
+            seen.shape,
+            dtype=f"V{seen.itemsize}",
+            buffer=buffer,
+            offset=seen.byte_range[0],
+            strides=[step * seen.itemsize for step in seen.stride],
+        )
+        for seen in layouts
+    ]
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
