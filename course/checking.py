@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from course import answers
+from course.compare import difference
 from course.hidden import called_from_hidden_part
 from course.observe import Observation
 from course.results import CheckResult, Failure, TestResult
@@ -44,7 +46,7 @@ class Checking:
                 failure,
                 name=how.get("name") or name,
                 message=how.get("message"),
-                misconception=how.get("misconception"),
+                misconception=_which(how.get("misconception"), failure, lost),
                 weight=float(how.get("weight", 1.0)),
                 attempted=lost is None or lost.attempted,
                 hidden=called_from_hidden_part(sys._getframe(1)),
@@ -63,6 +65,34 @@ class Checking:
         result = self.result(points)
         show_table(result)
         return result.score
+
+
+def _which(
+    named: str | dict[str, Any] | None, failure: Failure | None, lost: Absent | None
+) -> str | None:
+    """The misconception that a failure shows: the one named, or the one that it fits.
+
+    A dict names several, each with what it leads to: a value, an exception class, or a
+    condition to call. The first that fits is meant; none may fit.
+    """
+    if not isinstance(named, dict):
+        return named
+    if failure is None:
+        return next(iter(named), None)
+    for name, leads_to in named.items():
+        if _fits(leads_to, failure, lost):
+            return name
+    return None
+
+
+def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
+    if isinstance(leads_to, type) and issubclass(leads_to, BaseException):
+        return lost is not None and f"ended with {leads_to.__name__}" in lost.reason
+    if lost is not None:
+        return False
+    if isinstance(leads_to, FunctionType):
+        return _tested(lambda: None if leads_to() else Failure("no")) is None
+    return difference(failure.value, leads_to) is None
 
 
 def _tested(test: Callable[[], Failure | None]) -> Failure | None:

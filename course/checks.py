@@ -25,7 +25,8 @@ class Check(Checking):
     """Collects the checks of one test cell.
 
     Every method takes, beside its subjects: `name` (the check in words), `message` (cause and
-    remedy, shown when it fails), `misconception` (the id of what the learner may believe) and
+    remedy, shown when it fails), `misconception` (the id of what the learner may believe, or a
+    dict of ids, each with the value, exception class or condition that it leads to) and
     `weight` (its share of the points, 1 unless said otherwise).
     """
 
@@ -49,7 +50,8 @@ class Check(Checking):
             found = difference(actual, expected, **tolerance)
             if found is None:
                 return None
-            return Failure(f"{_where(actual)}: {found}", brief(actual), brief(expected))
+            words = f"{_where(actual)}: {found}"
+            return Failure(words, brief(actual), brief(expected), value=actual)
 
         self._record(test, name, how, [actual])
 
@@ -116,7 +118,8 @@ class Check(Checking):
             if actual == expected:
                 return None
             words = f"{_where(subject)} has {fact} {actual}; {expected} was expected"
-            return Failure(words, str(actual), str(expected), (seen,) if layout else ())
+            shown = (seen,) if layout else ()
+            return Failure(words, str(actual), str(expected), shown, actual)
 
         self._record(test, name, how, [subject])
 

@@ -13,12 +13,13 @@ __all__ = ["CheckResult", "Failure", "TestResult"]
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a check does not hold, and what to show beside it."""
+    """Why a check does not hold, what to show beside it, and the value that was compared."""
 
     words: str
     actual: str | None = None
     expected: str | None = None
     layouts: tuple[TensorFacts, ...] = ()
+    value: Any = None
 
 
 @dataclass(frozen=True)

@@ -237,3 +237,21 @@ def test_the_record_of_a_result_is_plain_data() -> None:
     record = json.loads(json.dumps(check.result(1).to_dict()))
     assert record["checks"][0]["misconception"] == "m"
     assert record["checks"][0]["layouts"][0]["stride"] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("actual", "meant"),
+    [((12, 4), "bytes"), ((1, 3), "columns"), ((7, 7), None), ((3, 1), "bytes")],
+)
+def test_of_several_misconceptions_the_one_that_fits_is_meant(actual: Any, meant: Any) -> None:
+    check = Check("x")
+    check.equal(actual, (3, 1), misconception={"bytes": (12, 4), "columns": (1, 3)})
+    assert check.result(1).checks[0].misconception == meant
+
+
+def test_a_misconception_may_lead_to_an_exception_or_a_condition() -> None:
+    check = Check("x")
+    seen = observe(lambda: [].index(1))
+    check.equal(seen.result, 0, misconception={"a": IndexError, "b": ValueError})
+    check.that(False, misconception={"a": lambda: False, "b": lambda: True})
+    assert [c.misconception for c in check.result(1).checks] == ["b", "b"]
