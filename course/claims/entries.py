@@ -1,0 +1,209 @@
+"""The entries of a claims file: what they hold, and the reasons to refuse one.
+
+One TOML file a lesson, `course/claims/NN-slug.toml`, holds two kinds of entries:
+
+    [[claim]]
+    id = "reshape-always-copies"
+    said = "…"                      # the sentence as people say it
+    verdict = "false"               # true | false | depends | outdated
+    fact = "…"                      # the correct statement
+    ledger = "C000-15"              # optional: where the claim was collected
+    misconception = "…"             # optional: id of a [[misconception]]
+    source = "…"                    # optional: where the fact stands when no run can show it here
+    needs = "fork"                  # optional: fork | linux | cuda
+    slow = true                     # optional: the proof takes more than a second
+    proof = '''…'''                 # code, run after the preamble of course.claims.proofs
+    shows = "shared and not copied" # expression that must hold after the proof ran
+    proof_cuda = '''…'''            # optional, with shows_cuda: the same on a GPU
+    shows_cuda = "…"
+
+    [[misconception]]
+    id = "…"                        # the id that a failed check names
+    title = "…"
+    why = "…"
+    section = "…"                   # anchor of the lesson's section that explains it
+
+    ClaimError
+    ├── UnknownId        no claim, misconception or lesson of that name
+    └── MalformedClaims  a TOML file breaks the form above
+"""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "VERDICTS",
+    "Claim",
+    "ClaimError",
+    "Entries",
+    "MalformedClaims",
+    "Misconception",
+    "UnknownId",
+    "parse",
+    "refuse_duplicates",
+]
+
+VERDICTS = ("true", "false", "depends", "outdated")
+_NEEDS = ("fork", "linux", "cuda")
+
+
+class ClaimError(Exception):
+    """A claim cannot be given."""
+
+
+class UnknownId(ClaimError, LookupError):
+    """Nothing has that name; the message names the nearest ones."""
+
+
+class MalformedClaims(ClaimError, ValueError):
+    """A claims file breaks its form; the message names file, entry and remedy."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence people believe, its verdict, the fact, and the code that settles it."""
+
+    id: str
+    said: str
+    verdict: str
+    fact: str
+    proof: str
+    shows: str
+    lesson: str
+    ledger: str | None = None
+    misconception: str | None = None
+    source: str | None = None
+    needs: str | None = None
+    slow: bool = False
+    proof_cuda: str | None = None
+    shows_cuda: str | None = None
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong idea that a failed check points at, and the section that puts it right."""
+
+    id: str
+    title: str
+    why: str
+    section: str
+    lesson: str
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries of one file, in its order."""
+
+    claims: tuple[Claim, ...]
+    misconceptions: tuple[Misconception, ...]
+
+
+_CLAIM_REQUIRED = ("id", "said", "verdict", "fact", "proof", "shows")
+_CLAIM_OPTIONAL = (
+    "ledger",
+    "misconception",
+    "source",
+    "needs",
+    "slow",
+    "proof_cuda",
+    "shows_cuda",
+)
+_MISCONCEPTION_REQUIRED = ("id", "title", "why", "section")
+
+
+def parse(text: str, slug: str) -> Entries:
+    """The entries of one file's text, each checked."""
+    file = f"{slug}.toml"
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise MalformedClaims(f"{file}: not valid TOML: {error}. Mend that place.") from None
+    for key in tables:
+        if key not in ("claim", "misconception"):
+            raise MalformedClaims(
+                f"{file}: unknown table {key!r}. Write [[claim]] or [[misconception]]."
+            )
+    found = Entries(
+        tuple(_claim(entry, where, slug) for entry, where in _entries(tables, "claim", file)),
+        tuple(
+            _misconception(entry, where, slug)
+            for entry, where in _entries(tables, "misconception", file)
+        ),
+    )
+    refuse_duplicates((found,))
+    return found
+
+
+def _entries(tables: Mapping[str, Any], kind: str, file: str) -> list[tuple[dict[str, Any], str]]:
+    """The tables of one kind, each with the words that name its place."""
+    found = tables.get(kind, [])
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise MalformedClaims(f"{file}: {kind!r} is not a list of tables. Write [[{kind}]].")
+    return [
+        (
+            entry,
+            f"{file}: {kind} {entry['id']!r}" if "id" in entry else f"{file}: {kind} number {n}",
+        )
+        for n, entry in enumerate(found, start=1)
+    ]
+
+
+def _claim(entry: Mapping[str, Any], where: str, lesson: str) -> Claim:
+    _check_keys(entry, _CLAIM_REQUIRED, _CLAIM_OPTIONAL, where)
+    _check_choice(entry, "verdict", VERDICTS, where)
+    _check_choice(entry, "needs", _NEEDS, where)
+    if ("proof_cuda" in entry) != ("shows_cuda" in entry):
+        raise MalformedClaims(f"{where}: proof_cuda and shows_cuda go together. Add the other one.")
+    return Claim(lesson=lesson, **entry)
+
+
+def _misconception(entry: Mapping[str, Any], where: str, lesson: str) -> Misconception:
+    _check_keys(entry, _MISCONCEPTION_REQUIRED, (), where)
+    return Misconception(lesson=lesson, **entry)
+
+
+def _check_keys(
+    entry: Mapping[str, Any], required: tuple[str, ...], optional: tuple[str, ...], where: str
+) -> None:
+    for key in required:
+        if key not in entry:
+            raise MalformedClaims(f'{where}: the key {key!r} is missing. Add {key} = "…".')
+    for key, value in entry.items():
+        if key not in required + optional:
+            raise MalformedClaims(
+                f"{where}: unknown key {key!r}. {_nearest(key, required + optional)}"
+            )
+        wanted, form = (bool, "true or false") if key == "slow" else (str, "a string")
+        if not isinstance(value, wanted):
+            raise MalformedClaims(f"{where}: {key} must be {form}, not {value!r}.")
+        if value == "":
+            raise MalformedClaims(f"{where}: {key} is empty. Write it, or remove the line.")
+
+
+def _nearest(key: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    return f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known)}."
+
+
+def _check_choice(entry: Mapping[str, Any], key: str, allowed: tuple[str, ...], where: str) -> None:
+    if key in entry and entry[key] not in allowed:
+        raise MalformedClaims(
+            f"{where}: {key} is {entry[key]!r}. Write one of {', '.join(allowed)}."
+        )
+
+
+def refuse_duplicates(files: Iterable[Entries]) -> None:
+    """Nothing, unless an id stands twice in these files."""
+    for kind in ("claims", "misconceptions"):
+        seen: dict[str, str] = {}
+        entries: list[Claim | Misconception] = [e for file in files for e in getattr(file, kind)]
+        for entry in entries:
+            if entry.id in seen:
+                raise MalformedClaims(
+                    f"{entry.lesson}.toml: {kind[:-1]} {entry.id!r} stands twice"
+                    f" (first in {seen[entry.id]}.toml). Rename one of them."
+                )
+            seen[entry.id] = entry.lesson
