@@ -1,0 +1,25 @@
+"""The examples in the docstrings of figures, widgets and stride rules, run."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("module", "least"),
+    [
+        ("course.figures.layouts", 1),
+        ("course.figures.picture", 1),
+        ("course.figures.steps", 1),
+        ("course.figures.storage", 1),
+        ("course.strides", 3),
+        ("course.widgets.steps", 2),
+    ],
+)
+def test_examples_show_what_they_return(module: str, least: int) -> None:
+    seen = doctest.testmod(import_module(module))
+    assert seen.failed == 0
+    assert seen.attempted >= least
