@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from html import escape
@@ -9,7 +10,7 @@ from typing import Any
 
 from course.results import CheckResult, TestResult
 
-__all__ = ["METADATA_KEY", "html_table", "show_table", "text_table"]
+__all__ = ["METADATA_KEY", "draw_layouts", "html_table", "show_table", "text_table"]
 
 METADATA_KEY = "pytorch-measured"
 _MARKS = {"passed": "✓", "failed": "✗", "open": "–"}
@@ -72,7 +73,7 @@ def _hint(check: CheckResult) -> list[str]:
 
 
 def html_table(result: TestResult, *, picture: Callable[..., Any] | None = None) -> str:
-    """The table as HTML; `picture(yours, expected)` draws the first failed layout check."""
+    """The table as HTML; `picture(check)` draws the first failed layout check."""
     rows = "".join(_row(check) for check in result.checks)
     drawn = _drawing(result, picture) if picture is not None else ""
     return (
@@ -88,12 +89,12 @@ def html_table(result: TestResult, *, picture: Callable[..., Any] | None = None)
 def _row(check: CheckResult) -> str:
     state = _state(check)
     cell = "padding:4px 8px;text-align:left;vertical-align:top;border-top:1px solid #9ca3af55"
-    body = [escape(_label(check))]
+    body = [_marked(_label(check))]
     if not check.passed and check.attempted:
         if check.message:
-            body.append(f'<div style="margin-top:2px">{escape(check.message)}</div>')
+            body.append(f'<div style="margin-top:2px">{_marked(check.message)}</div>')
         body += [f"<div>{name}: <code>{escape(value)}</code></div>" for name, value in _pair(check)]
-        body += [f"<div><em>{escape(line)}</em></div>" for line in _hint(check)]
+        body += [f"<div><em>{_marked(line)}</em></div>" for line in _hint(check)]
     return (
         f'<tr><td style="{cell};width:1.5em;font-weight:bold;color:{_COLOURS[state]}" '
         f'aria-label="{_WORDS[state]}" title="{_WORDS[state]}">{_MARKS[state]}</td>'
@@ -101,11 +102,16 @@ def _row(check: CheckResult) -> str:
     )
 
 
+def _marked(text: str) -> str:
+    """Text as HTML, with `names` between backticks set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def _drawing(result: TestResult, picture: Callable[..., Any]) -> str:
     for check in result.checks:
         if not check.passed and check.attempted and check.layouts and not check.hidden:
             try:
-                return str(picture(*check.layouts)._repr_html_())
+                return str(picture(check)._repr_html_())
             except Exception:
                 # A picture is a help; the words of the check stand without it.
                 return ""
@@ -126,17 +132,24 @@ class Table:
     ) -> tuple[dict[str, str], dict[str, Any]]:
         data = {
             "text/plain": text_table(self.result),
-            "text/html": html_table(self.result, picture=_picture()),
+            "text/html": html_table(self.result, picture=draw_layouts),
         }
         return data, {METADATA_KEY: self.result.to_dict()}
 
 
-def _picture() -> Callable[..., Any] | None:
-    try:
-        from course.figures import compare_storage
-    except ImportError:
-        return None
-    return compare_storage
+# What a check of two tensors expects: the second one is then no model of the first.
+_OF_TWO = {"the same storage", "a storage of its own", "a common element", "no common element"}
+
+
+def draw_layouts(check: CheckResult) -> Any:
+    """The picture of a failed layout check: your tensor, and the other one or the expected one."""
+    from course.figures import compare_storage, show_storage
+
+    if len(check.layouts) == 1:
+        return show_storage(*check.layouts, names=["yours"])
+    if check.expected in _OF_TWO:
+        return show_storage(*check.layouts, names=["yours", "the other one"])
+    return compare_storage(*check.layouts)
 
 
 def show_table(result: TestResult) -> None:

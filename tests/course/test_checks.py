@@ -47,7 +47,7 @@ def test_a_copy_is_told_with_its_bytes() -> None:
     check.shares_storage(seen.result, seen.args[0], message="Strides (1, 3) cannot merge.")
     assert failed(check) == [
         "the result of `flatten` has its own storage (24 bytes) and not that of "
-        "the arguments[0]: the elements were copied. Strides (1, 3) cannot merge."
+        "argument[0]: the elements were copied. Strides (1, 3) cannot merge."
     ]
 
 
