@@ -22,14 +22,8 @@ NOTEBOOK = HERE.parent / "source/04-memory-layout/04-memory-layout.ipynb"
 WRONG = "def flatten(x):\n    return x.contiguous().view(-1)\n"
 PAGE = "<meta charset=utf-8><body style='font-family:sans-serif;width:880px;margin:16px'>{}</body>"
 CHROMIUM = [
-    "chromium",
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--hide-scrollbars",
-    "--force-device-scale-factor=1.5",
+    *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+    *("--disable-background-networking", "--hide-scrollbars", "--force-device-scale-factor=1.5"),
 ]
 
 
