@@ -1,0 +1,118 @@
+# PyTorch, measured. `make help` lists the targets; each sets up .venv by itself.
+#
+#   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
+#   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
+#
+# On Linux, pip takes PyTorch's CUDA build, several GB. PIP_EXTRA_INDEX_URL with the address of
+# PyTorch's CPU builds (see its "Get started" page) takes the small one.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+READY  := $(VENV)/.ready
+
+# nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
+RUN        := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+AUTOGRADER := $(RUN) $(PY) -m autograder
+PYTEST     := $(RUN) PYTHONHASHSEED=0 $(PY) -m pytest
+
+LAB_ARGS ?=
+STUDENTS ?= 12
+
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help demo lab release answers test lint types drift pytest test-gpu bench wheel clean force
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+# --- set-up ------------------------------------------------------------------------------------
+
+# The stamp holds the folder it was made in: a copy of the tree must not run the original's code.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+$(READY): force
+endif
+
+# torch comes first and pinned; after that nothing that asks for torch can bring another one.
+# setuptools comes with it, so that building the package itself needs no network.
+$(READY): pyproject.toml constraints.txt
+	@test -x $(PY) || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "make: $(PYTHON) is not Python 3.11 or newer. Name one: make PYTHON=python3.12 …"; exit 1; } >&2
+	@echo "Setting up $(VENV); the first time takes some minutes."
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	    echo "make: $(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; } >&2
+	@$(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt torch setuptools
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c constraints.txt -e '.[teach,cluster,dev]'
+	@printf '%s' '$(CURDIR)' > $(READY)
+
+# --- use ---------------------------------------------------------------------------------------
+
+demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
+	@$(AUTOGRADER) simulate --students $(STUDENTS) --lessons all --seed 1 --out demo
+	@$(AUTOGRADER) grade --course demo
+	@$(AUTOGRADER) feedback --course demo
+	@$(AUTOGRADER) report --course demo
+	@echo '$(CURDIR)/demo/gradebook.db'
+
+# lab/.as-released remembers each file as it was copied. A file that still equals its memory is
+# brought up to date; one that you changed is kept, and a newer edition of it is announced.
+lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
+	@cd release && find . -type f ! -path '*/.*/*' | while IFS= read -r file; do \
+	    mine="../lab/$$file"; copied="../lab/.as-released/$$file"; \
+	    mkdir -p "$${mine%/*}" "$${copied%/*}"; \
+	    if [ ! -e "$$mine" ] || cmp -s "$$mine" "$$copied"; then \
+	        cp "$$file" "$$mine"; cp "$$file" "$$copied"; \
+	    elif ! cmp -s "$$file" "$$copied"; then \
+	        echo "lab/$${file#./}: kept as you changed it; the new edition is release/$${file#./}"; \
+	    fi; done
+	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
+	    cd lab && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" exec python -m jupyterlab $$root $(LAB_ARGS)
+
+release: $(READY)  ## write both editions of every lesson into release/
+	@$(AUTOGRADER) release
+
+wheel: $(READY)  ## build the package into dist/, for a notebook without network
+	@rm -rf build dist
+	@$(PY) -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+	@rm -rf build
+	@ls dist/*.whl
+
+# --- check -------------------------------------------------------------------------------------
+
+# pytest comes last: its closing line is the last thing a reader sees.
+test: lint types drift answers pytest  ## everything: lint, types, drift, answers, pytest
+
+lint: $(READY)  ## ruff on code and source notebooks
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+types: $(READY)  ## mypy on both packages
+	@$(PY) -m mypy
+
+drift: $(READY)  ## is release/ what source/ gives?
+	@$(AUTOGRADER) release --check
+
+answers: $(READY)  ## right answers get all points, wrong ones their misconception
+	@$(AUTOGRADER) check-answers
+
+pytest: $(READY)  ## the tests alone, on two cores
+	@$(PYTEST) -n 2 --dist loadfile --durations 10
+
+# A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
+ifdef GPU_PYTHON
+test-gpu:
+	@$(GPU_PYTHON) -c 'import torch; torch.cuda.is_available() or exit("make test-gpu: $(GPU_PYTHON) sees no NVIDIA GPU")'
+	@$(GPU_PYTHON) -m pytest -m cuda
+else
+test-gpu: $(READY)  ## the tests that need an NVIDIA GPU
+	@$(PY) -c 'import torch; torch.cuda.is_available() or exit("make test-gpu: PyTorch sees no NVIDIA GPU here")'
+	@$(PYTEST) -m cuda
+endif
+
+bench: $(READY)  ## wall and CPU against stock nbgrader
+	@$(AUTOGRADER) bench
+
+clean:  ## remove what can be made again; .venv, lab/ and a real class stay
+	@rm -rf demo dist build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
+	@find course autograder tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,117 @@
+"""What holds for every test: one thread, seeded, nothing of the user's, nothing left out unsaid.
+
+REQUIRE_ALL=1 turns a skipped test into a failed one, with the reason it gave. Two kinds of tests
+are left out openly instead, and counted at the end of the run: those marked `cuda` where there is
+no GPU, and those marked `needs_recording("FILE")` while that recording has not been made.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+# Before anything imports torch. Two xdist workers with two threads each fight for two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+from hypothesis import settings
+
+TESTS = Path(__file__).parent
+REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
+HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+# The same examples on every run and every machine, and no time limit that a loaded one would miss.
+settings.register_profile("same-everywhere", derandomize=True, deadline=None, database=None)
+settings.load_profile("same-everywhere")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start without the user's Jupyter and IPython files, and without anything left out."""
+    config.stash[LEFT_OUT] = {}
+    home = config.stash[HOME] = tempfile.TemporaryDirectory(prefix="measured-home-")
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        os.environ[name] = str(Path(home.name, name.lower()))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the temporary Jupyter directories."""
+    config.stash[HOME].cleanup()
+
+
+# --- left out, and counted ----------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what this machine cannot run, and remember why."""
+    reasons = {item: reason for item in items if (reason := _why_left_out(item))}
+    config.stash[LEFT_OUT] = dict(Counter(reasons.values()))
+    if reasons:
+        config.hook.pytest_deselected(items=list(reasons))
+        items[:] = [item for item in items if item not in reasons]
+
+
+def _why_left_out(item: pytest.Item) -> str | None:
+    if item.get_closest_marker("cuda") and not _has_cuda():
+        return "cuda: no NVIDIA GPU here (`make test-gpu` where there is one)"
+    recording = item.get_closest_marker("needs_recording")
+    if recording and not (TESTS / recording.args[0]).exists():
+        return f"needs_recording: no recording yet (tests/{recording.args[0]})"
+    return None
+
+
+def _has_cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take over what an xdist worker left out; the workers all leave out the same."""
+    node.config.stash[LEFT_OUT].update(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand what this worker left out to the process that prints the summary."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash[LEFT_OUT]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what was left out, how many tests it was, and why."""
+    left_out = config.stash[LEFT_OUT]
+    if left_out:
+        terminalreporter.section("left out")
+    for reason, count in sorted(left_out.items()):
+        terminalreporter.line(f"{count} × {reason}")
+
+
+# --- REQUIRE_ALL --------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Fail a skipped test under REQUIRE_ALL; an expected failure (xfail) is not a skip."""
+    report = yield
+    return _required(report) if not hasattr(report, "wasxfail") else report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Fail a module that skips itself under REQUIRE_ALL."""
+    report = yield
+    return _required(report)
+
+
+def _required(report: Any) -> Any:
+    if REQUIRE_ALL and report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid}\nREQUIRE_ALL=1, but this was skipped. {reason}"
+    return report

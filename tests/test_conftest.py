@@ -1,0 +1,81 @@
+"""The rules of tests/conftest.py, each tried on a small test file of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+SKIPPED = "import pytest\ndef test_a():\n    pytest.skip('no such thing here')\n"
+MARKED = "import pytest\n@pytest.mark.{}\ndef test_a(): assert False\ndef test_b(): pass\n"
+
+
+def run(tmp_path: Path, source: str, *options: str, require_all: bool = False) -> str:
+    """What pytest prints for one test file under our conftest and our settings."""
+    shutil.copy(TESTS / "conftest.py", tmp_path)
+    (tmp_path / "test_it.py").write_text(source)
+    settings = ["-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *settings, *options, tmp_path],
+        env=os.environ | {"REQUIRE_ALL": "1" if require_all else ""},
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
+def closing(output: str) -> str:
+    """The closing line of pytest without its rulers and its time."""
+    return re.sub(r"^=+ | in [0-9.]+s.*$", "", output.splitlines()[-1])
+
+
+def test_a_skipped_test_is_skipped_where_not_everything_is_required(tmp_path: Path) -> None:
+    assert closing(run(tmp_path, SKIPPED)) == "1 skipped"
+
+
+def test_a_skipped_test_fails_with_its_reason_where_everything_is_required(tmp_path: Path) -> None:
+    output = run(tmp_path, SKIPPED, require_all=True)
+    assert closing(output) == "1 failed"
+    assert "REQUIRE_ALL=1, but this was skipped. Skipped: no such thing here" in output
+
+
+def test_a_module_that_skips_itself_fails_where_everything_is_required(tmp_path: Path) -> None:
+    source = "import pytest\npytest.importorskip('no_such_module')\ndef test_a(): pass\n"
+    output = run(tmp_path, source, require_all=True)
+    assert closing(output) == "1 error"
+    assert "could not import 'no_such_module'" in output
+
+
+def test_an_expected_failure_is_not_a_skip(tmp_path: Path) -> None:
+    source = "import pytest\n@pytest.mark.xfail\ndef test_a(): assert False\n"
+    assert closing(run(tmp_path, source, require_all=True)) == "1 xfailed"
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
+def test_a_missing_recording_is_said_and_counted(tmp_path: Path, options: list[str]) -> None:
+    source = MARKED.format("needs_recording('recordings/none.json')")
+    output = run(tmp_path, source, *options, require_all=True)
+    assert "1 × needs_recording: no recording yet (tests/recordings/none.json)" in output
+    assert re.fullmatch("1 passed(, 1 deselected)?", closing(output))
+
+
+def test_a_test_for_cuda_is_left_out_and_counted_where_there_is_none(tmp_path: Path) -> None:
+    blind = "import torch\ntorch.cuda.is_available = lambda: False\n"
+    output = run(tmp_path, blind + MARKED.format("cuda"), require_all=True)
+    assert "1 × cuda: no NVIDIA GPU here" in output
+
+
+def test_an_unknown_marker_is_an_error(tmp_path: Path) -> None:
+    output = run(tmp_path, MARKED.format("cudda"))
+    assert "'cudda' not found in `markers` configuration option" in output
+
+
+def test_a_warning_fails_the_test_that_caused_it(tmp_path: Path) -> None:
+    output = run(tmp_path, "import warnings\ndef test_a(): warnings.warn('look')\n")
+    assert closing(output) == "1 failed"
