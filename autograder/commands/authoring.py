@@ -1,0 +1,228 @@
+"""What authors run: release, check-answers, simulate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands.options import (
+    add_course,
+    add_json,
+    add_lessons,
+    chosen,
+    fraction,
+    positive,
+    seconds,
+)
+from autograder.errors import BankError
+
+if TYPE_CHECKING:
+    from autograder.commands.options import Commands
+    from autograder.gate import ExerciseGate, Gate
+    from autograder.judge import Case
+    from autograder.trial import TrialResult
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands of this module to the parser."""
+    _add_release(commands)
+    _add_check_answers(commands)
+    _add_simulate(commands)
+
+
+def _add_release(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "release",
+        help="build the class and self-study editions from source/",
+        description="Build both editions of each lesson into release/. The same source gives the "
+        "same bytes, so a second run changes nothing.",
+    )
+    add_lessons(parser)
+    add_course(parser)
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit 1 and name the files that are not what the source gives",
+    )
+    add_json(parser, "what changed")
+    parser.set_defaults(run=_release)
+
+
+def _release(options: argparse.Namespace) -> int:
+    from autograder.progress import Progress
+    from autograder.release import build_release, check_release, write_release
+
+    lessons = chosen(options)
+    files: dict[str, bytes] = {}
+    with Progress(sys.stderr) as progress:
+        progress.expect(len(lessons))
+        for lesson in lessons:
+            files |= build_release(options.course, [lesson])
+            progress.step(lesson.slug)
+    if options.check:
+        drift = check_release(options.course, files)
+        if options.as_json:
+            print(json.dumps({"drift": [asdict(one) for one in drift]}, indent=1))
+        else:
+            _say_drift([f"{one.path}: {one.kind}" for one in drift], len(files))
+        return 1 if drift else 0
+    changed = write_release(options.course, files)
+    if options.as_json:
+        print(json.dumps({"changed": changed}, indent=1))
+    else:
+        print("\n".join([*changed, f"{len(changed)} of {len(files)} files changed in release/"]))
+    return 0
+
+
+def _say_drift(drift: list[str], count: int) -> None:
+    if drift:
+        print("\n".join([*drift, "release/ is not what source/ gives. Run `autograder release`."]))
+    else:
+        print(f"release/ is what source/ gives ({count} files).")
+
+
+def _add_check_answers(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "check-answers",
+        help="try right and wrong answers on the test cells",
+        description="Put every answer of a lesson's bank into its notebook and grade it: right "
+        "ones must get all points, wrong ones must fail a check that names their misconception.",
+    )
+    add_lessons(parser)
+    add_course(parser)
+    parser.add_argument(
+        "--bank", type=Path, metavar="FILE", help="take the answers from this file of percent cells"
+    )
+    parser.add_argument(
+        "--runner",
+        choices=("notebook", "engine"),
+        default="notebook",
+        help="how to run them: as a notebook would, or through the grading engine (default: "
+        "%(default)s)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=seconds,
+        default=20.0,
+        metavar="S",
+        help="seconds an answer may run in a notebook",
+    )
+    add_json(parser, "the report")
+    parser.set_defaults(run=_check_answers)
+
+
+def _check_answers(options: argparse.Namespace) -> int:
+    from autograder.gate import bank_gate, run_gates
+
+    broken: list[BankError] = []
+    if options.bank:
+        gates = [bank_gate(options.course, options.bank, options.lessons)]
+    else:
+        gates, broken = _gates(options)
+    run = _in_engine if options.runner == "engine" else partial(_as_notebook, options.limit)
+    report = run_gates(gates, run)
+    if options.as_json:
+        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join([*_gate_lines(report.exercises), report.closing]))
+    for error in broken:
+        print(f"autograder: {error}", file=sys.stderr)
+    return 0 if report.ok and not broken else 1
+
+
+def _gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
+    """Return the gate of each lesson; one broken bank does not keep the others from being tried."""
+    from autograder.gate import lesson_gate
+
+    gates, broken = [], []
+    for lesson in chosen(options):
+        try:
+            gates.append(lesson_gate(options.course, lesson))
+        except BankError as error:
+            broken.append(error)
+    return gates, broken
+
+
+def _as_notebook(limit_s: float, cases: Sequence[Case]) -> Sequence[TrialResult]:
+    from autograder.gate import run_as_notebook
+    from autograder.progress import Progress
+
+    with Progress(sys.stderr) as progress:
+        progress.expect(len(cases))
+        return run_as_notebook(
+            cases, limit_s=limit_s, done=lambda count: progress.step("check-answers")
+        )
+
+
+def _in_engine(cases: Sequence[Case]) -> Sequence[TrialResult]:
+    from autograder.grade import choose_runner
+    from autograder.packed import run_packed
+
+    return run_packed(cases, choose_runner("engine", jobs=None, sandbox=True, scheduler=None))
+
+
+def _gate_lines(exercises: Iterable[ExerciseGate]) -> Iterable[str]:
+    exercises = list(exercises)
+    width = max((len(one.exercise) for one in exercises), default=0)
+    lesson = ""
+    for one in exercises:
+        if one.lesson != lesson:
+            lesson = one.lesson
+            yield lesson
+        counts = "right {}/{} · wrong {}/{}".format(*one.right, *one.wrong)
+        yield f"  {'✗' if one.misses else '✓'} {one.exercise:<{width}}  {counts}"
+        for miss in one.misses:
+            yield f"      {miss.place}: {miss.kind}, {miss.title}: {miss.reason}"
+
+
+def _add_simulate(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "simulate",
+        help="make a course directory with a class of invented submissions",
+        description="Fill a course directory with submissions made from the answers: good, weak "
+        "and broken ones. The same seed gives the same class.",
+    )
+    parser.add_argument("--students", type=positive, required=True, metavar="N", help="how many")
+    parser.add_argument(
+        "--lessons", nargs="+", default=["all"], metavar="LESSON", help="which (default: all)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("simulated"),
+        metavar="DIR",
+        help="the directory to fill; one that was simulated before is replaced (default: "
+        "%(default)s)",
+    )
+    parser.add_argument(
+        "--faults",
+        type=fraction,
+        default=0.0,
+        metavar="FRACTION",
+        help="share of submissions that hang, crash or cannot be read (default: %(default)s)",
+    )
+    add_course(parser)
+    add_json(parser, "what was made")
+    parser.set_defaults(run=_simulate)
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from autograder.simulate import simulate
+
+    made = simulate(
+        options.course,
+        chosen(options),
+        out=options.out,
+        students=options.students,
+        seed=options.seed,
+        faults=options.faults,
+    )
+    print(json.dumps(made.to_json(), indent=1) if options.as_json else made.sentence)
+    return 0

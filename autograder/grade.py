@@ -1,0 +1,228 @@
+"""`autograder grade`: from submissions to journal, gradebook and executed notebooks.
+
+The order of every submission: run → executed notebook → journal → gradebook.  The journal is the
+truth and the gradebook follows it, so a run that was killed anywhere is continued by the next one:
+what the journal has is not run again, and what the gradebook lacks is entered.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from autograder.autograded import write_autograded
+from autograder.bookkeeping import Books
+from autograder.errors import UsageError
+from autograder.gradebook import GradebookError
+from autograder.intake import Submission, find_submissions
+from autograder.journal import Journal, only_grader
+from autograder.lessons import Lesson
+from autograder.place import Place, place
+from autograder.progress import Progress
+from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
+from autograder.runner import Job, Outcome, Runner
+from autograder.tables import grades_json, grades_table
+
+RunnerChoice = Literal["engine", "stock"]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What a run leaves: the records, and the gradebook's trouble where it could not be written."""
+
+    records: tuple[SubmissionRecord, ...]
+    trouble: GradebookError | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run of `grade` has to do for one lesson."""
+
+    lesson: Lesson
+    submissions: tuple[Submission, ...]
+    due: frozenset[str]  # students whose submission has to be run
+
+
+def run(
+    course: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    jobs: int | None = None,
+    db: str | None = None,
+    student: str | None = None,
+    regrade: bool = False,
+    runner: RunnerChoice | None = None,
+    sandbox: bool = True,
+    scheduler: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
+    where = place(course, db=db)
+    executor = choose_runner(runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler)
+    submissions = find_submissions(where, lessons, student)
+    with Progress(sys.stderr) as progress:
+        graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
+    print((grades_json if as_json else grades_table)(graded.records))
+    if graded.trouble is not None:
+        raise graded.trouble
+    return 0 if all(record.status is Status.GRADED for record in graded.records) else 1
+
+
+def grade(
+    course: Place,
+    submissions: tuple[Submission, ...],
+    runner: Runner,
+    *,
+    regrade: bool = False,
+    progress: Progress | None = None,
+) -> Graded:
+    """Grade what has to be graded; the records of all `submissions`, old and new."""
+    progress = progress or Progress(None)
+    journal = Journal(course.state)
+    with only_grader(course.state), Books(course, journal) as books:
+        lessons = {one.lesson.slug: one.lesson for one in submissions}
+        plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
+        progress.expect(sum(len(plan.due) for plan in plans))
+        for plan in plans:
+            _carry_out(course, journal, plan, runner, books, progress)
+        trouble = books.trouble
+    found = (journal.read(one.lesson.slug, one.student) for one in submissions)
+    return Graded(tuple(entry.record for entry in found if entry is not None), trouble)
+
+
+def choose_runner(
+    name: RunnerChoice | None, *, jobs: int | None, sandbox: bool, scheduler: str | None
+) -> Runner:
+    """The runner that the command line asks for: the engine on Linux, else stock nbgrader."""
+    name = name or ("engine" if sys.platform == "linux" else "stock")
+    if name == "engine":
+        from autograder.engine import EngineRunner
+
+        return EngineRunner(jobs=jobs, sandbox=sandbox, scheduler=scheduler)
+    if sandbox:
+        raise UsageError(
+            "stock nbgrader runs the learners' code as you, with access to all your files",
+            remedy="Grade on Linux with the engine, or say --no-sandbox if you accept that.",
+        )
+    from autograder.stock import StockRunner
+
+    return StockRunner(jobs=jobs or 1)
+
+
+def _plan(
+    journal: Journal, lesson: Lesson, submissions: tuple[Submission, ...], regrade: bool
+) -> Plan:
+    mine = tuple(one for one in submissions if one.lesson.slug == lesson.slug)
+    unfinished = journal.due(lesson.slug)
+    due = {
+        one.student
+        for one in mine
+        if regrade or one.student in unfinished or not is_current(journal, one)
+    }
+    return Plan(lesson, mine, frozenset(due))
+
+
+def is_current(journal: Journal, submission: Submission) -> bool:
+    """Whether the journal's record is of these very bytes of submission and source."""
+    entry = journal.read(submission.lesson.slug, submission.student)
+    if entry is None or entry.record.status is Status.INFRASTRUCTURE:
+        return False
+    digests = (entry.record.submission_digest, entry.record.source_digest)
+    return digests == (submission.digest, submission.lesson.digest)
+
+
+def _carry_out(
+    course: Place,
+    journal: Journal,
+    plan: Plan,
+    runner: Runner,
+    books: Books,
+    progress: Progress,
+) -> None:
+    slug, waiting = plan.lesson.slug, {one.student: one for one in plan.submissions}
+    run_name = journal.begin(slug, plan.due) if plan.due else ""
+    books.open(plan.lesson, settled=waiting.keys() - plan.due, due=plan.due)
+    waiting = {name: waiting[name] for name in sorted(plan.due)}
+    for outcome in _outcomes(runner, tuple(waiting.values())):
+        submission = waiting.pop(outcome.record.student)
+        record = complete(outcome.record, submission)
+        write_autograded(course, submission, record, outcome.notebook)
+        journal.write(record, run_name)
+        books.enter(record, plan.lesson)
+        progress.step(record.student)
+    journal.finish(slug)
+
+
+def _outcomes(runner: Runner, submissions: tuple[Submission, ...]) -> Iterator[Outcome]:
+    """What cannot be run, what the runner makes of the rest, and what it never answered."""
+    for one in submissions:
+        if one.problem is not None:
+            status, reason = one.problem
+            yield Outcome(unrun(one, Status(status), reason))
+    silent = {one.student: one for one in submissions if one.problem is None}
+    for outcome in runner.run_many([_job(one) for one in silent.values()]):
+        silent.pop(outcome.record.student)
+        yield outcome
+    for one in silent.values():
+        reason = "The grading workers stopped without an answer for it; grade it again."
+        yield Outcome(unrun(one, Status.INFRASTRUCTURE, reason))
+
+
+def _job(submission: Submission) -> Job:
+    return Job(
+        student=submission.student,
+        lesson=submission.lesson,
+        notebook=submission.notebook,
+        directory=submission.directory,
+        submission_digest=submission.digest,
+        source_digest=submission.lesson.digest,
+        submitted_at=submission.submitted_at,
+    )
+
+
+def unrun(submission: Submission, status: Status, reason: str) -> SubmissionRecord:
+    """The record of a submission that was never executed, and why."""
+    return SubmissionRecord(
+        student=submission.student,
+        lesson=submission.lesson.slug,
+        status=status,
+        score=0.0,
+        max=0.0,
+        seconds=0.0,
+        exercises=(),
+        runner="engine",
+        sandboxed=True,
+        notes=(reason,),
+    )
+
+
+def complete(record: SubmissionRecord, submission: Submission) -> SubmissionRecord:
+    """`record` with all exercises of the lesson in their order, and all that intake knows."""
+    lesson = submission.lesson
+    exercises = tuple(
+        record.exercise(one.name)
+        or ExerciseRecord(
+            one.name, _status_of_absent(record), 0.0, one.points, attempted=False, manual=one.manual
+        )
+        for one in lesson.exercises
+    )
+    score, points = total(exercises)
+    return replace(
+        record,
+        score=score,
+        max=points,
+        exercises=exercises,
+        notes=(*submission.notes, *record.notes),
+        submission_digest=submission.digest,
+        source_digest=lesson.digest,
+        submitted_at=submission.submitted_at,
+    )
+
+
+def _status_of_absent(record: SubmissionRecord) -> Status:
+    """A graded record that says nothing of an exercise is the grader's fault."""
+    graded = record.status is Status.GRADED
+    return Status.INFRASTRUCTURE if graded else record.status

@@ -1,0 +1,179 @@
+"""The journal: one JSON record a submission, the memory of grading.
+
+    .autograder/journal/<lesson>/<student>.json    the record, and the run that wrote it
+    .autograder/journal/<lesson>/.pending.json     what the last run set out to grade
+
+A record is written to a temporary file, synced, and renamed, so that a reader finds the old one or
+the new one and never half of one.  The gradebook, the feedback and the report are made from the
+journal and can be made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import AutograderError
+from autograder.records import RecordError, SubmissionRecord
+
+FORMAT = 1
+_PENDING = ".pending.json"
+
+
+class JournalError(AutograderError):
+    """The journal cannot be written or read."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record and the run of `grade` that wrote it."""
+
+    record: SubmissionRecord
+    run: str
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The students a run set out to grade; those without an entry of this run are still due."""
+
+    run: str
+    students: frozenset[str] = frozenset()
+
+
+class Journal:
+    """The records of one course directory."""
+
+    def __init__(self, state: Path) -> None:
+        """Keep the journal below `state`, a directory that need not exist yet."""
+        self.root = state / "journal"
+
+    def read(self, lesson: str, student: str) -> Entry | None:
+        """What is known of a submission; None where nothing, or nothing readable, is."""
+        try:
+            return _entry(self._path(lesson, student).read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, RecordError):
+            return None  # as good as never graded: the next run grades it again
+
+    def write(self, record: SubmissionRecord, run: str) -> None:
+        """Keep `record`; raises `JournalError` where the disk refuses."""
+        data = {"format": FORMAT, "run": run, "record": record.to_json()}
+        write_json(self._path(record.lesson, record.student), data)
+
+    def records(self, lesson: str) -> tuple[SubmissionRecord, ...]:
+        """All readable records of `lesson`, by student."""
+        names = sorted(path.stem for path in (self.root / lesson).glob("*.json"))
+        entries = (self.read(lesson, name) for name in names if not name.startswith("."))
+        return tuple(entry.record for entry in entries if entry is not None)
+
+    def lessons(self) -> tuple[str, ...]:
+        """The lessons of which anything was graded."""
+        return tuple(sorted(path.name for path in self.root.glob("*") if path.is_dir()))
+
+    def pending(self, lesson: str) -> Pending | None:
+        """What the last run set out to do; None where it finished or there was none."""
+        try:
+            data = json.loads((self.root / lesson / _PENDING).read_bytes())
+            return Pending(str(data["run"]), frozenset(map(str, data["students"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def due(self, lesson: str) -> frozenset[str]:
+        """The students whose grading was begun and never finished."""
+        pending = self.pending(lesson)
+        if pending is None:
+            return frozenset()
+        entries = {name: self.read(lesson, name) for name in pending.students}
+        return frozenset(n for n, entry in entries.items() if not entry or entry.run != pending.run)
+
+    def begin(self, lesson: str, students: Iterable[str]) -> str:
+        """Set out to grade `students`, on top of what is still due; returns the run's name."""
+        run = uuid.uuid4().hex
+        wanted = sorted({*students, *self.due(lesson)})
+        write_json(self.root / lesson / _PENDING, {"run": run, "students": wanted})
+        return run
+
+    def finish(self, lesson: str) -> None:
+        """Forget the plan of `begin` once nothing of it is due."""
+        if not self.due(lesson):
+            (self.root / lesson / _PENDING).unlink(missing_ok=True)
+
+    def _path(self, lesson: str, student: str) -> Path:
+        return self.root / lesson / f"{student}.json"
+
+
+def _entry(raw: bytes) -> Entry:
+    try:
+        data: Any = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"the journal entry is not JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise RecordError("the journal entry is of another format")
+    return Entry(SubmissionRecord.from_json(data.get("record")), str(data.get("run", "")))
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write `data` to `path` as JSON, completely or not at all."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write `content` to `path`, completely or not at all; raises `JournalError` naming why."""
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        raise JournalError(
+            f"cannot be written: {error.strerror}",
+            place=str(path),
+            remedy="Make room or give the permission, then run the same command again: "
+            "it continues where it stopped.",
+        ) from error
+
+
+@contextlib.contextmanager
+def only_grader(state: Path) -> Iterator[None]:
+    """Hold the course directory for one run of `grade`; a second one is refused."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has no flock; there the instructor has to see to it
+        yield
+        return
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        lock = (state / "lock").open("w")
+    except OSError as error:
+        raise JournalError(
+            f"cannot be written: {error.strerror}",
+            place=str(state),
+            remedy="Give the permission to write there, then run the command again.",
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise JournalError(
+                "another `autograder grade` is at work on this course",
+                place=str(state.parent),
+                remedy="Wait until it has finished; two would write to one gradebook.",
+            ) from error
+        yield

@@ -1,0 +1,106 @@
+"""What one tried answer came to, held against what it must come to.
+
+Pure decisions: a case and the result of its trial go in, the reason of a miss comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.lessons import Exercise, Lesson
+from autograder.records import ExerciseRecord
+from autograder.trial import TrialResult
+
+Kind = Literal["right", "wrong", "stub", "solution"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One answer to be tried, and what it must come to."""
+
+    lesson: Lesson
+    exercise: Exercise
+    kind: Kind
+    title: str
+    place: str
+    source: str
+    misconception: str | None = None
+
+
+def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: bool = True) -> str:
+    """Why `result` is not what `case` must come to; empty where it is.
+
+    `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run.
+    """
+    trouble = _no_record(result) or _wrong_record(case, result, known)
+    if trouble:
+        return trouble
+    record = result.record
+    assert record is not None
+    match case.kind:
+        case "right" | "solution":
+            return _not_full(record, result.answer_error)
+        case "stub":
+            return _not_untouched(record)
+        case "wrong":
+            return _not_caught(case, record, result.answer_error if complete else None)
+
+
+def _no_record(result: TrialResult) -> str:
+    if result.ended == "timeout":
+        return "it ran past the time limit"
+    if result.ended == "died":
+        return "its process died"
+    if result.setup_error:
+        return f"the set-up cell raised {result.setup_error}"
+    if result.test_error:
+        return f"the test cell raised {result.test_error}"
+    if result.record is None:
+        return "the test cell showed no check table; does it end with check.score(…)?"
+    return ""
+
+
+def _wrong_record(case: Case, result: TrialResult, known: Collection[str]) -> str:
+    record, one = result.record, case.exercise
+    assert record is not None
+    if record.id != one.name or record.max != one.points:
+        return (
+            f"the check table is for '{record.id}' and {record.max:g} points, "
+            f"not for '{one.name}' and {one.points:g}"
+        )
+    if abs(record.score - result.points) > 1e-9:
+        return (
+            f"the check table says {record.score:g} points, stock nbgrader would read "
+            f"{result.points:g} from the cell's outputs"
+        )
+    unknown = sorted({check.misconception or "" for check in record.checks} - {"", *known})
+    return f"the test cell names unknown misconceptions: {', '.join(unknown)}" if unknown else ""
+
+
+def _not_full(record: ExerciseRecord, raised: str | None) -> str:
+    if not record.attempted:
+        return "it counts as not attempted"
+    if record.score == record.max:
+        return ""
+    failed = "; ".join(check.name for check in record.failed) or "no check failed"
+    why = f" (the cell raised {raised})" if raised else ""
+    return f"it gets {record.score:g} of {record.max:g}{why}: {failed}"
+
+
+def _not_untouched(record: ExerciseRecord) -> str:
+    if record.score:
+        return f"it gets {record.score:g} of {record.max:g}"
+    return "it counts as attempted" if record.attempted else ""
+
+
+def _not_caught(case: Case, record: ExerciseRecord, raised: str | None) -> str:
+    if raised:
+        return f"it does not even run ({raised}), so it shows no misconception"
+    if record.score >= record.max:
+        return f"it gets all {record.max:g} points"
+    named = sorted({check.misconception for check in record.failed if check.misconception})
+    if case.misconception in named:
+        return ""
+    return f"'{case.misconception}' is not among the failed checks: {', '.join(named) or 'none'}"

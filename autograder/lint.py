@@ -1,0 +1,273 @@
+"""Whether a source notebook keeps to the form of the course.
+
+The release, the gate and the grader rely on these rules, so a slip is named here, with its cell,
+before it turns up as a wrong grade.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import did_you_mean
+from autograder.lessons import Exercise, Lesson, misconceptions
+from autograder.notebooks import RawCell, grader, is_answer, is_test, number, role
+from autograder.regions import HIDDEN, SOLUTION, RegionError, split_regions
+
+SETUP = "setup"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One broken rule: where, what, and how to mend it."""
+
+    place: str
+    cause: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """Return the finding as it is printed."""
+        return f"{self.place}: {self.cause}\n  {self.remedy}"
+
+
+def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
+    """Every rule that the source notebook of `lesson` breaks; none for a sound one."""
+    cells = lesson.cells()
+    known = misconceptions(course, lesson.slug)
+    found = [
+        *_ids(cells),
+        *_setup(cells),
+        *_outputs(cells),
+        *_stray_regions(cells),
+        *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
+        *_orphans(cells, lesson),
+    ]
+    return tuple(Finding(f"{lesson.source}, {place}", cause, cure) for place, cause, cure in found)
+
+
+Slip = tuple[str, str, str]
+
+
+def _ids(cells: list[RawCell]) -> Iterator[Slip]:
+    ids = Counter(str(cell.get("id", "")) for cell in cells)
+    grade_ids = Counter(str(grader(cell).get("grade_id")) for cell in cells if grader(cell))
+    for what, counted in (("id", ids), ("grade_id", grade_ids)):
+        for name, times in counted.items():
+            if times > 1:
+                yield (
+                    f"cell {name}",
+                    f"{times} cells have the {what} '{name}'",
+                    "Rename all but one.",
+                )
+    for cell in cells:
+        id_ = str(cell.get("id", ""))
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", id_):
+            remedy = "Give it a readable one: lower-case words joined by hyphens."
+            yield f"cell '{id_}'", "its id is no slug", remedy
+        if grader(cell) and grader(cell).get("grade_id") != id_:
+            cause = f"its grade_id is '{grader(cell).get('grade_id')}'"
+            yield f"cell {id_}", cause, "Make id and grade_id the same."
+
+
+def _setup(cells: list[RawCell]) -> Iterator[Slip]:
+    first = next((cell for cell in cells if cell.get("cell_type") == "code"), None)
+    if first is None or first.get("id") != SETUP:
+        yield (
+            "first code cell",
+            "it is not the set-up cell",
+            f"Give the set-up cell the id '{SETUP}'.",
+        )
+    elif not grader(first).get("locked") or grader(first).get("grade") or is_answer(first):
+        yield (
+            "cell setup",
+            "it is not locked",
+            "Set nbgrader: locked true, grade and solution false.",
+        )
+
+
+def _outputs(cells: list[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        if cell.get("outputs") or cell.get("execution_count") is not None:
+            yield f"cell {cell.get('id')}", "it holds outputs", "Clear all outputs and save."
+
+
+def _stray_regions(cells: list[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        for name, belongs in ((SOLUTION, is_answer(cell)), (HIDDEN, is_test(cell))):
+            if f"BEGIN {name}" in cell["source"] and not belongs:
+                yield (
+                    f"cell {cell.get('id')}",
+                    f"it holds a {name} region, but is no such cell",
+                    "Move the region, or correct the nbgrader metadata.",
+                )
+
+
+def _orphans(cells: list[RawCell], lesson: Lesson) -> Iterator[Slip]:
+    names = {one.name for one in lesson.exercises}
+    for cell in cells:
+        name = role(cell).get("exercise") or (
+            grader(cell).get("grade_id") if is_answer(cell) else None
+        )
+        if name and name not in names:
+            yield (
+                f"cell {cell.get('id')}",
+                f"it belongs to the exercise '{name}', which has no test cell."
+                + did_you_mean(str(name), names),
+                f"Add a test cell test-{name}, or correct the name.",
+            )
+
+
+def _exercise(
+    one: Exercise, lesson: Lesson, cells: list[RawCell], known: Collection[str]
+) -> Iterator[Slip]:
+    if one.manual:
+        return
+    place, order = f"exercise {one.name}", _order(one, cells)
+    for what, position in order.items():
+        if position is None:
+            yield (
+                place,
+                f"it has no {what} cell",
+                f"Add it; see the other exercises of {lesson.slug}.",
+            )
+    positions = [position for position in order.values() if position is not None]
+    if positions != sorted(positions):
+        yield place, "its cells are out of order", "Order them: task, answer, test."
+    if one.test_id != f"test-{one.name}":
+        yield place, f"its test cell is called '{one.test_id}'", f"Call it test-{one.name}."
+    yield from _about(one, lesson, cells)
+    yield from _answer_cell(one)
+    yield from _test_cell(one, cells, known)
+
+
+def _order(one: Exercise, cells: list[RawCell]) -> dict[str, int | None]:
+    def position(matches: object) -> int | None:
+        return next((n for n, cell in enumerate(cells) if cell is matches), None)
+
+    task = next((c for c in cells if _is_task(c, one.name)), None)
+    by_id = {grader(cell).get("grade_id"): cell for cell in cells if grader(cell)}
+    answer = by_id.get(one.answer_id) if one.answer_id else None
+    return {
+        "task": position(task),
+        "answer": position(answer),
+        "test": position(by_id.get(one.test_id)),
+    }
+
+
+def _is_task(cell: RawCell, name: str) -> bool:
+    return role(cell).get("role") == "exercise" and role(cell).get("exercise") == name
+
+
+def _about(one: Exercise, lesson: Lesson, cells: list[RawCell]) -> Iterator[Slip]:
+    place = f"exercise {one.name}"
+    task = next((cell for cell in cells if _is_task(cell, one.name)), None)
+    if task is None:
+        return
+    if one.difficulty not in (1, 2, 3):
+        yield place, "its difficulty is not 1, 2 or 3", "Set metadata.course.difficulty."
+    if one.minutes <= 0:
+        yield place, "it does not say how many minutes it takes", "Set metadata.course.minutes."
+    if one.section not in lesson.sections:
+        sections = ", ".join(lesson.sections) or "none"
+        cause = f"no section is called '{one.section}'.{did_you_mean(one.section, lesson.sections)}"
+        yield place, cause, f"Set metadata.course.section to one of: {sections}."
+
+
+def _answer_cell(one: Exercise) -> Iterator[Slip]:
+    if not one.answer_id:
+        return
+    place = f"cell {one.answer_id}"
+    try:
+        outside, inside = split_regions(one.answer_source, SOLUTION)
+    except RegionError as error:
+        yield place, str(error), "Pair the markers."
+        return
+    if not any(line.strip() for line in inside):
+        yield place, "it has no solution", "Write one between ### BEGIN SOLUTION and END SOLUTION."
+    elif not any(line.strip() for line in outside):
+        remedy = "Leave signature and docstring outside the solution region."
+        yield place, "nothing of it is left for the learner", remedy
+
+
+def _test_cell(one: Exercise, cells: list[RawCell], known: Collection[str]) -> Iterator[Slip]:
+    place = f"cell {one.test_id}"
+    try:
+        _, inside = split_regions(one.test_source, HIDDEN)
+        tree = ast.parse(one.test_source)
+    except (RegionError, SyntaxError) as error:
+        yield place, f"cannot be read: {error}", "Mend the line named."
+        return
+    if one.points <= 0:
+        yield place, "it gives no points", "Set nbgrader's points."
+    if not _calls_answer(tree):
+        yield place, "it does not use answer()", 'Reach the learner\'s work through answer("name").'
+    if not any(line.strip() for line in inside):
+        yield place, "it has no hidden tests", "Write some between the HIDDEN TESTS markers."
+    if any(re.match(r"\s*@probe\b", line) for line in inside):
+        yield place, "a @probe is defined in the hidden part", "Define it in the visible part."
+    if _final_score(tree) != one.points:
+        yield (
+            place,
+            "its last line does not give its points",
+            f"End with check.score({one.points:g}).",
+        )
+    for id_ in sorted(_misconceptions_in(tree) - set(known)):
+        cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
+        yield place, cause, "Add it to the lesson's claims file, or correct it."
+    setup = next((cell["source"] for cell in cells if cell.get("id") == SETUP), "")
+    for name in sorted(_unknown_names(tree, setup)):
+        yield place, f"it uses '{name}', which neither it nor the set-up cell defines", "Define it."
+
+
+def _calls_answer(tree: ast.Module) -> bool:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Name) and call.func.id == "answer" for call in calls)
+
+
+def _final_score(tree: ast.Module) -> float | None:
+    match tree.body[-1:]:
+        case [ast.Expr(ast.Call(ast.Attribute(attr="score"), [ast.Constant(points)]))]:
+            return number(points)
+    return None
+
+
+def _misconceptions_in(tree: ast.Module) -> set[str]:
+    """Return the ids that checks name: one id, or the keys of a dictionary of several."""
+    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword))
+    given = [node.value for node in keywords if node.arg == "misconception"]
+    keys = [key for node in given if isinstance(node, ast.Dict) for key in node.keys if key]
+    constants = (node.value for node in [*given, *keys] if isinstance(node, ast.Constant))
+    return {value for value in constants if isinstance(value, str)}
+
+
+def _unknown_names(tree: ast.Module, setup: str) -> set[str]:
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return used - _defined(tree) - _defined(_parsed(setup)) - set(dir(builtins))
+
+
+def _parsed(source: str) -> ast.Module:
+    plain = [line for line in source.split("\n") if not line.lstrip().startswith(("%", "!"))]
+    try:
+        return ast.parse("\n".join(plain))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=asname):
+                names.add(asname or name.partition(".")[0])
+            case ast.ExceptHandler(name=str(name)):
+                names.add(name)
+    return names

@@ -1,0 +1,104 @@
+"""Notebooks as plain data: read as JSON, without nbformat, which costs more than the reading."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import LessonError
+
+RawCell = dict[str, Any]
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """The notebook as plain data; raises `LessonError` where `path` is none."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LessonError(
+            f"cannot be read: {error.strerror}", place=str(path), remedy="Check path and rights."
+        ) from error
+    except ValueError as error:
+        raise LessonError(
+            f"is not JSON: {error}",
+            place=str(path),
+            remedy="Restore it from git, or mend the place named in an editor.",
+        ) from error
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise LessonError(
+            "is JSON, but no notebook: it has no list of cells",
+            place=str(path),
+            remedy="Save it from JupyterLab as a notebook (nbformat 4.5).",
+        )
+    return notebook
+
+
+def cells_of(notebook: Mapping[str, Any]) -> list[RawCell]:
+    """The cells of a notebook, each with its source as one string and some metadata."""
+    cells = [dict(cell) for cell in notebook["cells"] if isinstance(cell, dict)]
+    for cell in cells:
+        cell["source"] = _joined(cell.get("source", ""))
+        if not isinstance(cell.get("metadata"), dict):
+            cell["metadata"] = {}
+    return cells
+
+
+def anchor(heading: str) -> str:
+    """The word that names a section: lower case, words joined by hyphens.
+
+    >>> anchor("Strides, and `view`")
+    'strides-and-view'
+    """
+    kept = re.sub(r"[^\w\s-]", "", heading.lower())
+    return re.sub(r"[\s-]+", "-", kept).strip("-")
+
+
+def grader(cell: RawCell) -> Mapping[str, Any]:
+    """The nbgrader metadata of a cell, empty where it has none."""
+    found = cell["metadata"].get("nbgrader", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def role(cell: RawCell) -> Mapping[str, Any]:
+    """The course's own metadata of a cell, empty where it has none."""
+    found = cell["metadata"].get("course", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def is_test(cell: RawCell) -> bool:
+    """Whether the cell gives the points of an exercise."""
+    return bool(grader(cell).get("grade")) and not grader(cell).get("solution")
+
+
+def is_answer(cell: RawCell) -> bool:
+    """Whether the learner writes in this cell."""
+    return bool(grader(cell).get("solution"))
+
+
+def number(value: object) -> float:
+    """`value` where it is a finite number, else 0: metadata can hold anything."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if usable and math.isfinite(value) else 0.0  # type: ignore[arg-type]
+
+
+def first_heading(cells: Iterable[RawCell], level: int) -> str | None:
+    """The text of the first heading of that level or deeper, None where there is none."""
+    found = (text for cell in cells for depth, text in headings(cell) if depth >= level)
+    return next(found, None)
+
+
+def headings(cell: RawCell) -> list[tuple[int, str]]:
+    """Level and text of each heading of a markdown cell; `#` inside a code fence is none."""
+    if cell.get("cell_type") != "markdown":
+        return []
+    without_code = re.sub(r"^```.*?^```", "", cell["source"], flags=re.M | re.S)
+    found = re.findall(r"^(#{1,6})\s+(.+?)\s*#*$", without_code, flags=re.M)
+    return [(len(marks), text) for marks, text in found]
+
+
+def _joined(source: object) -> str:
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)

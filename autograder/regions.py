@@ -1,0 +1,89 @@
+"""The marked regions of a source cell: the solution, the hidden tests, and what is left of them.
+
+The markers are nbgrader's.  `### BEGIN SOLUTION` … `### END SOLUTION` becomes a stub in the class
+edition, `### BEGIN HIDDEN TESTS` … `### END HIDDEN TESTS` disappears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SOLUTION = "SOLUTION"
+HIDDEN = "HIDDEN TESTS"
+STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
+
+
+class RegionError(ValueError):
+    """A marker without its partner; the message names the line of the cell."""
+
+
+def split_regions(source: str, name: str) -> tuple[list[str], list[str]]:
+    """The lines outside and the lines inside the regions called `name`, without the markers."""
+    outside: list[str] = []
+    inside: list[str] = []
+    opened = 0
+    for number, line in enumerate(source.split("\n"), 1):
+        if f"BEGIN {name}" in line:
+            if opened:
+                raise RegionError(f"line {number} begins {name} inside the one of line {opened}")
+            opened = number
+        elif f"END {name}" in line:
+            if not opened:
+                raise RegionError(f"line {number} ends {name}, but none was begun")
+            opened = 0
+        else:
+            (inside if opened else outside).append(line)
+    if opened:
+        raise RegionError(f"{name} begun in line {opened} is never ended")
+    return outside, inside
+
+
+def stubbed(source: str) -> str:
+    r"""The answer cell as a learner gets it: what nbgrader's ClearSolutions leaves.
+
+    >>> print(stubbed("def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION"))
+    def f():
+        # YOUR CODE HERE
+        raise NotImplementedError()
+    """
+    if f"BEGIN {SOLUTION}" not in source:
+        return "\n".join(STUB)
+    lines: list[str] = []
+    within = False
+    for line in source.split("\n"):
+        if f"BEGIN {SOLUTION}" in line:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + stub for stub in STUB]
+            within = True
+        elif f"END {SOLUTION}" in line:
+            within = False
+        elif not within:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def without_markers(source: str) -> str:
+    """The cell with everything in it, its markers taken out."""
+    marks = [f"{edge} {name}" for edge in ("BEGIN", "END") for name in (SOLUTION, HIDDEN)]
+    kept = [line for line in source.split("\n") if not any(mark in line for mark in marks)]
+    return "\n".join(kept)
+
+
+def secrets(sources: Iterable[str]) -> list[str]:
+    """The lines of solutions and hidden tests that a learner sees nowhere in these cells.
+
+    None of them may be found in the class edition.
+    """
+    visible, hidden = [], []
+    for source in sources:
+        for name in (SOLUTION, HIDDEN):
+            source, inside = _without(source, name)
+            hidden += inside
+        visible.append(source)
+    text = "\n".join(visible)
+    return [line for line in dict.fromkeys(map(str.strip, hidden)) if line and line not in text]
+
+
+def _without(source: str, name: str) -> tuple[str, list[str]]:
+    outside, inside = split_regions(source, name)
+    return "\n".join(outside), inside

@@ -1,0 +1,58 @@
+"""The seam between grading's bookkeeping and whatever executes a submission.
+
+A runner takes jobs and gives outcomes back, one each, in any order, and never raises for anything
+that a submission contains: a broken notebook is an outcome too.  `autograder.engine` is the fast
+and isolated one; `autograder.stock` drives stock nbgrader where there is no Linux.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from nbformat import NotebookNode
+
+from autograder.records import SubmissionRecord
+
+if TYPE_CHECKING:
+    from autograder.lessons import Lesson
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to be graded.
+
+    `notebook` is the learner's file, `directory` the folder that it was handed in with (its other
+    files are the submission's data files).  Both may be anything: the runner has to cope.
+    The digests and `submitted_at` are copied into the record unchanged.
+    """
+
+    student: str
+    lesson: Lesson
+    notebook: Path
+    directory: Path
+    submission_digest: str = ""
+    source_digest: str = ""
+    submitted_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job.
+
+    `notebook` is the repaired and executed notebook with its outputs and check tables, hidden
+    tests included (it is the instructor's copy); None where nothing could be read or run.
+    """
+
+    record: SubmissionRecord
+    notebook: NotebookNode | None = None
+
+
+class Runner(Protocol):
+    """Executes submissions."""
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
+        ...

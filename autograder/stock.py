@@ -1,0 +1,280 @@
+"""The runner that drives stock nbgrader: slow, and with answer and tests in one process.
+
+It serves systems without the engine's sandbox.  Each submission gets a temporary course directory
+of its own, so that one broken notebook costs only itself; the points are those of nbgrader, the
+checks come from the tables in the executed notebook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.utils import determine_grade
+from traitlets.config import Config
+
+from autograder.errors import LessonError
+from autograder.lessons import Exercise, Lesson
+from autograder.records import (
+    ExerciseRecord,
+    RecordError,
+    Status,
+    SubmissionRecord,
+    total,
+)
+from autograder.runner import Job, Outcome
+
+TABLE_KEY = "pytorch-measured"
+_STUDENT = "learner"
+
+
+@dataclass(frozen=True)
+class StockRunner:
+    """Grades with nbgrader's own autograde, `jobs` submissions at a time."""
+
+    jobs: int = 1
+    cell_limit_s: int = 30
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """One outcome a job, as soon as it is there."""
+        with (
+            tempfile.TemporaryDirectory(prefix="stock-") as scratch,
+            ProcessPoolExecutor(self.jobs, get_context("spawn"), _begin_worker) as pool,
+        ):
+            running: dict[Future[Outcome], Job] = {}
+            for job in jobs:
+                while len(running) > self.jobs:
+                    yield from _finished(running)
+                work = _Work(job, _template(job.lesson, Path(scratch)), self.cell_limit_s)
+                running[pool.submit(grade_one, work)] = job
+            while running:
+                yield from _finished(running)
+
+
+@dataclass(frozen=True)
+class _Work:
+    job: Job
+    template: Path  # a course directory in which the lesson is registered
+    cell_limit_s: int
+
+
+def grade_one(work: _Work) -> Outcome:
+    """The outcome of one job, graded in this process by nbgrader's own steps."""
+    begun = time.monotonic()
+    job = work.job
+    problem = _unreadable(job.notebook)
+    if problem:
+        return Outcome(_record(job, Status.MALFORMED, begun, notes=(problem,)))
+    with tempfile.TemporaryDirectory(prefix="submission-") as folder:
+        root = Path(folder) / "course"
+        shutil.copytree(work.template, root)
+        _hand_in(job, root)
+        answer = _api(root, work.cell_limit_s).autograde(job.lesson.slug, _STUDENT)
+        graded = root / "autograded" / _STUDENT / job.lesson.slug / f"{job.lesson.slug}.ipynb"
+        if not answer["success"] or not graded.is_file():
+            status, note = _explain(f"{answer.get('error', '')}\n{answer.get('log', '')}")
+            return Outcome(_record(job, status, begun, notes=(note,)))
+        notebook = nbformat.read(graded, as_version=4)
+    broken = _broken_setup(notebook)
+    if broken:
+        return Outcome(_record(job, Status.INFRASTRUCTURE, begun, notes=(broken,)), notebook)
+    exercises = tuple(_exercise(one, notebook) for one in job.lesson.exercises)
+    troubles = [one.status for one in exercises if one.status is not Status.GRADED]
+    status = troubles[0] if troubles else Status.GRADED
+    return Outcome(_record(job, status, begun, exercises), notebook)
+
+
+def _record(
+    job: Job,
+    status: Status,
+    begun: float,
+    exercises: tuple[ExerciseRecord, ...] | None = None,
+    notes: tuple[str, ...] = (),
+) -> SubmissionRecord:
+    if exercises is None:
+        exercises = without_points(job.lesson, status)
+    score, points = total(exercises)
+    return SubmissionRecord(
+        student=job.student,
+        lesson=job.lesson.slug,
+        status=status,
+        score=score,
+        max=points,
+        seconds=time.monotonic() - begun,
+        exercises=exercises,
+        runner="stock",
+        sandboxed=False,
+        notes=notes,
+        submission_digest=job.submission_digest,
+        source_digest=job.source_digest,
+        submitted_at=job.submitted_at,
+    )
+
+
+def without_points(lesson: Lesson, status: Status) -> tuple[ExerciseRecord, ...]:
+    """The exercises of `lesson` where nothing could be run: no points, and the reason."""
+    return tuple(
+        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
+        for one in lesson.exercises
+    )
+
+
+def _begin_worker() -> None:
+    """Let kernels import this `course`, and silence them: what matters is returned."""
+    packages = str(Path(__file__).resolve().parents[1])
+    path = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [packages, path]))
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 2)
+    os.close(sink)
+
+
+def _finished(running: dict[Future[Outcome], Job]) -> Iterator[Outcome]:
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        job = running.pop(future)
+        try:
+            yield future.result()
+        except Exception as error:  # the pool itself broke: the grader's fault, not the learner's
+            note = f"The grading worker stopped: {type(error).__name__}: {error}"
+            yield Outcome(_record(job, Status.INFRASTRUCTURE, time.monotonic(), notes=(note,)))
+
+
+def _template(lesson: Lesson, scratch: Path) -> Path:
+    root = scratch / f"{lesson.slug}-{lesson.digest[:12]}"
+    if not root.is_dir():
+        shutil.copytree(lesson.source.parent, root / "source" / lesson.slug)
+        answer = _api(root).generate_assignment(lesson.slug)
+        if not answer["success"]:
+            raise LessonError(
+                f"nbgrader cannot release it: {answer.get('log', '')[-400:]}",
+                place=str(lesson.source),
+                remedy="Run `nbgrader generate_assignment` on it and mend what it names.",
+            )
+    return root
+
+
+def _api(root: Path, cell_limit_s: int = 30) -> NbGraderAPI:
+    config = Config()
+    config.CourseDirectory.root = str(root)
+    config.Execute.timeout = cell_limit_s
+    return NbGraderAPI(config=config)
+
+
+def _hand_in(job: Job, root: Path) -> None:
+    target = root / "submitted" / _STUDENT / job.lesson.slug
+    if job.directory.is_dir():
+        shutil.copytree(job.directory, target, symlinks=True)
+    target.mkdir(parents=True, exist_ok=True)
+    for old in target.glob("*.ipynb"):
+        old.unlink()
+    (target / "timestamp.txt").unlink(missing_ok=True)
+    shutil.copyfile(job.notebook, target / f"{job.lesson.slug}.ipynb")
+
+
+def _unreadable(path: Path) -> str | None:
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:  # nbformat raises whatever the bytes provoke
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return f"The file is not a notebook that can be read: {reason:.200}"
+    return None
+
+
+def _explain(text: str) -> tuple[Status, str]:
+    """The status behind a failure of nbgrader, from its log and traceback."""
+    if "DeadKernelError" in text:
+        return Status.CRASHED, "The kernel died while the notebook ran; no cell after it counts."
+    if "UnresponsiveKernelError" in text or "CellTimeoutError" in text:
+        return Status.TIMEOUT, "A cell ran too long and could not be interrupted."
+    if "ValidationError" in text or "KeyError" in text:
+        return Status.MALFORMED, "Cells were duplicated or changed so that nbgrader refuses them."
+    last = [line for line in text.strip().splitlines() if line.strip()][-1:]
+    return Status.INFRASTRUCTURE, f"nbgrader stopped: {''.join(last):.200}"
+
+
+def _broken_setup(notebook: NotebookNode) -> str | None:
+    """Why a locked cell without points failed: that is never the learner's fault."""
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if not about.get("locked") or about.get("grade") or cell.cell_type != "code":
+            continue
+        for output in cell.outputs:
+            if output.output_type == "error":
+                told = f"{output.ename}: {output.evalue}"
+                return f"The locked cell {about.get('grade_id')} failed: {told:.200}"
+    return None
+
+
+def _exercise(exercise: Exercise, notebook: NotebookNode) -> ExerciseRecord:
+    cell = _cell(notebook, exercise.test_id)
+    if cell is None:
+        note = "The test cell is missing; stock nbgrader does not put it back."
+        status = Status.TAMPERED
+        return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
+    if exercise.manual:
+        return _manual(exercise, cell)
+    if _timed_out(cell) or _timed_out(_cell(notebook, exercise.answer_id)):
+        note = "A cell of this exercise ran too long and was stopped."
+        return ExerciseRecord(exercise.name, Status.TIMEOUT, 0.0, exercise.points, notes=(note,))
+    points = float(determine_grade(cell)[0] or 0.0)
+    table, notes = _table(exercise, cell)
+    return ExerciseRecord(
+        id=exercise.name,
+        status=Status.GRADED,
+        score=points,
+        max=exercise.points,
+        checks=table.checks if table else (),
+        notes=notes,
+        attempted=table.attempted if table else True,
+        isolated=False,
+    )
+
+
+def _manual(exercise: Exercise, cell: NotebookNode) -> ExerciseRecord:
+    points = determine_grade(cell)[0]
+    return ExerciseRecord(
+        id=exercise.name,
+        status=Status.GRADED,
+        score=0.0,
+        max=exercise.points,
+        notes=("A person grades this answer.",) if points is None else (),
+        attempted=points is None,
+        manual=True,
+    )
+
+
+def _table(exercise: Exercise, cell: NotebookNode) -> tuple[ExerciseRecord | None, tuple[str, ...]]:
+    tables = [o.metadata[TABLE_KEY] for o in cell.outputs if TABLE_KEY in o.get("metadata", {})]
+    if not tables:
+        failed = [o for o in cell.outputs if o.output_type == "error"]
+        return None, tuple(f"The test cell ended in {one.ename}." for one in failed[:1])
+    try:
+        plain = json.loads(json.dumps(tables[-1]))  # nbformat's nodes are no plain dictionaries
+        return ExerciseRecord.from_table(plain, isolated=False), ()
+    except RecordError as error:
+        return None, (f"The check table of {exercise.name} cannot be read: {error}",)
+
+
+def _timed_out(cell: NotebookNode | None) -> bool:
+    errors = [one for one in cell.outputs if one.output_type == "error"] if cell else []
+    return any(one.ename == "CellTimeoutError" for one in errors)
+
+
+def _cell(notebook: NotebookNode, grade_id: str) -> NotebookNode | None:
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
+            return cell
+    return None

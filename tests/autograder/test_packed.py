@@ -1,0 +1,153 @@
+"""Answers reach a runner as submissions, one answer to each exercise, and come back one by one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from autograder.gate import lesson_gate, run_as_notebook, run_gates
+from autograder.judge import Case
+from autograder.lessons import find_lesson
+from autograder.packed import packed, result_of, run_packed
+from autograder.records import CheckRecord, ExerciseRecord, Status, SubmissionRecord
+from autograder.release import class_editions
+from autograder.runner import Job, Outcome
+from autograder.trial import TrialResult
+from tests.autograder import tiny
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.build(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="module")
+def cases(course: Path) -> tuple[Case, ...]:
+    return lesson_gate(course, find_lesson(course, "1")).cases
+
+
+@pytest.fixture(scope="module")
+def released(course: Path) -> dict[str, bytes]:
+    return class_editions(course, [find_lesson(course, "1")])
+
+
+@pytest.fixture(autouse=True)
+def _build_once(released: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.packed.class_editions", lambda *_: released)
+
+
+def outcome(*exercises: ExerciseRecord, raised: str = "") -> Outcome:
+    record = SubmissionRecord(
+        *("01-tiny-000", "01-tiny", Status.GRADED, 0.0, 6.0, 0.1, exercises), "engine", True
+    )
+    cell = new_code_cell("…", metadata={"nbgrader": {"grade_id": "flatten"}})
+    if raised:
+        cell.outputs = [new_output("error", ename=raised, evalue="no", traceback=[])]
+    return Outcome(record, new_notebook(cells=[cell]))
+
+
+class Reader:
+    """A runner that grades by looking at the text: the wrong answers are those it is told of."""
+
+    def __init__(self, wrong: dict[str, str]) -> None:
+        self.wrong, self.jobs = wrong, 0
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        for job in jobs:
+            self.jobs += 1
+            cells = {one["id"]: "".join(one["source"]) for one in _cells(job)}
+            found = [self._grade(name, cells[name]) for name in ("flatten", "double")]
+            record = outcome(*found).record
+            yield Outcome(SubmissionRecord(**{**vars(record), "student": job.student}))
+
+    def _grade(self, name: str, source: str) -> ExerciseRecord:
+        most = {"flatten": 4.0, "double": 2.0}[name]
+        if "YOUR CODE HERE" in source:
+            return ExerciseRecord(name, Status.GRADED, 0.0, most, attempted=False)
+        id_ = self.wrong.get(source.strip())
+        checks = (CheckRecord("a check", passed=id_ is None, misconception=id_),)
+        return ExerciseRecord(name, Status.GRADED, 0.0 if id_ else most, most, checks)
+
+
+def _cells(job: Job) -> list[dict[str, str]]:
+    return list(json.loads(job.notebook.read_text())["cells"])
+
+
+def test_one_submission_carries_one_answer_to_each_exercise(cases: tuple[Case, ...]) -> None:
+    packs = packed(cases)
+    assert len(packs) == 9  # two right, five wrong, the stub and the solution of each
+    assert all(set(pack) == {"flatten", "double"} for pack in packs)
+    assert sum(map(len, packs)) == len(cases)
+
+
+def test_an_exercise_with_more_answers_goes_on_alone(cases: tuple[Case, ...]) -> None:
+    of_one = [case for case in cases if case.exercise.name == "flatten"]
+    of_both = [*of_one, next(case for case in cases if case.exercise.name == "double")]
+    assert [len(pack) for pack in packed(of_both)] == [2, *[1] * 8]
+
+
+def test_every_case_gets_the_result_of_its_own_answer(cases: tuple[Case, ...]) -> None:
+    wrong = {one.source.strip(): str(one.misconception) for one in cases if one.kind == "wrong"}
+    runner = Reader(wrong)
+    results = run_packed(cases, runner)
+    assert runner.jobs == 9
+    full = [
+        result.points == case.exercise.points for case, result in zip(cases, results, strict=True)
+    ]
+    assert full == [case.kind in ("right", "solution") for case in cases]
+
+
+def test_the_gate_says_the_same_of_a_runner_that_grades_alike(course: Path) -> None:
+    gate = lesson_gate(course, find_lesson(course, "1"))
+    wrong = {one.source.strip(): str(one.misconception) for one in gate.answers}
+    wrong = {source: id_ for source, id_ in wrong.items() if id_ != "None"}
+    report = run_gates([gate], lambda cases: run_packed(cases, Reader(wrong)))
+    assert report.closing == "exercises 2 · right accepted 4/4 · wrong rejected 10/10"
+    assert report.ok
+
+
+@pytest.mark.parametrize(
+    ("status", "ended"),
+    [
+        (Status.GRADED, "finished"),
+        (Status.TIMEOUT, "timeout"),
+        (Status.CRASHED, "died"),
+        (Status.OUT_OF_MEMORY, "died"),
+    ],
+)
+def test_a_status_says_how_the_trial_ended(
+    cases: tuple[Case, ...], status: Status, ended: str
+) -> None:
+    found = result_of(cases[0], outcome(ExerciseRecord("flatten", status, 0.0, 4.0)))
+    assert found.ended == ended
+
+
+def test_a_submission_that_is_lost_is_no_pass(cases: tuple[Case, ...]) -> None:
+    assert result_of(cases[0], None).ended == "died"
+    assert result_of(cases[0], outcome()).ended == "died"
+
+
+def test_an_answer_cell_that_raised_is_seen_in_the_outputs(cases: tuple[Case, ...]) -> None:
+    record = ExerciseRecord("flatten", Status.GRADED, 0.0, 4.0)
+    assert result_of(cases[0], outcome(record, raised="NameError")).answer_error == "NameError: no"
+    assert result_of(cases[0], outcome(record)).answer_error is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the engine needs Linux")
+def test_the_engine_and_a_notebook_find_the_same(cases: tuple[Case, ...]) -> None:
+    from autograder.engine import EngineRunner
+
+    as_notebook, in_engine = run_as_notebook(cases), run_packed(cases, EngineRunner(jobs=2))
+    for case, one, other in zip(cases, as_notebook, in_engine, strict=True):
+        assert _said(one) == _said(other), (case.exercise.name, case.title)
+
+
+def _said(result: TrialResult) -> tuple[object, ...]:
+    assert result.record is not None
+    checks = [(one.name, one.passed, one.misconception) for one in result.record.checks]
+    return result.ended, result.points, result.record.attempted, checks

@@ -1,0 +1,108 @@
+"""The gradebook on a real PostgreSQL: Debian's, started for the test and stopped after it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.gradebook import GradebookError, GradebookWriter
+from autograder.place import Place, place
+from tests.autograder.classroom import SLUG, FakeRunner, classroom, flatten, graded, record
+
+pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
+
+
+def programs() -> Path:
+    """The directory of PostgreSQL's programs; they are on nobody's PATH."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    on_path = shutil.which("initdb")
+    if not found and not on_path:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    return found[-1].parent if found else Path(str(on_path)).parent
+
+
+def owner() -> str | None:
+    """Whom to run the server as: it refuses to run as root."""
+    if os.getuid() != 0:
+        return None
+    names = {one.pw_name for one in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Path]:
+    """The directory with the socket of a running server."""
+    bin_, user = programs(), owner()
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path has 107 bytes
+    if user:
+        shutil.chown(folder, user)
+    data = str(folder / "data")
+
+    def run(*command: str) -> None:
+        subprocess.run(command, user=user, check=True, capture_output=True, cwd=folder, timeout=120)
+
+    run(str(bin_ / "initdb"), "-D", data, "-A", "trust", "-U", "teacher", "-E", "UTF8", "-N")
+    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+    log = str(folder / "log")
+    run(str(bin_ / "pg_ctl"), "-D", data, "-l", log, "-w", "-o", options, "start")
+    try:
+        yield folder
+    finally:
+        run(str(bin_ / "pg_ctl"), "-D", data, "-m", "immediate", "-w", "stop")
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def course(server: Path, tmp_path: Path) -> Place:
+    """A course directory whose gradebook is an empty schema of that server."""
+    import psycopg
+
+    name = f"book{abs(hash(tmp_path)):x}"
+    with psycopg.connect(f"host={server} user=teacher dbname=postgres", autocommit=True) as link:
+        link.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+    classroom(tmp_path, "ada", "bob")
+    (tmp_path / "gradebook.db").unlink()
+    return place(tmp_path, db=f"postgresql+psycopg://teacher@/{name}?host={server}")
+
+
+def test_a_class_is_graded_into_postgresql(course: Place) -> None:
+    runner = FakeRunner(lambda job: record(job.student, flatten(3.0)))
+    assert graded(course, runner).trouble is None
+    with GradebookWriter(course) as books:
+        found = books.standings(SLUG)
+    assert {name: one.score for name, one in found.items()} == {"ada": 3.0, "bob": 3.0}
+    assert found["ada"].submitted_at == "2026-01-10T12:00:00"
+    assert not (course.root / "gradebook.db").exists()
+
+
+def test_a_regrade_on_postgresql_replaces_points_and_runs_twice_alike(course: Place) -> None:
+    graded(course, FakeRunner(lambda job: record(job.student, flatten(1.0))))
+    graded(course, FakeRunner(), regrade=True)
+    assert graded(course).trouble is None
+    with GradebookWriter(course) as books:
+        assert books.standings(SLUG)["bob"].score == 6.0
+
+
+def test_a_broken_transaction_on_postgresql_leaves_nothing(
+    course: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graded(course)
+    monkeypatch.setattr(GradebookWriter, "_penalise", lambda *_: 1 / 0)
+    with GradebookWriter(course) as books:
+        with pytest.raises(ZeroDivisionError):
+            books.write(record("cleo"), classroom(course.root)[1])
+        assert "cleo" not in books.names()
+
+
+def test_a_server_that_is_not_there_is_an_error_with_its_remedy(tmp_path: Path) -> None:
+    classroom(tmp_path)
+    nowhere = place(tmp_path, db=f"postgresql+psycopg://teacher@/x?host={tmp_path}")
+    with pytest.raises(GradebookError, match=r"(?s)connection.*server is running"):
+        GradebookWriter(nowhere)

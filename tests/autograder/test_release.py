@@ -1,0 +1,312 @@
+"""Both editions are built from the source alone, and nothing secret is in the class edition."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.preprocessors import ClearSolutions
+
+from autograder.errors import LessonError, ReleaseError
+from autograder.lessons import Lesson, find_lesson, lesson_paths, read_lesson
+from autograder.regions import RegionError, secrets, split_regions, stubbed
+from autograder.release import (
+    build_release,
+    check_release,
+    class_editions,
+    refuse_leaks,
+    repository,
+    stable_bytes,
+    write_release,
+)
+from autograder.selfstudy import self_study_edition
+from tests.autograder import tiny
+
+REPOSITORY = Path(__file__).parents[2]
+CLASS, SELF_STUDY = "01-tiny/01-tiny.ipynb", "self-study/01-tiny.ipynb"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = tiny.build(tmp_path_factory.mktemp("course"))
+    (course / "source/01-tiny/data").mkdir()
+    (course / "source/01-tiny/data/numbers.csv").write_text("1,2\n")
+    return course
+
+
+@pytest.fixture(scope="module")
+def lesson(course: Path) -> Lesson:
+    return find_lesson(course, "1")
+
+
+@pytest.fixture(scope="module")
+def built(course: Path, lesson: Lesson) -> dict[str, bytes]:
+    return build_release(course, [lesson])
+
+
+@pytest.fixture
+def own_course(tmp_path: Path) -> Path:
+    return tiny.build(tmp_path)
+
+
+def cells(notebook: bytes | dict[str, Any]) -> dict[str, dict[str, Any]]:
+    content = json.loads(notebook) if isinstance(notebook, bytes) else notebook
+    return {one["id"]: {**one, "source": "".join(one["source"])} for one in content["cells"]}
+
+
+# The class edition.
+
+
+def test_the_class_edition_holds_stubs_and_visible_tests(built: dict[str, bytes]) -> None:
+    found = cells(built[CLASS])
+    assert found["double"]["source"].endswith("# YOUR CODE HERE\n    raise NotImplementedError()")
+    assert "check.unchanged" in found["test-double"]["source"]
+    assert "check.dtype" not in found["test-double"]["source"]
+
+
+def test_no_secret_line_is_in_the_bytes_of_the_class_edition(
+    lesson: Lesson, built: dict[str, bytes]
+) -> None:
+    hidden = secrets(cell["source"] for cell in lesson.cells())
+    assert "secret_of_flatten = x.numel()" in hidden
+    assert 'misconception="order-of-memory",' in hidden
+    for line in hidden:
+        assert json.dumps(line, ensure_ascii=False)[1:-1].encode() not in built[CLASS], line
+
+
+@pytest.mark.parametrize("slug", lesson_paths(REPOSITORY))
+def test_no_secret_line_of_the_course_is_in_its_committed_class_edition(slug: str) -> None:
+    lesson = read_lesson(lesson_paths(REPOSITORY)[slug])
+    released = REPOSITORY / "release" / slug / f"{slug}.ipynb"
+    refuse_leaks(lesson, released.read_bytes())
+
+
+@pytest.mark.parametrize("where", ["source", "metadata", "id"])
+def test_a_secret_line_that_is_published_stops_the_release(
+    lesson: Lesson, built: dict[str, bytes], where: str
+) -> None:
+    notebook = json.loads(built[CLASS])
+    line = "secret_of_flatten = x.numel()"
+    notebook["cells"][0][where] = {"source": [line], "metadata": {"a": line}, "id": line}[where]
+    with pytest.raises(ReleaseError, match="would publish a line"):
+        refuse_leaks(lesson, stable_bytes(notebook))
+
+
+def test_the_same_source_gives_the_same_bytes(
+    course: Path, lesson: Lesson, built: dict[str, bytes]
+) -> None:
+    assert class_editions(course, [lesson])[CLASS] == built[CLASS]
+    text = built[CLASS].decode()
+    assert text.endswith("}\n")
+    assert text == json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def test_released_cells_keep_their_ids_and_hold_no_outputs(
+    lesson: Lesson, built: dict[str, bytes]
+) -> None:
+    found = cells(built[CLASS])
+    assert list(found) == [cell["id"] for cell in lesson.cells()]
+    assert not any(one.get("outputs") or one.get("execution_count") for one in found.values())
+
+
+def test_a_build_leaves_no_gradebook_behind(course: Path, built: dict[str, bytes]) -> None:
+    assert not list(course.rglob("*.db"))
+
+
+def test_data_files_go_with_both_editions(built: dict[str, bytes]) -> None:
+    assert built["01-tiny/data/numbers.csv"] == built["self-study/data/numbers.csv"] == b"1,2\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        tiny.FLATTEN,
+        "def f():\n    pass",
+        "### BEGIN SOLUTION\nx = 1\n### END SOLUTION",
+        "a = 1\n  ### BEGIN SOLUTION\n  b = 2\n  ### END SOLUTION\nc = 3\n"
+        "### BEGIN SOLUTION\n### END SOLUTION",
+    ],
+)
+def test_a_stub_is_what_nbgrader_makes_of_the_cell(source: str) -> None:
+    from nbformat.v4 import new_code_cell
+
+    cell = new_code_cell(source, metadata={"nbgrader": {"solution": True}})
+    ClearSolutions().preprocess_cell(cell, {"language": "python"}, 0)
+    assert stubbed(source) == cell.source
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        ("a\n### BEGIN SOLUTION", "SOLUTION begun in line 2 is never ended"),
+        ("### END SOLUTION", "line 1 ends SOLUTION, but none was begun"),
+        ("### BEGIN SOLUTION\n### BEGIN SOLUTION", "line 2 begins SOLUTION inside"),
+    ],
+)
+def test_a_marker_without_its_partner_is_named(source: str, cause: str) -> None:
+    with pytest.raises(RegionError, match=cause):
+        split_regions(source, "SOLUTION")
+
+
+def test_a_notebook_that_breaks_the_form_is_not_released(own_course: Path) -> None:
+    notebook = tiny.notebook()
+    notebook["cells"][0]["id"] = "setup"
+    lesson = read_lesson(tiny.write(own_course, notebook))
+    with pytest.raises(LessonError, match="2 cells have the id 'setup'"):
+        build_release(own_course, [lesson])
+
+
+def test_what_nbgrader_refuses_is_passed_on(own_course: Path) -> None:
+    notebook = tiny.notebook()
+    setup = next(cell for cell in notebook["cells"] if cell["id"] == "setup")
+    setup["source"] += "\n### BEGIN SOLUTION\n### END SOLUTION"
+    lesson = read_lesson(tiny.write(own_course, notebook))
+    with pytest.raises(ReleaseError, match="Solution region detected in a non-solution cell"):
+        class_editions(own_course, [lesson])
+
+
+# Drift.
+
+
+def test_a_release_that_was_just_written_has_not_drifted(
+    course: Path, built: dict[str, bytes]
+) -> None:
+    assert set(write_release(course, built)) == {f"release/{name}" for name in built}
+    assert write_release(course, built) == []
+    assert check_release(course, built) == []
+
+
+def test_drift_names_changed_missing_and_stray_files(
+    own_course: Path, built: dict[str, bytes]
+) -> None:
+    write_release(own_course, built)
+    (own_course / "release" / CLASS).write_text("{}")
+    (own_course / "release" / SELF_STUDY).unlink()
+    (own_course / "release/01-tiny/notes.txt").write_text("mine")
+    found = {one.path: one.kind for one in check_release(own_course, built)}
+    assert found == {
+        f"release/{CLASS}": "changed",
+        f"release/{SELF_STUDY}": "missing",
+        "release/01-tiny/notes.txt": "stray",
+    }
+
+
+def test_lessons_that_were_not_built_are_not_stray(
+    own_course: Path, built: dict[str, bytes]
+) -> None:
+    tiny.build(own_course, "02-tiny")
+    write_release(own_course, {**built, "02-tiny/02-tiny.ipynb": b"{}"})
+    (own_course / "source/01-tiny/data").mkdir()
+    (own_course / "source/01-tiny/data/numbers.csv").write_text("1,2\n")
+    assert check_release(own_course, built) == []
+
+
+# The self-study edition.
+
+
+def test_all_tests_are_there_unmarked_and_folded(built: dict[str, bytes]) -> None:
+    test = cells(built[SELF_STUDY])["test-double"]
+    assert test["source"].startswith('#@title Tests: double { display-mode: "form" }\n')
+    assert "check.dtype(whole.result, torch.int64" in test["source"]
+    assert test["metadata"]["jupyter"] == {"source_hidden": True}
+    assert test["metadata"]["cellView"] == "form"
+
+
+def test_no_marker_and_no_nbgrader_metadata_is_left(built: dict[str, bytes]) -> None:
+    text = built[SELF_STUDY].decode()
+    assert "### " not in text.replace("### Flatten a tensor", "").replace("### Double a tensor", "")
+    assert "nbgrader" not in text
+
+
+def test_a_folded_solution_follows_the_tests_of_its_exercise(built: dict[str, bytes]) -> None:
+    found = cells(built[SELF_STUDY])
+    ids = list(found)
+    assert ids[ids.index("test-double") + 1] == "double-solution"
+    solution = found["double-solution"]["source"]
+    assert solution.startswith("<details><summary>A solution of double</summary>\n\n```python\n")
+    assert "    return x * 2\n```\n\n</details>" in solution
+
+
+def test_the_badge_is_there_only_where_an_address_is_set(lesson: Lesson) -> None:
+    assert "colab-badge" not in cells(self_study_edition(lesson))
+    badge = cells(self_study_edition(lesson, repository="owner/name"))["colab-badge"]["source"]
+    assert "github/owner/name/blob/main/release/self-study/01-tiny.ipynb" in badge
+
+
+def test_the_address_comes_from_pyproject(tmp_path: Path) -> None:
+    assert repository(tmp_path) == ""
+    (tmp_path / "pyproject.toml").write_text('[tool.pytorch-measured]\nrepository = "a/b"\n')
+    assert repository(tmp_path) == "a/b"
+
+
+def test_the_set_up_cell_for_colab_stands_before_the_lessons_own(lesson: Lesson) -> None:
+    ids = list(cells(self_study_edition(lesson)))
+    assert ids[ids.index("setup") - 1] == "colab-setup"
+
+
+def run_set_up(lesson: Lesson, folder: Path, *, installed: bool, address: str = "") -> Any:
+    """Run the set-up cell in a Python of its own, where pip only says what it was asked for."""
+    cell = cells(self_study_edition(lesson, repository=address))["colab-setup"]["source"]
+    pretend = (
+        "import importlib.util, subprocess\n"
+        f"importlib.util.find_spec = lambda name: {installed or None}\n"
+        "subprocess.run = lambda command, check: print(command[1:])\n"
+    )
+    command = [sys.executable, "-I", "-c", pretend + cell]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_set_up_does_nothing_where_the_course_is_installed(
+    lesson: Lesson, tmp_path: Path
+) -> None:
+    done = run_set_up(lesson, tmp_path, installed=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_set_up_installs_the_wheel_beside_the_notebook_and_nothing_else(
+    lesson: Lesson, tmp_path: Path
+) -> None:
+    (tmp_path / "pytorch_measured-0.1.0-py3-none-any.whl").write_text("")
+    done = run_set_up(lesson, tmp_path, installed=False, address="owner/name")
+    assert "Installing course from pytorch_measured-0.1.0-py3-none-any.whl" in done.stdout
+    assert "'--no-deps', 'pytorch_measured-0.1.0-py3-none-any.whl']" in done.stdout
+
+
+def test_the_set_up_installs_from_the_address_where_there_is_no_wheel(
+    lesson: Lesson, tmp_path: Path
+) -> None:
+    done = run_set_up(lesson, tmp_path, installed=False, address="owner/name")
+    assert "Installing course from git+https://github.com/owner/name, and nothing" in done.stdout
+
+
+def test_the_set_up_says_what_to_do_where_it_has_nothing_to_install(
+    lesson: Lesson, tmp_path: Path
+) -> None:
+    done = run_set_up(lesson, tmp_path, installed=False)
+    assert done.returncode == 1
+    assert "Put the file pytorch_measured-….whl beside this notebook" in done.stderr
+
+
+def test_the_last_cell_adds_up_the_points_of_the_tests_that_were_run(lesson: Lesson) -> None:
+    score = cells(self_study_edition(lesson))["your-score"]["source"]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(score, {"your_points": {"flatten": 2.5}})
+    assert printed.getvalue().splitlines() == [
+        "flatten   2.5 of 4",
+        "double    0 of 2  (run its tests)",
+        "together  2.5 of 6",
+    ]
+
+
+def test_a_test_cell_hands_its_points_to_the_last_cell(lesson: Lesson) -> None:
+    source = cells(self_study_edition(lesson))["test-double"]["source"]
+    *_, kept, shown = ast.parse(source).body
+    assert ast.unparse(kept) == "your_points['double'] = check.score(2)"
+    assert ast.unparse(shown) == "your_points['double']"
