@@ -1,0 +1,31 @@
+"""The grading engine: learners' code in a sandbox, test cells in a process of their own.
+
+    EngineRunner (main process)
+      └─ worker, one a core: repairs, supervises, records          worker.py, grading.py
+           ├─ fork → checker: runs the test cells, keeps the score  checker.py, verify.py
+           └─ bubblewrap → zygote: torch, course, IPython loaded    sandbox.py, zygote.py
+                └─ fork → init → student process → twins            barrier.py, student.py
+
+Importing this package is cheap; torch is loaded in the workers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.engine.limits import Limits
+    from autograder.engine.runner import EngineRunner
+
+__all__ = ["EngineRunner", "Limits"]
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy, because the zygote imports this package inside the sandbox, where the rest of the
+    # grader is not there to be imported.
+    from importlib import import_module
+
+    homes = {"EngineRunner": "autograder.engine.runner", "Limits": "autograder.engine.limits"}
+    if name not in homes:
+        raise AttributeError(f"module 'autograder.engine' has no attribute {name!r}")
+    return getattr(import_module(homes[name]), name)

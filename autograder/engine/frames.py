@@ -1,0 +1,224 @@
+"""What travels between the grading processes: a small JSON body and raw buffers, never pickle.
+
+A frame is a fixed head, the sizes of its buffers, its body as JSON and the buffers themselves.
+Every size is checked against `FrameLimits` before anything is allocated for it, so that the
+process at the other end, which may be hostile, can neither fill our memory nor make us wait for
+bytes that never come.  Anything that is not a frame is a `FrameError`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+MAGIC = b"PMf1"
+_HEAD = struct.Struct("<4sBxHQI")  # magic, kind, number of buffers, id, bytes of JSON
+_SIZE = struct.Struct("<Q")
+_BLOCK_NBYTES = 2**20
+
+Buffer = bytes | bytearray | memoryview
+Send = Callable[[int, int, Any, Sequence[Buffer]], None]
+Receive = Callable[[], tuple[int, int, Any, list[bytes]]]
+
+
+class FrameError(Exception):
+    """Bytes that are no frame, or a frame over its limits; the message says which rule broke."""
+
+
+class Kind(IntEnum):
+    """What a frame says.  The upper half travels from the worker, the lower half to it."""
+
+    FILE = 1  # a data file of the lesson: {"name"}, one buffer
+    SETUP = 2  # {"source"}: the names that probes may use
+    RUN = 3  # {"source", "plain"}: execute a cell
+    PARK = 4  # fork a twin that waits for requests; its channel comes with the frame
+    ASK = 5  # a request of a test cell
+    TEST = 6  # {"source"}: execute a test cell (checker)
+    FINISH = 7
+    GONE = 8  # instead of a REPLY: there is no process to ask any more (checker)
+    READY = 32
+    EVENT = 33  # one piece of a cell's output
+    DONE = 34  # {"ok", "error", "count"}: the cell ended
+    PARKED = 35  # {"pid"}
+    REPLY = 36  # the answer to ASK with the same id
+    FAILED = 37  # ASK could not be served: {"error"}
+    ENDED = 38  # {"pid", "status"}: a process of the submission ended (from its init)
+
+
+@dataclass(frozen=True)
+class FrameLimits:
+    """The largest frame that is accepted; sizes in bytes."""
+
+    body_nbytes: int = 8 * 2**20
+    total_nbytes: int = 64 * 2**20
+    buffers: int = 4096
+
+
+LIMITS = FrameLimits()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame as it arrived: its body is still text, `raw` is the whole of it."""
+
+    kind: int
+    id: int
+    raw: bytes
+    body_span: tuple[int, int]
+    sizes: tuple[int, ...] = field(default=())
+
+    def body(self) -> Any:
+        """The JSON body, strictly read: no NaN, no duplicate keys, no endless nesting."""
+        start, stop = self.body_span
+        return read_json(self.raw[start:stop])
+
+    def buffers(self) -> list[bytes]:
+        """Copies of the buffers, in order."""
+        found, at = [], self.body_span[1]
+        for size in self.sizes:
+            found.append(self.raw[at : at + size])
+            at += size
+        return found
+
+
+def read_json(text: bytes) -> Any:
+    """The value of `text`; raises `FrameError` for all that strict JSON does not allow."""
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise FrameError(f"the body is not strict JSON: {type(error).__name__}") from None
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def pack(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = ()) -> bytes:
+    """The bytes of a frame."""
+    text = json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+    views = [memoryview(one).cast("B") for one in buffers]
+    sizes = b"".join(_SIZE.pack(len(view)) for view in views)
+    head = _HEAD.pack(MAGIC, kind, len(views), id_, len(text))
+    return b"".join([head, sizes, text, *views])
+
+
+class FrameReader:
+    """Collects bytes as they come and gives whole frames back."""
+
+    def __init__(self, limits: FrameLimits = LIMITS) -> None:
+        self._limits = limits
+        self._data = bytearray()
+
+    @property
+    def pending(self) -> int:
+        """How many bytes of a frame that is not whole yet have come."""
+        return len(self._data)
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes that came from the other end."""
+        self._data += data
+
+    def next(self) -> Frame | None:
+        """The next whole frame, None where more bytes must come first."""
+        if len(self._data) < _HEAD.size:
+            return None
+        kind, count, id_, body_nbytes = self._head()
+        sizes_end = _HEAD.size + count * _SIZE.size
+        if len(self._data) < sizes_end:
+            return None
+        sizes = struct.unpack_from(f"<{count}Q", self._data, _HEAD.size)
+        total = sizes_end + body_nbytes + sum(sizes)
+        if total > self._limits.total_nbytes:
+            raise FrameError(f"the frame has {total} bytes")
+        if len(self._data) < total:
+            return None
+        raw = bytes(self._data[:total])
+        del self._data[:total]
+        return Frame(kind, id_, raw, (sizes_end, sizes_end + body_nbytes), sizes)
+
+    def _head(self) -> tuple[int, int, int, int]:
+        magic, kind, count, id_, body_nbytes = _HEAD.unpack_from(self._data)
+        if magic != MAGIC:
+            raise FrameError("the bytes do not begin as a frame does")
+        if count > self._limits.buffers or body_nbytes > self._limits.body_nbytes:
+            raise FrameError(f"the frame announces {count} buffers and {body_nbytes} bytes of JSON")
+        return kind, count, id_, body_nbytes
+
+
+def endpoint(fd: int) -> tuple[Send, Receive]:
+    """Two functions that write and read frames on a blocking file descriptor.
+
+    They close over everything they use, so that code which replaces `os.write`, `json.dumps` or
+    the names of this module later does not change them.
+    """
+    write, read, to_json, from_json = os.write, os.read, _json_writer(), _json_reader()
+    head, size, unpack_from, magic = _HEAD, _SIZE, struct.unpack_from, MAGIC
+    view, length, join, total, Error = memoryview, len, b"".join, sum, FrameError
+    block, text_of, bytes_of = _BLOCK_NBYTES, str, bytearray
+
+    def send(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = ()) -> None:
+        text = to_json(body)
+        views = [view(one).cast("B") for one in buffers]
+        sizes = [size.pack(length(one)) for one in views]
+        first = join([head.pack(magic, kind, length(views), id_, length(text)), *sizes, text])
+        for part in [view(first), *views]:
+            while length(part):
+                part = part[write(fd, part) :]
+
+    def exactly(nbytes: int) -> bytearray:
+        data = bytes_of()
+        while length(data) < nbytes:
+            wanted = nbytes - length(data)
+            piece = read(fd, wanted if wanted < block else block)
+            if not piece:
+                raise Error("the other end closed the channel")
+            data += piece
+        return data
+
+    def receive() -> tuple[int, int, Any, list[bytes]]:
+        mark, kind, count, id_, body_nbytes = head.unpack(exactly(head.size))
+        if mark != magic:
+            raise Error("the bytes do not begin as a frame does")
+        sizes = unpack_from(f"<{count}Q", exactly(count * size.size))
+        body = from_json(text_of(exactly(body_nbytes), "utf-8"))
+        data = exactly(total(sizes))
+        buffers, at = [], 0
+        for one in sizes:
+            buffers.append(bytes(data[at : at + one]))
+            at += one
+        return kind, id_, body, buffers
+
+    return send, receive
+
+
+def _json_writer() -> Callable[[Any], bytes]:
+    """`json.dumps` as one closed function; the C encoder looks nothing up in Python modules."""
+    from json.encoder import c_make_encoder, encode_basestring_ascii
+
+    def refuse(value: object) -> Any:
+        raise TypeError(f"{type(value).__name__} has no place in a frame")
+
+    if c_make_encoder is None:  # an interpreter without the C part: the plain way
+        return lambda value: json.dumps(value, allow_nan=False).encode()
+    encode = c_make_encoder(
+        None, refuse, encode_basestring_ascii, None, ":", ",", False, False, False
+    )
+    join = "".join
+    return lambda value: join(encode(value, 0)).encode("ascii")
+
+
+def _json_reader() -> Callable[[str], Any]:
+    scan = json.JSONDecoder().scan_once
+    return lambda text: scan(text, 0)[0]

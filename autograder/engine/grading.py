@@ -1,0 +1,238 @@
+"""Grades submissions one after another in this process, with a zygote of its own.
+
+Import it only in a process that has nothing else to do: it loads torch and the course, and forks.
+"""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import torch
+
+import course.answers
+import course.checks  # noqa: F401  (what test cells use is loaded before the checkers fork)
+from autograder.engine import kernel
+from autograder.engine.examining import Checker, CheckerBroken
+from autograder.engine.execution import Execution, Material, Shown, student_forker
+from autograder.engine.limits import Limits
+from autograder.engine.listening import Listener
+from autograder.engine.plan import Part, Step, plan, setup_source
+from autograder.engine.repair import Malformed, Repaired, read_submission, repair
+from autograder.engine.sandbox import SandboxError, is_shown
+from autograder.engine.scoring import judge, notes_of, submission_status
+from autograder.engine.shell import new_shell, warm_up
+from autograder.engine.trusted import warm_up_torch
+from autograder.engine.zygotes import Zygote, ZygoteError
+from autograder.lessons import Lesson
+from autograder.notebooks import RawCell, read_notebook
+from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
+from autograder.runner import Job, Outcome
+
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A lesson as it is used for each of its submissions."""
+
+    cells: tuple[RawCell, ...]
+    metadata: dict[str, object]
+    material: Material
+    folder: str
+
+
+class Grader:
+    """Turns jobs into outcomes; never raises for anything that a submission contains."""
+
+    def __init__(
+        self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()
+    ) -> None:
+        """Load everything and start the zygote."""
+        torch.set_num_threads(1)
+        self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
+        self.listener = Listener()
+        self._zygote = self._new_zygote()
+        self._shell = new_shell()
+        warm_up(self._shell)
+        warm_up_torch()
+        self._lessons: dict[str, _Known] = {}
+        self._scratch = tempfile.mkdtemp(prefix="grader-")
+        gc.collect()
+        gc.freeze()
+        kernel.use_huge_pages()
+
+    def close(self) -> None:
+        """End all processes and remove what was written."""
+        self._zygote.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def grade(self, job: Job) -> Outcome:
+        """The outcome of one submission."""
+        begun = time.monotonic()
+        try:
+            raw = _read(job.notebook, self._limits.notebook_nbytes)
+            repaired = repair(self._lesson(job.lesson).cells, read_submission(raw))
+        except FileNotFoundError:
+            return _unrun(job, Status.MISSING, f"{job.notebook.name} is not there.", begun, self)
+        except (Malformed, OSError) as error:
+            return _unrun(job, Status.MALFORMED, str(error), begun, self)
+        return self._grade(job, repaired, begun)
+
+    def _grade(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
+        reasons: list[str] = []
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._execute(job, repaired, begun)
+            except (ZygoteError, SandboxError, CheckerBroken, OSError) as error:
+                reasons.append(str(error))
+                self._replace_zygote()
+        return _unrun(job, Status.INFRASTRUCTURE, f"The grader failed: {'; '.join(reasons)}", begun, self)
+
+    def _execute(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
+        known, steps = self._lesson(job.lesson), plan(repaired.cells)
+        execution = Execution(
+            steps,
+            known.material,
+            self._limits,
+            fork_student=student_forker(self._zygote, self._limits, self.listener),
+            fork_checker=lambda: Checker(
+                self._shell, known.folder, self._limits, self.listener
+            ),
+        )
+        try:
+            execution.carry_out()
+        finally:
+            execution.close()
+        record = _record(job, steps, execution.shown, repaired, begun, self._sandbox)
+        return Outcome(record, _notebook(repaired.cells, known, steps, execution.shown))
+
+    def _lesson(self, lesson: Lesson) -> _Known:
+        key = f"{lesson.source}\0{lesson.digest}"
+        if key not in self._lessons:
+            self._refuse_visible(lesson)
+            self._lessons[key] = _know(lesson, Path(self._scratch, str(len(self._lessons))))
+        return self._lessons[key]
+
+    def _refuse_visible(self, lesson: Lesson) -> None:
+        hidden = any(lesson.source.resolve().is_relative_to(one.resolve()) for one in self._hide)
+        if self._sandbox and is_shown(lesson.source) and not hidden:
+            raise SandboxError(
+                f"{lesson.source} lies in a directory that every submission can read",
+                remedy="Keep the course directory outside of Python's own directories.",
+            )
+
+    def _new_zygote(self) -> Zygote:
+        return Zygote(self._limits, sandbox=self._sandbox, hide=self._hide)
+
+    def _replace_zygote(self) -> None:
+        self._zygote.close()
+        with suppress(SandboxError, ZygoteError):
+            self._zygote = self._new_zygote()
+
+
+def _know(lesson: Lesson, folder: Path) -> _Known:
+    notebook = read_notebook(lesson.source)
+    cells = tuple(lesson.cells())
+    root = lesson.source.parent
+    names = {path.relative_to(root).as_posix(): path for path in lesson.data_files}
+    folder.mkdir()
+    for name, path in names.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(path.resolve())
+    files = {name: path.read_bytes() for name, path in names.items()}
+    material = Material(setup_source(cells), files)
+    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder))
+
+
+def _read(path: Path, limit: int) -> bytes:
+    with path.open("rb") as file:
+        raw = file.read(limit + 1)
+    if len(raw) > limit:
+        raise Malformed(f"The file has more than {limit // 2**20} MB; clear its outputs.")
+    return raw
+
+
+def _record(
+    job: Job,
+    steps: tuple[Step, ...],
+    shown: dict[int, Shown],
+    repaired: Repaired,
+    begun: float,
+    sandboxed: bool,
+) -> SubmissionRecord:
+    exercises = tuple(
+        judge(exercise, steps, shown, repaired.missing) for exercise in job.lesson.exercises
+    )
+    status = submission_status(exercises, shown.values())
+    notes = (*repaired.notes, *notes_of(steps, shown))
+    return _submission(job, status, exercises, notes, begun, sandboxed)
+
+
+def _submission(
+    job: Job,
+    status: Status,
+    exercises: tuple[ExerciseRecord, ...],
+    notes: tuple[str, ...],
+    begun: float,
+    sandboxed: bool,
+) -> SubmissionRecord:
+    score, points = total(exercises)
+    return SubmissionRecord(
+        student=job.student,
+        lesson=job.lesson.slug,
+        status=status,
+        score=score,
+        max=points,
+        seconds=time.monotonic() - begun,
+        exercises=exercises,
+        runner="engine",
+        sandboxed=sandboxed,
+        notes=notes,
+        submission_digest=job.submission_digest,
+        source_digest=job.source_digest,
+        submitted_at=job.submitted_at,
+    )
+
+
+def unrun(job: Job, status: Status, reason: str, begun: float, *, sandboxed: bool) -> Outcome:
+    """The outcome of a job that could not be executed, and why."""
+    exercises = tuple(
+        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
+        for one in job.lesson.exercises
+    )
+    return Outcome(_submission(job, status, exercises, (reason,), begun, sandboxed))
+
+
+def _unrun(job: Job, status: Status, reason: str, begun: float, grader: Grader) -> Outcome:
+    return unrun(job, status, reason, begun, sandboxed=grader._sandbox)
+
+
+def _notebook(
+    cells: tuple[RawCell, ...], known: _Known, steps: tuple[Step, ...], shown: dict[int, Shown]
+) -> nbformat.NotebookNode:
+    """The executed notebook: the repaired cells with the outputs that they showed here."""
+    done = [_executed(cells[s.index], shown.get(s.index, Shown()), s.part) for s in steps]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": known.metadata, "cells": done}
+    return nbformat.from_dict(notebook)
+
+
+def _executed(cell: RawCell, shown: Shown, part: Part) -> RawCell:
+    if cell["cell_type"] != "code":
+        return cell
+    outputs = list(shown.outputs)
+    if shown.lost is not None:
+        text = f"This cell {shown.lost.reason}."
+        name = {"output_type": "error", "ename": shown.lost.fate.value, "evalue": text}
+        outputs.append({**name, "traceback": [text]})
+    return {**cell, "outputs": outputs, "execution_count": shown.count}
+
+

@@ -1,0 +1,53 @@
+"""How much a submission may take, and how the kernel is told."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+
+MiB = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use; times in seconds of the clock on the wall, sizes in bytes.
+
+    `memory_nbytes` is what it may take beyond the prepared process with torch; the same limit
+    holds for each of its processes and for all of them together.
+    """
+
+    cell_s: float = 30.0
+    submission_s: float = 300.0
+    memory_nbytes: int = 2048 * MiB
+    tmp_nbytes: int = 128 * MiB
+    files: int = 4096
+    open_files: int = 256
+    processes: int = 64
+    text_chars: int = 100_000  # of stdout and stderr together, per cell
+    display_nbytes: int = 8 * MiB  # of rich output, per cell
+    notebook_nbytes: int = 64 * MiB
+
+
+def apply(limits: Limits) -> None:
+    """Bind this process and its descendants; none of it can be raised again."""
+    bounds = {
+        resource.RLIMIT_AS: _address_space() + limits.memory_nbytes,
+        resource.RLIMIT_CPU: int(limits.submission_s) + 5,
+        resource.RLIMIT_FSIZE: limits.tmp_nbytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_MEMLOCK: 64 * 1024,
+        resource.RLIMIT_RTPRIO: 0,
+    }
+    for which, wanted in bounds.items():
+        _, hard = resource.getrlimit(which)
+        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(which, (value, value))
+
+
+def _address_space() -> int:
+    """The bytes of address space that this process has mapped."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[0]) * resource.getpagesize()

@@ -1,0 +1,82 @@
+"""What is done with each cell of a repaired notebook, decided before anything runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from autograder.notebooks import RawCell, grader, is_answer, is_test
+
+SETUP_ID = "setup"
+
+
+class Part(Enum):
+    """What a cell is to the engine."""
+
+    TEXT = auto()  # not executed
+    RUN = auto()  # executed in the student process
+    TEST = auto()  # executed in the checker process
+    PLAIN_TEST = auto()  # a test cell without `answer`: executed beside the answer
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cell of the notebook: its number, its part, its text and its grade id."""
+
+    index: int
+    part: Part
+    source: str
+    grade_id: str
+    points: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """How a note names the cell."""
+        return f"`{self.grade_id}`" if self.grade_id else f"Cell {self.index + 1}"
+
+
+def plan(cells: Iterable[RawCell]) -> tuple[Step, ...]:
+    """The steps of a notebook, in order."""
+    return tuple(_step(index, cell) for index, cell in enumerate(cells))
+
+
+def setup_source(cells: Iterable[RawCell]) -> str:
+    """The text of the set-up cell, empty where there is none."""
+    found = (c["source"] for c in cells if grader(c).get("grade_id") == SETUP_ID and not is_test(c))
+    return next(found, "")
+
+
+def asks_for_answers(source: str) -> bool:
+    """Whether a test cell reaches the learner's work through `answer("name")`.
+
+    >>> asks_for_answers("flatten = answer('flatten')"), asks_for_answers("assert f(1) == 2")
+    (True, False)
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(
+        (isinstance(call, ast.Name) and call.id == "answer")
+        or (isinstance(call, ast.Attribute) and call.attr == "answer")
+        for call in calls
+    )
+
+
+def _step(index: int, cell: RawCell) -> Step:
+    about, source = grader(cell), cell["source"]
+    grade_id = str(about.get("grade_id", "")) if about else ""
+    points = about.get("points")
+    weight = float(points) if isinstance(points, int | float) else 0.0
+    return Step(index, _part(cell, source), source, grade_id, weight)
+
+
+def _part(cell: RawCell, source: str) -> Part:
+    if cell["cell_type"] != "code":
+        return Part.TEXT
+    if is_test(cell) and not is_answer(cell):
+        return Part.TEST if asks_for_answers(source) else Part.PLAIN_TEST
+    return Part.RUN

@@ -1,0 +1,277 @@
+"""How bubblewrap is told to show a zygote only what Python, torch and the course need.
+
+No home, no course directory, no gradebook, no other submission; no network; everything that is
+visible can only be read.  Where the grader runs as root, bubblewrap keeps three capabilities for
+the zygote, which mounts its own /proc with them and then becomes an ordinary user for good.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import course
+from autograder.engine.limits import Limits
+from autograder.errors import AutograderError
+
+UNPRIVILEGED_UID = 64_001  # the user that learners' code runs as where the grader is root
+_ENGINE = "/engine"
+_OWN = ("/work", "/engine", "/dev")
+_SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
+_TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
+_SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_ISOLATE = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
+
+
+class SandboxError(AutograderError):
+    """Learners' code cannot be kept apart on this machine; says why, and what to install."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """How a zygote is started: the program with its arguments, and its environment."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+def bubblewrap() -> str:
+    """The path of bubblewrap; raises `SandboxError` where there is none."""
+    if platform.system() != "Linux":
+        raise SandboxError(
+            f"the sandbox needs Linux; this is {platform.system()}",
+            remedy="Grade on Linux, or run stock nbgrader with --no-sandbox.",
+        )
+    found = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:/usr/bin:/bin")
+    if found is None:
+        raise SandboxError(
+            "bubblewrap, which keeps learners' code apart, is not installed",
+            remedy="Install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install "
+            "bubblewrap), or say --no-sandbox if you trust every submission.",
+        )
+    return found
+
+
+def sandboxed(limits: Limits, control: int, hide: Iterable[Path] = ()) -> Command:
+    """The command of a zygote inside bubblewrap that is controlled through the socket `control`.
+
+    `hide` are directories that must not be seen even where they lie below one that is shown.
+    """
+    root = os.geteuid() == 0
+    shown = shown_directories()
+    orders = {
+        "control": control,
+        "limits": asdict(limits),
+        "sandbox": True,
+        "uid": UNPRIVILEGED_UID if root else None,
+        "keep": [str(path) for path in shown if path.is_relative_to("/tmp")],
+    }
+    argv = [
+        bubblewrap(),
+        *_ISOLATE,
+        *_optional_isolation(),
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        *(_as_root() if root else ("--unshare-user", "--proc", "/proc")),
+        *_files(shown, hide),
+        *_settings(_environment(f"{_ENGINE}")),
+        *_python(orders),
+    ]
+    return Command(tuple(argv), {"PATH": "/usr/bin:/bin"})
+
+
+def unsandboxed(limits: Limits, control: int) -> Command:
+    """The command of a zygote with nothing around it but limits."""
+    orders = {
+        "control": control,
+        "limits": asdict(limits),
+        "sandbox": False,
+        "uid": None,
+        "keep": [],
+    }
+    roots = [_root_of_packages(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = _environment(os.pathsep.join(map(str, roots)))
+    scratch = {"HOME": os.environ.get("HOME", "/"), "MPLCONFIGDIR": ""}
+    environment = {**environment, **{k: v for k, v in scratch.items() if v}}
+    environment.pop("TMPDIR")
+    environment.pop("MPLCONFIGDIR")
+    return Command(tuple(_python(orders)), environment)
+
+
+def shown_directories() -> tuple[Path, ...]:
+    """The directories of Python and its packages, without those inside another of them."""
+    wanted = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
+    wanted += [str(Path(sys.executable).resolve().parent.parent)]
+    wanted += [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    wanted += [path for path in [site.getusersitepackages()] if path in sys.path]
+    wanted += filter(None, [sysconfig.get_config_var("LIBDIR")])
+    found = sorted({Path(path) for path in wanted if Path(path).is_dir()})
+    outer = [p for p in found if not any(p != q and p.is_relative_to(q) for q in found)]
+    # The system's own prefix is shown by _SYSTEM, without /usr/local, /usr/src and the like.
+    return tuple(path for path in outer if path not in (Path("/usr"), Path("/")))
+
+
+def is_shown(path: Path) -> bool:
+    """Whether a file lies below a directory that every submission can read."""
+    roots = [*shown_directories(), *map(Path, (*_SYSTEM, *_SHARED))]
+    return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
+
+
+def why_not() -> str | None:
+    """Why bubblewrap cannot be used on this machine, None where it can."""
+    try:
+        program = bubblewrap()
+    except SandboxError as error:
+        return error.cause
+    extra = _as_root() if os.geteuid() == 0 else ("--unshare-user", "--proc", "/proc")
+    argv = [program, *_ISOLATE, *extra, "--ro-bind", "/", "/", "true"]
+    try:
+        tried = subprocess.run(argv, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if tried.returncode == 0:
+        return None
+    return (tried.stderr.strip() or f"bubblewrap ended with {tried.returncode}") + user_namespaces()
+
+
+def user_namespaces() -> str:
+    """What the kernel's settings say about user namespaces, where they forbid them."""
+    for path, forbidding in (
+        ("/proc/sys/user/max_user_namespaces", "0"),
+        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ):
+        with suppress(OSError):
+            if Path(path).read_text().strip() == forbidding:
+                return f" ({path} is {forbidding})"
+    return ""
+
+
+def _as_root() -> tuple[str, ...]:
+    kept = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID")
+    adding = [word for name in kept for word in ("--cap-add", name)]
+    return ("--cap-drop", "ALL", *adding, "--dir", "/proc")
+
+
+def _optional_isolation() -> tuple[str, ...]:
+    return ("--unshare-cgroup",) if Path("/proc/self/ns/cgroup").exists() else ()
+
+
+def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
+    words: list[str] = ["--perms", "1777", "--tmpfs", "/work"]
+    words += ["--perms", "1777", "--dir", "/work/mpl"]
+    shown_parents = [str(path.parent) for path in (*shown, *map(Path, (*_SYSTEM, *_SHARED)))]
+    words += _folders("/dev/shm", "/etc", "/tmp", f"{_ENGINE}/autograder")
+    words += _folders(*shown_parents)
+    words += [word for path in _DEVICES for word in ("--dev-bind", path, path)]
+    for name, target in (("stdin", "0"), ("stdout", "1"), ("stderr", "2")):
+        words += ["--symlink", f"/proc/self/fd/{target}", f"/dev/{name}"]
+    words += ["--symlink", "/proc/self/fd", "/dev/fd"]
+    words += _read_only(*_SYSTEM, *_SHARED, *_SETTINGS)
+    for top in map(Path, _TOP):
+        if top.is_symlink():
+            words += ["--symlink", os.readlink(top), str(top)]
+        else:
+            words += _read_only(str(top))
+    words += _read_only(*map(str, shown))
+    words += _masked(shown, hide)
+    words += _trusted_packages()
+    words += _font_list()
+    return [*words, "--remount-ro", "/"]
+
+
+def _folders(*paths: str) -> list[str]:
+    """Directories and what leads to them, open to the user that the zygote becomes."""
+    known = [Path(path) for path in paths if path.startswith(_OWN) or os.path.exists(path)]
+    wanted = {parent for path in known for parent in (path, *path.parents)}
+    return [word for path in sorted(wanted - {Path("/")}) for word in ("--dir", str(path))]
+
+
+def _read_only(*paths: str) -> list[str]:
+    return [word for path in paths if os.path.exists(path) for word in ("--ro-bind", path, path)]
+
+
+def _masked(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
+    """Empty directories over what lies inside a shown one and must not be seen."""
+    installed = [path / name for path in _site_packages() for name in ("autograder", "course")]
+    below = [
+        path
+        for path in {*(one.resolve() for one in hide), *installed}
+        if path.is_dir() and any(path.is_relative_to(root) for root in shown)
+    ]
+    return [word for path in sorted(below) for word in ("--tmpfs", str(path))]
+
+
+def _site_packages() -> list[Path]:
+    return [Path(path) for path in sys.path if Path(path).name.endswith("-packages")]
+
+
+def _trusted_packages() -> list[str]:
+    """The course and this package at a place of their own; no answers, no lessons."""
+    root, engine = _root_of_packages(), Path(__file__).parent
+    words = _bind(Path(course.__file__).parent, f"{_ENGINE}/course")
+    words += _bind(engine, f"{_ENGINE}/autograder/engine")
+    for name in ("__init__.py", "errors.py"):
+        words += _bind(root / "autograder" / name, f"{_ENGINE}/autograder/{name}")
+    return words
+
+
+def _bind(source: Path, target: str) -> list[str]:
+    return ["--ro-bind", str(source), target]
+
+
+def _root_of_packages() -> Path:
+    return Path(__file__).resolve().parents[2]
+
+
+def _font_list() -> list[str]:
+    """Matplotlib's list of fonts, made here once: looking through all fonts takes seconds."""
+    try:
+        import matplotlib
+        from matplotlib import font_manager
+
+        name = f"fontlist-v{font_manager.FontManager.__version__}.json"
+        path = Path(matplotlib.get_cachedir(), name)
+    except (ImportError, AttributeError):
+        return []
+    return ["--ro-bind-try", str(path), f"/work/mpl/{name}"] if path.is_file() else []
+
+
+def _environment(python_path: str) -> dict[str, str]:
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": "/work/home",
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": python_path,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": "/work/mpl",
+        **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+    }
+
+
+def _settings(environment: dict[str, str]) -> list[str]:
+    return [word for name, value in environment.items() for word in ("--setenv", name, value)]
+
+
+def _python(orders: dict[str, object]) -> list[str]:
+    return [sys.executable, "-m", "autograder.engine.zygote", json.dumps(orders)]

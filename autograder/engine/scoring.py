@@ -1,0 +1,172 @@
+"""Turns what became of the cells into the record of a submission; pure decisions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from autograder.engine.execution import Shown
+from autograder.engine.life import Lost
+from autograder.engine.outputs import Output
+from autograder.engine.plan import Part, Step
+from autograder.lessons import Exercise
+from autograder.records import ExerciseRecord, RecordError, Status
+from autograder.regions import stubbed
+
+TABLE_KEY = "pytorch-measured"
+_TEXT_STUB = "YOUR ANSWER HERE"  # what nbgrader leaves of an answer in words
+# A submission is called after the first of these that one of its cells or exercises got.
+_GRAVEST_FIRST = (
+    Status.INFRASTRUCTURE,
+    Status.TAMPERED,
+    Status.TIMEOUT,
+    Status.OUT_OF_MEMORY,
+    Status.CRASHED,
+)
+
+
+def judge(
+    exercise: Exercise, steps: Iterable[Step], shown: Mapping[int, Shown], missing: frozenset[str]
+) -> ExerciseRecord:
+    """The record of one exercise."""
+    by_id = {step.grade_id: step for step in steps if step.grade_id}
+    answer, test = by_id.get(exercise.answer_id), by_id.get(exercise.test_id)
+    at_answer = shown.get(answer.index, Shown()) if answer else Shown()
+    if exercise.manual:
+        return _manual(exercise, answer, at_answer)
+    if test is None or test.index not in shown:
+        note = "Its test cell was not reached."
+        status = Status(at_answer.lost.fate) if at_answer.lost else Status.INFRASTRUCTURE
+        return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
+    record = _tested(exercise, test, shown[test.index])
+    return _with_answer(record, answer, at_answer, exercise.answer_id in missing)
+
+
+def submission_status(exercises: Iterable[ExerciseRecord], shown: Iterable[Shown]) -> Status:
+    """The one status of a submission."""
+    found = {one.status for one in exercises}
+    found |= {Status(one.lost.fate) for one in shown if one.lost}
+    return next((status for status in _GRAVEST_FIRST if status in found), Status.GRADED)
+
+
+def notes_of(steps: Iterable[Step], shown: Mapping[int, Shown]) -> tuple[str, ...]:
+    """One sentence for each cell that belongs to no exercise and came to no good end."""
+    return tuple(
+        f"{step.name} {lost.reason}; what follows ran without it."
+        for step in steps
+        if step.part is Part.RUN and (lost := shown.get(step.index, Shown()).lost)
+    )
+
+
+def points_of(outputs: Iterable[Output], most: float) -> float:
+    """The points that the outputs of a test cell stand for, by nbgrader's rule.
+
+    An error or text on stderr: none.  A last value that is a number: that number.  Otherwise all.
+    Unlike nbgrader, an error counts wherever it stands, so a value published before it is none.
+    """
+    found = list(outputs)
+    if any(_is_failure(output) for output in found):
+        return 0.0
+    for output in found:
+        if output["output_type"] == "execute_result":
+            return _partial(output["data"].get("text/plain"), most)
+    return most
+
+
+def _is_failure(output: Output) -> bool:
+    kind = output["output_type"]
+    return kind == "error" or (kind == "stream" and output["name"] == "stderr")
+
+
+def _partial(text: object, most: float) -> float:
+    try:
+        points = float(str(text))
+    except ValueError:
+        return most
+    if not math.isfinite(points) or points > most:
+        return 0.0  # nbgrader refuses to grade the submission here
+    return points if points >= 0 else most
+
+
+def _tested(exercise: Exercise, test: Step, shown: Shown) -> ExerciseRecord:
+    isolated = test.part is Part.TEST
+    if shown.lost is not None:
+        return _without_points(exercise, shown.lost, isolated=isolated)
+    points = points_of(shown.outputs, exercise.points)
+    table, notes = _table(shown.outputs, exercise)
+    if shown.error and table is None:
+        notes = (*notes, f"The test cell ended in {shown.error}.")
+    status = Status.GRADED
+    if shown.memory_error and points < exercise.points:
+        status = Status.OUT_OF_MEMORY
+        notes = (*notes, "A call asked for more memory than a submission may take.")
+    return ExerciseRecord(
+        id=exercise.name,
+        status=status,
+        score=points,
+        max=exercise.points,
+        checks=table.checks if table else (),
+        notes=notes,
+        attempted=table.attempted if table else True,
+        isolated=isolated,
+    )
+
+
+def _without_points(exercise: Exercise, lost: Lost, *, isolated: bool) -> ExerciseRecord:
+    status, note = Status(lost.fate), f"Its test {lost.reason}."
+    return ExerciseRecord(
+        exercise.name, status, 0.0, exercise.points, notes=(note,), isolated=isolated
+    )
+
+
+def _with_answer(
+    record: ExerciseRecord, answer: Step | None, shown: Shown, missing: bool
+) -> ExerciseRecord:
+    """The record, with what became of the answer cell itself."""
+    status, notes, attempted = record.status, record.notes, record.attempted
+    if answer is not None and shown.lost is not None:
+        status = Status(shown.lost.fate) if status is Status.GRADED else status
+        notes = (f"Your cell {shown.lost.reason}, so it was left out.", *notes)
+        attempted = True
+    elif shown.memory_error and record.score < record.max and status is Status.GRADED:
+        status = Status.OUT_OF_MEMORY
+        notes = ("Your cell asked for more memory than a submission may take.", *notes)
+    if missing:
+        attempted = False
+    return replace(record, status=status, notes=notes, attempted=attempted)
+
+
+def _manual(exercise: Exercise, answer: Step | None, shown: Shown) -> ExerciseRecord:
+    stubs = (exercise.answer_source, stubbed(exercise.answer_source), _TEXT_STUB, "")
+    untouched = answer is None or _bare(answer.source) in map(_bare, stubs)
+    status = Status(shown.lost.fate) if shown.lost else Status.GRADED
+    notes = () if untouched else ("A person grades this answer.",)
+    if shown.lost:
+        notes = (f"Your cell {shown.lost.reason}.", *notes)
+    return ExerciseRecord(
+        id=exercise.name,
+        status=status,
+        score=0.0,
+        max=exercise.points,
+        notes=notes,
+        attempted=not untouched,
+        manual=True,
+    )
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _table(
+    outputs: Iterable[Output], exercise: Exercise
+) -> tuple[ExerciseRecord | None, tuple[str, ...]]:
+    tables = [o["metadata"][TABLE_KEY] for o in outputs if TABLE_KEY in o.get("metadata", {})]
+    if not tables:
+        return None, ()
+    try:
+        return ExerciseRecord.from_table(tables[-1]), ()
+    except RecordError as error:
+        return None, (f"The check table of {exercise.name} cannot be read: {error}",)

@@ -1,0 +1,213 @@
+"""The student process: runs the learner's cells and answers requests about what they made.
+
+It obeys one channel.  Everything it needs is captured in closures before the first cell runs, so
+that a cell which replaces functions of torch, json, os or of this package changes only what the
+learner's own code sees.
+
+The cells run in the main process of the submission.  Where a test cell stands, it forks a *twin*
+that keeps the notebook's state of that moment and waits.  Requests are asked of the twins only
+after all cells have run and their outputs are sealed, so no input of a hidden test can find its
+way into an output; and a call that crashes costs its own exercise, not the notebook's state.
+
+What remains possible: code in this process can, with enough knowledge (walking frames, writing
+to memory through ctypes), change the measuring code itself and report false facts about its own
+results: say that a copy was none, or that an operator was not used.  It cannot learn what a test
+expects, since no expected value ever enters the process; nor can it touch the score.
+`seal.py` makes the simple ways of doing so show; `verify.py` refuses facts that contradict
+each other or the values that were sent.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.engine.frames import Kind, Receive, Send, endpoint
+from autograder.engine.recorder import Recorder
+from autograder.engine.seal import Seal
+from autograder.engine.shell import Shell, record_with
+from autograder.engine.trusted import Trusted
+
+Serve = Callable[[Any, list[bytes]], tuple[Any, list[bytes]]]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the zygote has ready before it forks."""
+
+    shell: Shell
+    trusted: Trusted
+    seal: Seal
+    text_chars: int
+
+
+def live(channel: int, prepared: Prepared) -> None:
+    """Obey the channel until it ends; never returns to the caller's code in the zygote."""
+    send, receive = endpoint(channel)
+    recorder = record_with(
+        prepared.shell, lambda event: send(EVENT, 0, event), prepared.text_chars
+    )
+    probe_names: dict[str, Any] = {"__name__": "probes"}
+    serve = _server(prepared, probe_names)
+    hooks = _Hooks(prepared.shell)
+    take_fd = _fd_taker(channel)
+    run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
+    address_space = _address_space
+
+    def write_file(body: Any, buffers: list[bytes]) -> None:
+        _write_file(body["name"], buffers[0])
+
+    def set_up(body: Any, buffers: list[bytes]) -> None:
+        _define(body["source"], probe_names)
+
+    def run(body: Any, buffers: list[bytes]) -> None:
+        if body["plain"]:
+            hooks.restore()
+        end = run_cell(body["source"])
+        send(DONE, 0, {"error": end.error, "value": end.value[:500], "count": end.count,
+                       "pages": address_space()})  # fmt: skip
+
+    def park(body: Any, buffers: list[bytes]) -> None:
+        twin_channel = take_fd()
+        pid = fork()
+        if pid == 0:
+            close(channel)
+            _be_twin(twin_channel, recorder, serve, leave)
+        close(twin_channel)
+        send(PARKED, 0, {"pid": pid})
+
+    def finish(body: Any, buffers: list[bytes]) -> None:
+        leave(0)
+
+    # Plain numbers as keys: an enum's members can be replaced, and lookups would go through it.
+    obey = {FILE: write_file, SETUP: set_up, RUN: run, PARK: park, FINISH: finish}
+    send(READY, 0, {"pages": address_space()})
+    while True:
+        kind, _, body, buffers = receive()
+        obey[kind](body, buffers)
+
+
+FILE, SETUP, RUN, PARK, ASK, FINISH = (
+    int(kind)
+    for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.PARK, Kind.ASK, Kind.FINISH)
+)
+READY, EVENT, DONE, PARKED, REPLY, FAILED = (
+    int(kind)
+    for kind in (Kind.READY, Kind.EVENT, Kind.DONE, Kind.PARKED, Kind.REPLY, Kind.FAILED)
+)
+
+
+def _be_twin(
+    channel: int, recorder: Recorder, serve: Serve, leave: Callable[[int], Any]
+) -> None:
+    """Answer requests until the channel ends; what is printed meanwhile goes nowhere."""
+    send, receive = endpoint(channel)
+    recorder._emit = _nowhere
+    _silence()
+    try:
+        while True:
+            _answer(send, receive, serve)
+    finally:
+        leave(70)
+
+
+def _answer(send: Send, receive: Receive, serve: Serve) -> None:
+    _, number, body, buffers = receive()
+    try:
+        reply, reply_buffers = serve(body, buffers)
+    except BaseException as error:  # whatever the learner's objects raise while being measured
+        name = type(error).__name__
+        send(FAILED, number, {"error": name if type(name) is str else "error"})
+    else:
+        send(REPLY, number, reply, reply_buffers)
+
+
+def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
+    """One function that runs a request beside the answer, over the shell's names."""
+    names, find = prepared.shell.user_ns, prepared.trusted.get
+    backend = find("course.answers", "LocalBackend")(lambda: names, probe_names)
+    run, intact = backend.serve, prepared.seal.checker()
+
+    def library_probe(target: Any, source: str | None) -> Any:
+        if target[0] != "probe" or source is not None:
+            return None
+        module, _, function = target[1].partition(":")
+        return find(module, function).procedure
+
+    def serve(body: Any, buffers: list[bytes]) -> tuple[Any, list[bytes]]:
+        header, (before, after) = run(body, buffers, library_probe(body["target"], body["source"]))
+        reply = {"header": header, "before": len(before), "intact": intact()}
+        return reply, [*before, *after]
+
+    return serve
+
+
+class _Hooks:
+    """IPython's hooks as they were before the learner's first cell."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._transforms = list(shell.input_transformers_post)
+        self._cleanup = list(shell.input_transformer_manager.cleanup_transforms)
+        self._events = {name: list(found) for name, found in shell.events.callbacks.items()}
+
+    def restore(self) -> None:
+        """Put them back, so that a test cell which runs here is compiled as it was written."""
+        shell = self._shell
+        shell.ast_transformers = []
+        shell.input_transformers_post = list(self._transforms)
+        shell.input_transformer_manager.cleanup_transforms = list(self._cleanup)
+        for name, found in self._events.items():
+            if name.startswith("pre_"):
+                shell.events.callbacks[name] = list(found)
+
+
+def _define(source: str, names: dict[str, Any]) -> None:
+    """Run the set-up cell once more in a namespace of its own: the names that probes may use."""
+    try:
+        exec(compile(source, "<set-up>", "exec"), names)
+    except Exception:  # it says so when it runs as a cell; a probe then misses the name
+        return
+
+
+def _write_file(name: str, content: bytes) -> None:
+    folder = os.path.dirname(name)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with open(name, "ab") as file:
+        file.write(content)
+
+
+def _fd_taker(channel: int) -> Callable[[], int]:
+    """A function that takes one file descriptor which was sent through the channel."""
+    receive = socket.socket(fileno=os.dup(channel)).recvmsg
+    room, number = socket.CMSG_SPACE(4), int.from_bytes
+
+    def take() -> int:
+        _, ancillary, _, _ = receive(1, room)
+        return number(ancillary[0][2][:4], "little")
+
+    return take
+
+
+def _silence() -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    os.close(nothing)
+
+
+def _nowhere(event: object) -> None:
+    pass
+
+
+def _address_space() -> int:
+    """The number of pages of address space in use, 0 where it cannot be read."""
+    try:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[0])
+    except Exception:
+        return 0

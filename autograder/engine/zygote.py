@@ -1,0 +1,242 @@
+"""The zygote: a process with torch, the course and IPython loaded, from which students fork.
+
+It lives inside one bubblewrap and runs no learner code and no operator.  It knows no lesson: what
+a submission needs reaches the fork through its channel.  It obeys the worker over one socket:
+
+    {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
+    {"kill": true}                          →  the submission ends, with all its processes
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.engine import kernel
+from autograder.engine.barrier import WORK, Plumbing, Walls, become_init
+from autograder.engine.limits import Limits
+
+_MESSAGE_NBYTES = 65_536
+_WATCH_MS = 200
+
+
+@dataclass(frozen=True)
+class Orders:
+    """How the zygote was started, as JSON in its first argument."""
+
+    control: int
+    limits: Limits
+    sandbox: bool
+    uid: int | None  # become this user first: the grader runs as root
+    keep: tuple[str, ...]
+
+    @classmethod
+    def read(cls, text: str) -> Orders:
+        """The orders written by the worker."""
+        data = json.loads(text)
+        data["limits"], data["keep"] = Limits(**data["limits"]), tuple(data["keep"])
+        return cls(**data)
+
+
+def main() -> None:
+    """Start as `python -m autograder.engine.zygote ORDERS`."""
+    orders = Orders.read(sys.argv[1])
+    if orders.sandbox:
+        _enter_namespaces(orders.uid)
+    else:
+        kernel.die_with_parent()
+    control = socket.socket(fileno=orders.control)
+    prepared = _prepare(orders)
+    control.send(json.dumps({"ready": os.getpid()}).encode())
+    _Zygote(control, orders, prepared).obey()
+
+
+def _enter_namespaces(uid: int | None) -> None:
+    """Become pid 1 of namespaces that this process may divide further for each submission."""
+    if uid is not None:
+        kernel.mount_proc()
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        kernel.set_dumpable(True)
+    user, group = os.getuid(), os.getgid()
+    kernel.unshare(kernel.NEW_USER | kernel.NEW_NS | kernel.NEW_PID | kernel.NEW_IPC)
+    kernel.map_own_user(user, group)
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0x7F)
+    kernel.die_with_parent()
+    kernel.make_mounts_private()
+    kernel.mount_proc()
+    kernel.forbid_user_namespaces()
+
+
+def _prepare(orders: Orders) -> Any:
+    """Import everything a cell is likely to use, then make this process cheap to fork."""
+    tempfile.tempdir = WORK if orders.sandbox else None  # not what a submission will use
+    import torch
+    import torch.utils.data
+
+    from autograder.engine.seal import Seal
+    from autograder.engine.shell import new_shell, warm_up
+    from autograder.engine.student import Prepared
+    from autograder.engine.trusted import load_trusted, warm_up_torch
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    trusted = load_trusted()
+    shell = new_shell()
+    with suppress(ImportError):
+        import matplotlib.pyplot  # noqa: F401  (loads the fonts once, for every figure)
+    warm_up(shell)
+    warm_up_torch()
+    seal = Seal(trusted.modules.values())
+    tempfile.tempdir = None
+    sys.path[:] = [*(path for path in sys.path if path), ""]  # a file of a lesson shadows nothing
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise RuntimeError("a thread was started before the fork; its locks would stay locked")
+    gc.collect()
+    gc.freeze()
+    kernel.use_huge_pages()
+    return Prepared(shell, trusted, seal, orders.limits.text_chars)
+
+
+class _Zygote:
+    """Serves one submission at a time."""
+
+    def __init__(self, control: socket.socket, orders: Orders, prepared: Any) -> None:
+        self._control, self._orders, self._prepared = control, orders, prepared
+        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if orders.sandbox else -1
+        self._baseline = _anonymous_nbytes("self")
+        self._child = 0
+        self._oom = False
+
+    def obey(self) -> None:
+        """Follow the worker's messages until it goes away."""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        watched = -1
+        while True:
+            if self._child and watched < 0:
+                watched = os.pidfd_open(self._child)
+                poll.register(watched, select.POLLIN)
+            events = poll.poll(_WATCH_MS if self._child else None)
+            if watched >= 0 and any(fd == watched for fd, _ in events):
+                poll.unregister(watched)
+                os.close(watched)
+                watched = -1
+                self._report()
+            elif events:
+                self._take_message()
+            else:
+                self._watch_memory()
+
+    def _take_message(self) -> None:
+        data, fds, _, _ = socket.recv_fds(self._control, _MESSAGE_NBYTES, 4)
+        if not data:
+            self._kill()
+            os._exit(0)
+        message = json.loads(data)
+        if "fork" in message:
+            self._fork(Plumbing(*fds), message["fork"])
+        elif message.get("kill"):
+            self._kill()
+
+    def _fork(self, plumbing: Plumbing, folder: str) -> None:
+        orders = self._orders
+        walls = Walls(orders.limits, orders.sandbox, orders.keep, folder)
+        if orders.sandbox:
+            kernel.unshare(kernel.NEW_PID)
+        pid = os.fork()
+        if pid == 0:
+            self._control.detach()
+            prepared = self._prepared
+            become_init(plumbing, walls, lambda channel: _live(channel, prepared))
+        if orders.sandbox:
+            kernel.enter_namespace(self._own_pids)
+        for fd in (plumbing.channel, plumbing.stdout, plumbing.stderr, plumbing.init):
+            os.close(fd)
+        self._child, self._oom = pid, False
+        self._control.send(json.dumps({"forked": pid}).encode())
+
+    def _kill(self) -> None:
+        if not self._child:
+            return
+        if self._orders.sandbox:
+            os.kill(self._child, signal.SIGKILL)
+        else:
+            _kill_tree(self._child)
+
+    def _report(self) -> None:
+        if not self._orders.sandbox:
+            _kill_tree(self._child)
+        _, status = os.waitpid(self._child, 0)
+        self._child = 0
+        self._control.send(json.dumps({"exited": status, "oom": self._oom}).encode())
+
+    def _watch_memory(self) -> None:
+        """End a submission whose processes together take more than one may."""
+        limit = self._orders.limits.memory_nbytes
+        pids = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+        if not self._orders.sandbox:
+            pids = [str(pid) for pid in _descendants(os.getpid())]
+        # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
+        if sum(max(0, _anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
+            return
+        if sum(_own_nbytes(pid) for pid in pids) > limit:
+            self._oom = True
+            self._kill()
+
+
+def _live(channel: int, prepared: Any) -> None:
+    from autograder.engine.student import live
+
+    live(channel, prepared)
+
+
+def _anonymous_nbytes(pid: str) -> int:
+    with suppress(OSError, KeyError), open(f"/proc/{pid}/status") as status:  # a zombie has none
+        fields = dict(line.split(":", 1) for line in status if line.startswith("Rss"))
+        return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssShmem")) * 1024
+    return 0
+
+
+def _own_nbytes(pid: str) -> int:
+    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as rollup:
+        for line in rollup:
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _descendants(root: int) -> list[int]:
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as stat:
+                parents[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
+    found, layer = [], {root}
+    while layer:
+        layer = {pid for pid, parent in parents.items() if parent in layer}
+        found += layer
+    return found
+
+
+def _kill_tree(root: int) -> None:
+    for pid in [root, *_descendants(root)]:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""The worker's side of a zygote: start it, have it fork a submission, end the submission."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.engine.limits import Limits
+from autograder.engine.sandbox import SandboxError, sandboxed, unsandboxed
+
+_START_S = 120.0
+_ANSWER_S = 20.0
+
+
+class ZygoteError(Exception):
+    """The zygote does not do as it is told; it has to be replaced."""
+
+
+@dataclass
+class Lines:
+    """The worker's ends of what connects it with one submission."""
+
+    channel: socket.socket
+    init: socket.socket
+    stdout: int
+    stderr: int
+
+    def close(self) -> None:
+        """Let go of all of them."""
+        self.channel.close()
+        self.init.close()
+        for fd in (self.stdout, self.stderr):
+            with suppress(OSError):
+                os.close(fd)
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a submission's init ended, and whether it was for taking too much memory."""
+
+    status: int
+    out_of_memory: bool
+
+
+class Zygote:
+    """A running zygote, inside bubblewrap unless `sandbox` is false."""
+
+    def __init__(self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()) -> None:
+        self._sandbox = sandbox
+        self._folder: str | None = None
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        number = theirs.fileno()
+        command = sandboxed(limits, number, hide) if sandbox else unsandboxed(limits, number)
+        self._log = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            command.argv,
+            env=command.env,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            pass_fds=[number],
+            cwd="/",
+        )
+        theirs.close()
+        self._answer("ready", _START_S)
+
+    @property
+    def control(self) -> socket.socket:
+        """Becomes readable when the submission ended."""
+        return self._control
+
+    def fork(self) -> Lines:
+        """Start a student process; the lines to it."""
+        channel, their_channel = socket.socketpair()
+        init, their_init = socket.socketpair()
+        out, their_out = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        err, their_err = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        for fd in (their_out, their_err):
+            os.set_blocking(fd, True)
+        self._folder = None if self._sandbox else tempfile.mkdtemp(prefix="submission-")
+        fds = [their_channel.fileno(), their_out, their_err, their_init.fileno()]
+        message = json.dumps({"fork": self._folder or ""}).encode()
+        try:
+            socket.send_fds(self._control, [message], fds)
+            self._answer("forked", _ANSWER_S)
+        except OSError as error:
+            raise ZygoteError(f"the zygote is gone: {error}") from error
+        finally:
+            their_channel.close()
+            their_init.close()
+            os.close(their_out)
+            os.close(their_err)
+        return Lines(channel, init, out, err)
+
+    def end(self) -> Exit:
+        """End the submission and all its processes; how its init ended."""
+        with suppress(OSError):
+            self._control.send(b'{"kill": true}')
+        return self.ended()
+
+    def ended(self) -> Exit:
+        """Wait for the report that the submission ended."""
+        report = self._answer("exited", _ANSWER_S)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        return Exit(int(report["exited"]), bool(report["oom"]))
+
+    def close(self) -> None:
+        """End the zygote and everything in it."""
+        self._control.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _answer(self, key: str, limit_s: float) -> dict[str, int]:
+        until = time.monotonic() + limit_s
+        while True:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self._control], [], [], left)[0]:
+                raise ZygoteError(f"the zygote did not answer within {limit_s:.0f} s")
+            data = self._receive()
+            if key in data:
+                return data
+
+    def _receive(self) -> dict[str, int]:
+        try:
+            data = self._control.recv(65_536)
+        except OSError:
+            data = b""
+        if not data:
+            raise SandboxError(
+                f"the process that runs learners' code does not start: {self._last_words()}",
+                remedy="`autograder doctor` says what this machine offers.",
+            )
+        found: dict[str, int] = json.loads(data)
+        return found
+
+    def _last_words(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+        self._log.seek(0)
+        text = self._log.read()[-2_000:].decode("utf-8", "replace").strip()
+        return text or f"it ended with {self._process.poll()} and said nothing"

@@ -1,0 +1,131 @@
+"""A cell that goes wrong costs its own exercise; the others are graded as if nothing had been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.records import Status
+from tests.autograder.engine.exam import (
+    TOTAL,
+    answers,
+    exam_cells,
+    grade,
+    printed,
+    shown,
+)
+
+ENDLESS = "while True:\n    pass"
+SWALLOWING = """\
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass"""
+SEGFAULT = "import ctypes\nctypes.string_at(0)"
+KILLED = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
+LEFT = "import os\nos._exit(3)"
+HOG = "hog = []\nwhile True:\n    hog.append(bytearray(10_000_000))"
+FORKED_HOG = """\
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        full = bytearray(b"x") * 300_000_000
+        time.sleep(60)
+time.sleep(60)"""
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "reason"),
+    [
+        (ENDLESS, Status.TIMEOUT, "ran longer than the 4 s of a cell"),
+        (SWALLOWING, Status.TIMEOUT, "ran longer than the 4 s of a cell"),
+        (SEGFAULT, Status.CRASHED, "SIGSEGV"),
+        (KILLED, Status.CRASHED, "SIGKILL"),
+        (LEFT, Status.CRASHED, "exit status 3"),
+        (HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
+        (FORKED_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
+    ],
+    ids=["endless", "swallowing", "segfault", "killed", "left", "hog", "forked-hog"],
+)
+def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
+    tmp_path: Path, code: str, status: Status, reason: str
+) -> None:
+    outcome = grade(tmp_path, exam_cells(total=f"print('before')\n{code}\n{TOTAL}"))
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, total.score) == (status, 0.0)
+    assert reason in total.notes[0]
+    assert (twice.status, twice.score) == (Status.GRADED, 2.0)
+    assert outcome.record.status is status
+    assert "before" in printed(outcome, "total")
+    assert reason in shown(outcome, "total")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (ENDLESS, Status.TIMEOUT),
+        (SEGFAULT, Status.CRASHED),
+        (LEFT, Status.CRASHED),
+        ("full = bytearray(b'x') * 800_000_000", Status.OUT_OF_MEMORY),
+    ],
+    ids=["endless", "segfault", "left", "hog"],
+)
+def test_an_answer_that_ends_the_process_when_it_is_called_costs_only_its_own_exercise(
+    tmp_path: Path, code: str, status: Status
+) -> None:
+    body = "\n".join(f"    {line}" for line in code.split("\n"))
+    outcome = grade(tmp_path, exam_cells(total=f"def total(x):\n{body}\n    return x"))
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert total.status is status
+    assert total.score < 3.0
+    assert (twice.status, twice.score) == (Status.GRADED, 2.0)
+
+
+def test_a_cell_of_the_learners_own_that_loops_costs_no_exercise(tmp_path: Path) -> None:
+    from tests.autograder.engine.exam import code
+
+    cells = exam_cells()
+    cells.insert(4, code(ENDLESS, "scratch"))
+    outcome = grade(tmp_path, cells)
+    assert [one.score for one in outcome.record.exercises] == [3.0, 2.0]
+    assert outcome.record.status is Status.TIMEOUT
+    assert any("was stopped; what follows ran without it" in note for note in outcome.record.notes)
+
+
+@pytest.mark.parametrize("call", ["exit()", "quit()", "import sys\nsys.exit(1)"])
+def test_exit_ends_the_cell_and_nothing_else(tmp_path: Path, call: str) -> None:
+    outcome = grade(tmp_path, exam_cells(total=f"{TOTAL}\n{call}\nprint('after')"))
+    assert outcome.record.status is Status.GRADED
+    assert outcome.record.score == 5.0
+    assert "SystemExit" in shown(outcome, "total")
+    assert "after" not in printed(outcome, "total")
+
+
+def test_input_says_that_nobody_is_there(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total=f"{TOTAL}\nname = input('Your name?')"))
+    assert outcome.record.score == 5.0
+    assert "nobody is there to answer while the notebook is graded" in shown(outcome, "total")
+
+
+def test_a_huge_tensor_is_refused_and_the_cell_goes_on_like_any_other(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total=f"{TOTAL}\ntorch.empty(10**12)"))
+    assert outcome.record.score == 5.0
+    assert "can't allocate memory" in shown(outcome, "total")
+
+
+def test_endless_recursion_is_an_error_like_any_other(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total="def total(x):\n    return total(x)"))
+    assert (outcome.record.status, outcome.record.score) == (Status.GRADED, 2.0)
+
+
+def test_a_submission_whose_cells_are_slow_together_is_stopped(tmp_path: Path) -> None:
+    from tests.autograder.engine.exam import code
+
+    cells = exam_cells()
+    cells[4:4] = [code("import time\ntime.sleep(3.5)", f"slow-{n}") for n in range(14)]
+    outcome = grade(tmp_path, cells)
+    twice = answers(outcome)["twice"]
+    assert (outcome.record.status, twice.status) == (Status.TIMEOUT, Status.TIMEOUT)
