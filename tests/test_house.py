@@ -144,6 +144,13 @@ def test_what_the_grader_imports_is_declared() -> None:
     assert found - declared <= sys.stdlib_module_names
 
 
+def test_what_the_tests_import_is_declared() -> None:
+    named = {requirement.name.replace("-", "_") for requirement in requirements()}
+    declared = {*PACKAGES, "tests", "IPython", "cv2", "sklearn", *named}
+    ours = [p for p in (ROOT / "tests").rglob("*.py") if "cases" not in p.parts]
+    assert set().union(*map(imported, ours)) - declared <= sys.stdlib_module_names
+
+
 def test_import_course_brings_neither_figures_nor_widgets_nor_the_grader() -> None:
     heavy = ["matplotlib", "ipywidgets", "IPython", "nbgrader", "autograder"]
     code = f"import sys, course; print([name for name in {heavy} if name in sys.modules])"

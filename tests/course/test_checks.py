@@ -135,6 +135,7 @@ def test_an_exercise_that_was_not_attempted_scores_zero() -> None:
         check.that(True)
         result = check.result(3)
     assert (result.status, result.score) == ("not attempted", 0.0)
+    assert not any(check.passed or check.attempted for check in result.checks)
 
 
 def test_a_crash_in_one_call_fails_its_checks_and_not_the_others() -> None:
