@@ -230,7 +230,7 @@ def test_a_notebook_is_committed_without_outputs_and_with_unique_ids(path: Path)
     assert len(set(ids)) == len(ids)
 
 
-def test_the_wheel_carries_claims_answers_and_templates_and_no_notebooks(tmp_path: Path) -> None:
+def test_the_wheel_carries_claims_and_templates_and_no_notebooks_or_answers(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     for name in (*PACKAGES, "source"):
@@ -240,7 +240,8 @@ def test_the_wheel_carries_claims_answers_and_templates_and_no_notebooks(tmp_pat
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     shutil.unpack_archive(wheel, tmp_path / "unpacked", "zip")
     shipped = {str(p.relative_to(tmp_path / "unpacked")) for p in files_below(tmp_path, "unpacked")}
-    wanted = {str(p.relative_to(ROOT)) for name in PACKAGES for p in files_below(ROOT, name)}
+    files = {str(p.relative_to(ROOT)) for name in PACKAGES for p in files_below(ROOT, name)}
+    wanted = {p for p in files if not p.startswith("autograder/answers/")}
     assert {p for p in shipped if ".dist-info/" not in p} == wanted
 
 
