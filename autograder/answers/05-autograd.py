@@ -1,0 +1,959 @@
+# Answers to lesson 05, as learners type them. See "How to add an exercise" in the README.
+
+# %% right specimen: one branch for each kind
+def specimen(kind, w):
+    if kind == "weight":
+        return torch.zeros(3, requires_grad=True)
+    if kind == "intermediate":
+        return w.exp()
+    if kind == "computed leaf":
+        with torch.no_grad():
+            return 2 * w
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(torch.ones(1), requires_grad=False)
+    return None
+
+
+# %% right specimen: a table
+def specimen(kind, w):
+    values = w.detach()
+    return {
+        "weight": values.clone().requires_grad_(),
+        "intermediate": w + 0,
+        "computed leaf": values + values,
+        "same memory": w.data,
+        "frozen": torch.nn.Parameter(values).requires_grad_(False),
+    }.get(kind)
+
+
+# %% wrong specimen: starts from detached values -> every-result-is-an-intermediate
+def specimen(kind, w):
+    values = w.detach()
+    return {
+        "weight": w,
+        "intermediate": values * 3,
+        "computed leaf": values * 2,
+        "same memory": values,
+        "frozen": torch.nn.Parameter(values, requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: no result can be a leaf -> a-result-is-never-a-leaf
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: a product of a leaf is a leaf -> a-result-of-a-leaf-is-a-leaf
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3 + 1,
+        "computed leaf": w * 2,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: clones to detach -> detach-copies
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.clone().detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: clears the flag of w itself -> requires-grad-underscore-copies
+def specimen(kind, w):
+    if kind == "same memory":
+        return w.requires_grad_(False)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: a Parameter of a constant -> parameter-takes-over-the-flag
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach()),
+    }.get(kind)
+
+
+# %% wrong specimen: clears the flag of an intermediate -> any-flag-can-be-cleared
+def specimen(kind, w):
+    if kind == "silent":
+        return (w * 3).requires_grad_(False)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: a detached result remembers -> detach-keeps-the-history
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+        "leaf with history": (w * 3).detach(),
+    }.get(kind)
+
+
+# %% wrong specimen: integers that require grad -> integers-can-require-grad
+def specimen(kind, w):
+    if kind == "counting":
+        return torch.tensor([1, 2], requires_grad=True)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% right leaves-behind: a list of nodes still to visit
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    if result.is_leaf:
+        return [result]
+    todo, seen, found = [result.grad_fn], set(), []
+    while todo:
+        node = todo.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        todo.extend(n for n, _ in node.next_functions)
+    return found
+
+
+# %% right leaves-behind: level by level, objects kept by identity
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    level, met, leaves = {result.grad_fn}, set(), {}
+    while level:
+        met |= level
+        for node in level:
+            leaf = getattr(node, "variable", None)
+            if leaf is not None:
+                leaves[id(leaf)] = leaf
+        level = {n for node in level for n, _ in node.next_functions if n is not None} - met
+    return list(leaves.values())
+
+
+# %% right leaves-behind: a gradient edge starts at any tensor
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    waiting = [torch.autograd.graph.get_gradient_edge(result).node]
+    met, leaves = set(waiting), []
+    for node in waiting:
+        if node.name().endswith("AccumulateGrad"):
+            leaves.append(node.variable)
+        for following, _ in node.next_functions:
+            if following is not None and following not in met:
+                met.add(following)
+                waiting.append(following)
+    return leaves
+
+
+# %% wrong leaves-behind: forgets the None of plain inputs -> every-input-has-a-node
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        else:
+            for following, _ in node.next_functions:
+                following.name()
+                waiting.append(following)
+    return leaves
+
+
+# %% wrong leaves-behind: first input only -> the-graph-is-a-chain
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    node = result.grad_fn
+    while node is not None:
+        if hasattr(node, "variable"):
+            return [node.variable]
+        node = next((n for n, _ in node.next_functions if n is not None), None)
+    return []
+
+
+# %% wrong leaves-behind: every path anew -> the-graph-is-a-tree
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, leaves = [result.grad_fn], []
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        waiting.extend(n for n, _ in node.next_functions if n is not None)
+    return leaves
+
+
+# %% wrong leaves-behind: visits once, by recursion -> graphs-are-shallow
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    met, leaves = set(), []
+
+    def visit(node):
+        if node is None or node in met:
+            return
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(result.grad_fn)
+    return leaves
+
+
+# %% wrong leaves-behind: looks for the leaf with `in` -> equal-values-are-one-leaf
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable") and node.variable not in leaves:
+            leaves.append(node.variable)
+        waiting.extend(n for n, _ in node.next_functions if n is not None)
+    return leaves
+
+
+# %% wrong leaves-behind: nothing behind a leaf -> a-leaf-is-behind-nothing
+def leaves_behind(result):
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        waiting.extend(n for n, _ in node.next_functions)
+    return leaves
+
+
+# %% wrong leaves-behind: runs backward and looks who got something -> leaves-need-a-backward
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        waiting.extend(n for n, _ in node.next_functions)
+    result.sum().backward()
+    return [leaf for leaf in leaves if leaf.grad is not None]
+
+
+# %% right gradients-along: retain_grad on every value
+def gradients_along(x, functions):
+    value = x.detach().clone().requires_grad_()
+    values = [value]
+    for f in functions:
+        value = f(value)
+        value.retain_grad()
+        values.append(value)
+    value.sum().backward()
+    return [v.grad for v in values]
+
+
+# %% right gradients-along: autograd.grad for all values at once
+def gradients_along(x, functions):
+    values = [x.detach().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% right gradients-along: factor by factor, from the end
+def gradients_along(x, functions):
+    inputs = []
+    value = x.detach()
+    outputs = []
+    for f in functions:
+        value = value.detach().requires_grad_()
+        inputs.append(value)
+        value = f(value)
+        outputs.append(value)
+    grads = [torch.ones_like(value.detach())]
+    for before, after in zip(reversed(inputs), reversed(outputs)):
+        grads.insert(0, torch.autograd.grad(after, before, grads[0])[0])
+    return grads
+
+
+# %% wrong gradients-along: expects a .grad everywhere -> backward-fills-every-grad
+def gradients_along(x, functions):
+    values = [x.detach().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    values[-1].sum().backward()
+    return [v.grad for v in values]
+
+
+# %% wrong gradients-along: asks afterwards -> retain-grad-works-afterwards
+def gradients_along(x, functions):
+    values = [x.detach().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    values[-1].sum().backward()
+    for v in values[1:]:
+        v.retain_grad()
+    return [v.grad for v in values]
+
+
+# %% wrong gradients-along: sets the flag of the caller's x -> requires-grad-underscore-copies
+def gradients_along(x, functions):
+    values = [x.requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% wrong gradients-along: backward from each value -> each-value-has-its-own-backward
+def gradients_along(x, functions):
+    values = [x.detach().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    for v in values:
+        if not v.is_leaf:
+            v.retain_grad()
+    for v in values:
+        v.sum().backward(retain_graph=True)
+    return [v.grad for v in values]
+
+
+# %% wrong gradients-along: the derivative of each function alone -> local-derivatives-are-gradients
+def gradients_along(x, functions):
+    value, grads = x.detach(), []
+    for f in functions:
+        leaf = value.detach().requires_grad_()
+        value = f(leaf)
+        grads.append(torch.autograd.grad(value.sum(), leaf)[0])
+    return [*grads, torch.ones_like(value.detach())]
+
+
+# %% wrong gradients-along: uses an x that requires grad as it is -> backward-replaces-grad
+def gradients_along(x, functions):
+    value = x if x.requires_grad else x.detach().requires_grad_()
+    values = [value]
+    for f in functions:
+        value = f(value)
+        value.retain_grad()
+        values.append(value)
+    value.sum().backward()
+    return [v.grad for v in values]
+
+
+# %% wrong gradients-along: clears x.grad and fills it -> grad-is-scratch-space
+def gradients_along(x, functions):
+    value = x if x.requires_grad else x.detach().requires_grad_()
+    value.grad = None
+    values = [value]
+    for f in functions:
+        value = f(value)
+        value.retain_grad()
+        values.append(value)
+    value.sum().backward()
+    return [v.grad for v in values]
+
+
+# %% right full-gradient: squared errors over the count of all samples
+def full_gradient(w, batches):
+    n = sum(x.shape[0] for x, _ in batches)
+    w.grad = None
+    error = 0.0
+    for x, y in batches:
+        part = torch.sum((x @ w - y) ** 2) / n
+        part.backward()
+        error += part.item()
+    return error
+
+
+# %% right full-gradient: weighted means, gradients added by hand
+def full_gradient(w, batches):
+    count = sum(y.numel() for _, y in batches)
+    total, grad = 0.0, torch.zeros_like(w)
+    for x, y in batches:
+        if y.numel() == 0:
+            continue
+        loss = torch.nn.functional.mse_loss(x @ w, y) * (y.numel() / count)
+        grad += torch.autograd.grad(loss, w)[0]
+        total += float(loss.detach())
+    w.grad = grad
+    return total
+
+
+# %% right full-gradient: sums first, divides in the end
+def full_gradient(w, batches):
+    w.grad = torch.zeros_like(w)
+    total, count = 0.0, 0
+    for x, y in batches:
+        loss = torch.nn.functional.mse_loss(x @ w, y, reduction="sum")
+        loss.backward()
+        total += loss.item()
+        count += len(y)
+    w.grad /= count
+    return total / count
+
+
+# %% wrong full-gradient: a mean of means -> a-mean-of-means-is-the-mean
+def full_gradient(w, batches):
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).mean() / len(batches)
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong full-gradient: backward will average -> backward-averages
+def full_gradient(w, batches):
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).mean()
+        loss.backward()
+        total += loss.item()
+    return total / len(batches)
+
+
+# %% wrong full-gradient: does not clear the old gradient -> backward-replaces-grad
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong full-gradient: clears before every backward -> grad-is-cleared-before-each-backward
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    total = 0.0
+    for x, y in batches:
+        w.grad = None
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong full-gradient: one backward from the sum of all losses -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = sum(((x @ w - y) ** 2).sum() for x, y in batches) / count
+    total.backward()
+    return total.item()
+
+
+# %% wrong full-gradient: zeroes a gradient that is not there -> grad-starts-at-zero
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad.zero_()
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong full-gradient: returns the total with its graph -> a-loss-is-a-number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss
+    return total
+
+
+# %% right score: detaches the weight in the expression
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ w2.detach()
+
+
+# %% right score: by hand, clamped
+def score(x, w1, w2):
+    frozen = w2.detach()
+    hidden = torch.matmul(x, w1).clamp(min=0)
+    return torch.matmul(hidden, frozen)
+
+
+# %% right score: the weights detached under another name, with addition in a Function of torch
+def score(x, w1, w2):
+    hidden = torch.nn.functional.relu(x @ w1)
+    return torch.nn.functional.linear(hidden, w2.detach().t())
+
+
+# %% wrong score: no_grad around the last layer -> no-grad-only-skips-the-weights
+def score(x, w1, w2):
+    hidden = torch.relu(x @ w1)
+    with torch.no_grad():
+        return hidden @ w2
+
+
+# %% wrong score: detaches the hidden values -> detach-cuts-only-what-follows
+def score(x, w1, w2):
+    return torch.relu(x @ w1).detach() @ w2
+
+
+# %% wrong score: clears the flag of the caller's tensor -> the-flag-is-local
+def score(x, w1, w2):
+    w2.requires_grad_(False)
+    return torch.relu(x @ w1) @ w2
+
+
+# %% wrong score: uses .data -> data-is-detach
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ w2.data
+
+
+# %% wrong score: a clone is independent -> clone-cuts-the-graph
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ w2.clone()
+
+
+# %% wrong score: cuts at the end -> no-grad-only-skips-the-weights
+def score(x, w1, w2):
+    return (torch.relu(x @ w1) @ w2).detach()
+
+
+# %% wrong score: inference mode for the frozen layer -> no-grad-only-skips-the-weights
+def score(x, w1, w2):
+    hidden = torch.relu(x @ w1)
+    with torch.inference_mode():
+        out = hidden @ w2
+    return out
+
+
+# %% right snapshot: cut, copy, flag
+def snapshot(t):
+    return t.detach().clone().requires_grad_(t.requires_grad)
+
+
+# %% right snapshot: copied where nothing is recorded
+def snapshot(t):
+    with torch.no_grad():
+        copy = torch.empty_like(t)
+        copy.copy_(t)
+    copy.requires_grad = t.requires_grad
+    return copy
+
+
+# %% right snapshot: the other order
+def snapshot(t):
+    copy = t.clone().detach()
+    if t.requires_grad:
+        copy.requires_grad_()
+    return copy
+
+
+# %% wrong snapshot: a clone is independent -> clone-cuts-the-graph
+def snapshot(t):
+    return t.clone()
+
+
+# %% wrong snapshot: detach is a copy -> detach-copies
+def snapshot(t):
+    return t.detach().requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: forgets the flag -> a-copy-keeps-the-flag
+def snapshot(t):
+    return t.detach().clone()
+
+
+# %% wrong snapshot: torch.tensor -> torch-tensor-copies-tensors
+def snapshot(t):
+    return torch.tensor(t, requires_grad=t.requires_grad)
+
+
+# %% wrong snapshot: deepcopy -> deepcopy-copies-any-tensor
+import copy
+
+
+def snapshot(t):
+    return copy.deepcopy(t)
+
+
+# %% wrong snapshot: inference mode -> inference-mode-is-a-faster-no-grad
+def snapshot(t):
+    with torch.inference_mode():
+        copied = t.clone()
+        copied.requires_grad_(t.requires_grad)
+    return copied
+
+
+# %% wrong snapshot: every copy requires grad -> every-copy-can-require-grad
+def snapshot(t):
+    return t.detach().clone().requires_grad_()
+
+
+# %% right modern: no_grad and autograd.grad
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        value = torch.exp(leaf @ w.detach()).pow(2).mean()
+        return torch.autograd.grad(value, leaf)[0]
+
+
+# %% right modern: decorators and inference mode
+@torch.inference_mode()
+def mean_square(x, w):
+    return float(torch.mm(x, w).exp().square().mean())
+
+
+@torch.enable_grad()
+def input_gradient(x, w):
+    mine = x.detach().clone().requires_grad_()
+    torch.mm(mine, w.detach()).exp().square().mean().backward()
+    return mine.grad
+
+
+# %% wrong modern: keeps volatile -> volatile-switches-recording-off
+from torch.autograd import Variable
+
+
+def mean_square(x, w):
+    return torch.exp(torch.mm(Variable(x, volatile=True), w)).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong modern: keeps data[0] -> a-loss-has-an-element-zero
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().data[0]
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong modern: data without the index -> data-is-a-number
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().data
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong modern: detaches in the end -> detach-undoes-the-recording
+def mean_square(x, w):
+    return torch.exp(x @ w).pow(2).mean().detach().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong modern: sets the flag of the caller's x -> requires-grad-underscore-copies
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        x.requires_grad_()
+        return torch.autograd.grad(torch.exp(x @ w.detach()).pow(2).mean(), x)[0]
+
+
+# %% wrong modern: backward through the weights -> backward-asks-one-leaf
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        torch.exp(leaf @ w).pow(2).mean().backward()
+        return leaf.grad
+
+
+# %% wrong modern: forgets that the caller may have switched recording off -> recording-is-always-on
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    leaf = x.detach().requires_grad_()
+    return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong modern: an x that requires grad is used as it is -> backward-replaces-grad
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x if x.requires_grad else x.detach().requires_grad_()
+        torch.exp(leaf @ w.detach()).pow(2).mean().backward()
+        return leaf.grad
+
+
+# %% right loss-gradients: a pass for each loss, the last one frees
+def loss_gradients(losses, params):
+    rows = []
+    for loss in losses:
+        grads = torch.autograd.grad(
+            loss,
+            params,
+            grad_outputs=torch.ones_like(loss),
+            retain_graph=loss is not losses[-1],
+            materialize_grads=True,
+        )
+        rows.append(list(grads))
+    return rows
+
+
+# %% right loss-gradients: zeros put in by hand
+def loss_gradients(losses, params):
+    def row(loss, keep):
+        found = torch.autograd.grad(loss.sum(), params, retain_graph=keep, allow_unused=True)
+        return [torch.zeros_like(p) if g is None else g for g, p in zip(found, params)]
+
+    rows = [row(loss, True) for loss in losses[:-1]]
+    return rows + [row(losses[-1], False)]
+
+
+# %% wrong loss-gradients: every pass on one graph -> a-graph-can-be-walked-twice
+def loss_gradients(losses, params):
+    return [
+        list(torch.autograd.grad(loss.sum(), params, materialize_grads=True)) for loss in losses
+    ]
+
+
+# %% wrong loss-gradients: reads .grad after each backward -> each-backward-starts-from-zero
+def loss_gradients(losses, params):
+    rows = []
+    for n, loss in enumerate(losses):
+        loss.sum().backward(retain_graph=n < len(losses) - 1)
+        rows.append([torch.zeros_like(p) if p.grad is None else p.grad for p in params])
+    return rows
+
+
+# %% wrong loss-gradients: clears .grad before each pass -> grad-is-scratch-space
+def loss_gradients(losses, params):
+    rows = []
+    for n, loss in enumerate(losses):
+        for p in params:
+            p.grad = None
+        loss.sum().backward(retain_graph=n < len(losses) - 1)
+        rows.append([torch.zeros_like(p) if p.grad is None else p.grad for p in params])
+    for p in params:
+        p.grad = None
+    return rows
+
+
+# %% wrong loss-gradients: no word about unused parameters -> every-parameter-is-used
+def loss_gradients(losses, params):
+    last = len(losses) - 1
+    return [
+        list(torch.autograd.grad(loss.sum(), params, retain_graph=n < last))
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong loss-gradients: allow_unused and no zeros -> unused-means-zero
+def loss_gradients(losses, params):
+    last = len(losses) - 1
+    return [
+        list(torch.autograd.grad(loss.sum(), params, retain_graph=n < last, allow_unused=True))
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong loss-gradients: a loss of any shape -> backward-takes-any-shape
+def loss_gradients(losses, params):
+    last = len(losses) - 1
+    return [
+        list(torch.autograd.grad(loss, params, retain_graph=n < last, materialize_grads=True))
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong loss-gradients: retains always -> retain-graph-is-free
+def loss_gradients(losses, params):
+    return [
+        list(torch.autograd.grad(loss.sum(), params, retain_graph=True, materialize_grads=True))
+        for loss in losses
+    ]
+
+
+# %% wrong loss-gradients: create_graph to keep it -> create-graph-is-retain-graph
+def loss_gradients(losses, params):
+    return [
+        list(torch.autograd.grad(loss.sum(), params, create_graph=True, materialize_grads=True))
+        for loss in losses
+    ]
+
+
+# %% wrong loss-gradients: one pass from the sum -> one-backward-serves-all
+def loss_gradients(losses, params):
+    total = sum(loss.sum() for loss in losses)
+    row = list(torch.autograd.grad(total, params, materialize_grads=True))
+    return [row for _ in losses]
+
+
+# %% right reversed-gradient: a hook on a view
+def reversed_gradient(x, scale):
+    y = x.view_as(x)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% right reversed-gradient: a Function
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.scale = scale
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.neg() * ctx.scale, None
+
+
+def reversed_gradient(x, scale):
+    return Reverse.apply(x, scale)
+
+
+# %% right reversed-gradient: a hook on the node
+def reversed_gradient(x, scale):
+    y = x[...]
+    if y.grad_fn is not None:
+        y.grad_fn.register_prehook(lambda grads: tuple(-scale * g for g in grads))
+    return y
+
+
+# %% wrong reversed-gradient: a hook on x itself -> a-hook-sees-one-path
+def reversed_gradient(x, scale):
+    if x.requires_grad:
+        x.register_hook(lambda g: -scale * g)
+    return x.view_as(x)
+
+
+# %% wrong reversed-gradient: writes into the gradient -> a-hook-may-write
+def reversed_gradient(x, scale):
+    y = x.view_as(x)
+    if y.requires_grad:
+        y.register_hook(lambda g: g.mul_(-scale))
+    return y
+
+
+# %% wrong reversed-gradient: returns nothing from the hook -> a-hook-changes-what-it-computes
+def reversed_gradient(x, scale):
+    y = x.view_as(x)
+
+    def turn(g):
+        g = -scale * g
+
+    if y.requires_grad:
+        y.register_hook(turn)
+    return y
+
+
+# %% wrong reversed-gradient: hooks whatever comes -> every-tensor-takes-a-hook
+def reversed_gradient(x, scale):
+    y = x.view_as(x)
+    y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% wrong reversed-gradient: changes the values -> the-gradient-follows-the-value
+def reversed_gradient(x, scale):
+    return -scale * x
+
+
+# %% wrong reversed-gradient: a detached leaf -> detach-keeps-the-path
+def reversed_gradient(x, scale):
+    if not x.requires_grad:
+        return x.detach()
+    y = x.detach().requires_grad_()
+    y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% wrong reversed-gradient: a clone for the hook -> a-new-node-needs-new-memory
+def reversed_gradient(x, scale):
+    y = x.clone()
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
