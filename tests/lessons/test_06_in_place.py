@@ -1,0 +1,231 @@
+"""Lesson 06: it teaches what it promises, and its rules are PyTorch's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.lessons import find_lesson
+from autograder.notebooks import anchor
+from autograder.regions import stubbed, without_markers
+from autograder.trial import Trial, TrialResult, run_trials
+from course.claims import claims, misconceptions
+
+ROOT = Path(__file__).parents[2]
+SLUG = "06-in-place"
+LESSON = find_lesson(ROOT, SLUG)
+TOPICS = {"000-19", "000-21", "000-22", "000-23", "000-24", "004-02"}
+
+
+def cells() -> dict[str, dict[str, Any]]:
+    """The cells of the source notebook by id."""
+    return {cell["id"]: cell for cell in LESSON.cells()}
+
+
+def course_of(cell: dict[str, Any]) -> dict[str, Any]:
+    """The course's metadata of a cell."""
+    found: dict[str, Any] = cell["metadata"].get("course", {})
+    return found
+
+
+def solved(name: str) -> dict[str, Any]:
+    """What the source's own solution of an exercise defines."""
+    names: dict[str, Any] = {}
+    for source in (cells()["setup"]["source"], cells()[name]["source"]):
+        exec(without_markers(source), names)
+    return names
+
+
+def leaf(*values: float) -> torch.Tensor:
+    """A leaf in double precision that requires grad."""
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, TrialResult]:
+    """The check table of each exercise, with the source's own solution."""
+    setup = cells()["setup"]["source"]
+    trials = [
+        Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
+        for one in LESSON.exercises
+    ]
+    results = run_trials(trials)
+    return {one.name: result for one, result in zip(LESSON.exercises, results, strict=True)}
+
+
+def test_every_topic_has_its_section() -> None:
+    taught = [topic for cell in cells().values() for topic in course_of(cell).get("topics", [])]
+    assert set(taught) == TOPICS
+
+
+def test_every_claim_is_predicted_or_judged() -> None:
+    used = [name for cell in cells().values() for name in course_of(cell).get("claims", [])]
+    assert sorted(used) == sorted(claim.id for claim in claims(SLUG))
+
+
+def test_a_quiz_cell_names_the_claim_that_it_asks_about() -> None:
+    asking = [cell for cell in cells().values() if course_of(cell).get("role") == "predict"]
+    asked = [re.findall(r'predict\("([^"]+)"\)', cell["source"]) for cell in asking]
+    assert asked == [course_of(cell)["claims"] for cell in asking]
+
+
+def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
+    sections = {anchor(heading) for heading in LESSON.sections.values()}
+    assert {known.section for known in misconceptions(SLUG)} <= sections
+
+
+def test_every_misconception_can_be_revealed_by_a_check() -> None:
+    tests = "".join(exercise.test_source for exercise in LESSON.exercises)
+    silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
+    assert silent == []
+
+
+def test_there_are_eleven_exercises_from_easy_to_hard() -> None:
+    levels = [exercise.difficulty for exercise in LESSON.exercises]
+    assert len(levels) == 11
+    assert (levels[0], levels[-1]) == (1, 3)
+    assert set(levels) == {1, 2, 3}
+
+
+@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
+def test_a_table_has_eight_checks_of_which_three_are_hidden(
+    tables: dict[str, TrialResult], exercise: str
+) -> None:
+    record = tables[exercise].record
+    assert record is not None
+    assert len(record.checks) >= 8
+    assert sum(check.hidden for check in record.checks) >= 3
+    assert record.score == record.max
+
+
+def test_cells_are_short_enough_to_read() -> None:
+    texts = [c for c in cells().values() if course_of(c).get("role") == "text"]
+    words = {c["id"]: len(c["source"].split()) for c in texts if "|---" not in c["source"]}
+    codes = [c for c in cells().values() if course_of(c).get("role") in ("measure", "figure")]
+    lines = {c["id"]: c["source"].count("\n") + 1 for c in codes}
+    assert [name for name, count in words.items() if count > 85] == []
+    assert [name for name, count in lines.items() if count > 15] == []
+
+
+@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
+def test_an_untouched_answer_cell_runs_without_an_error(exercise: str) -> None:
+    names: dict[str, Any] = {}
+    exec(cells()["setup"]["source"], names)
+    exec(stubbed(cells()[exercise]["source"]), names)
+
+
+# --- what the texts say -------------------------------------------------------------------------
+
+
+def test_the_verdicts_of_the_summary_are_those_of_the_claims() -> None:
+    rows = re.findall(r"^\| (\w+) \| (.*) \|$", cells()["claims-judged"]["source"], flags=re.M)
+    told = {verdict: len(words.split(" · ")) for verdict, words in rows if verdict != "verdict"}
+    found = [claim.verdict for claim in claims(SLUG)]
+    assert told == {verdict: found.count(verdict) for verdict in set(found)}
+
+
+OF_ONE = {
+    "nothing": ["-a", "a * 2", "a.sum()", "a.t()"],
+    "its result": [f"a.{n}()" for n in ("exp", "relu", "sigmoid", "tanh", "sqrt")]
+    + ["a.softmax(0)"],
+    "its input": ["a.sin()", "a.log()", "a ** 2", "a.abs()", "a.clamp(min=0)"],
+}
+
+
+@pytest.mark.parametrize(("saves", "text"), [(s, t) for s, texts in OF_ONE.items() for t in texts])
+def test_the_table_of_saved_tensors_is_true_of_one_argument(saves: str, text: str) -> None:
+    a = torch.rand(3, 3, dtype=torch.float64, requires_grad=True)
+    expected = {"nothing": set(), "its result": {"result"}, "its input": {0}}[saves]
+    function: Callable[..., torch.Tensor] = eval(f"lambda a: {text}")
+    assert solved("must-stay")["must_stay"](function, a) == expected
+    row = next(r for r in cells()["saved-table"]["source"].splitlines() if f"| {saves} |" in r)
+    assert re.sub(r"^a\.|\(.*", "", text) in row
+
+
+@pytest.mark.parametrize(("sign", "kept"), [("+", ""), ("-", ""), ("*", "01"), ("@", "01")])
+def test_the_table_of_saved_tensors_is_true_of_two_arguments(sign: str, kept: str) -> None:
+    must_stay = solved("must-stay")["must_stay"]
+    a, b = torch.rand(3, 3, requires_grad=True), torch.rand(3, 3, requires_grad=True)
+    function = eval(f"lambda a, b: a {sign} b")
+    assert must_stay(function, a, b) == {int(number) for number in kept}
+    assert must_stay(function, a, b.detach()) == ({1} if kept else set())
+    assert must_stay(function, a.detach(), b) == ({0} if kept else set())
+
+
+def test_a_detached_tensor_is_no_view_and_shares_the_counter() -> None:
+    w = leaf(1.0, 2.0)
+    detached = w.detach()
+    detached[0] = 5
+    assert (detached._base, w._version, w.tolist()) == (None, 1, [5, 2])
+
+
+def test_a_view_taken_in_grad_mode_may_be_written_under_no_grad_but_not_the_other_way() -> None:
+    w = leaf(1.0, 2.0)
+    view = w[:1]
+    with torch.no_grad():
+        view.add_(1)
+        late = w[:1]
+    assert w.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        late.add_(1)
+
+
+def test_parts_returned_at_once_may_not_be_written_where_gradients_are_recorded() -> None:
+    for split in (torch.unbind, lambda t: t.split(1), lambda t: t.chunk(2)):
+        with pytest.raises(RuntimeError, match="returns multiple views"):
+            split(leaf(1.0, 2.0) * 1)[0].add_(1)
+        split(torch.zeros(2))[0].add_(1)
+
+
+def test_numpy_writes_past_the_counter() -> None:
+    y = leaf(0.0).exp()
+    array = y.detach().numpy()
+    array += 1
+    assert (y.tolist(), y._version) == ([2], 0)
+
+
+def test_the_mark_counts_as_a_write_and_comes_after_forward() -> None:
+    scale: Any = {"torch": torch}
+    exec(cells()["scale-function"]["source"], scale)
+    x = leaf(1.0) * 1
+    scale["Scale"].apply(x, 3)
+    assert (x._version, x.tolist()) == (2, [3])
+    w = leaf(1.0)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        scale["Scale"].apply(w, 3)
+
+
+def test_without_the_mark_gradients_through_the_input_leave_the_function_out() -> None:
+    scale: Any = {"torch": torch}
+    exec(cells()["scale-function"]["source"].replace("ctx.mark_dirty(x)", "pass"), scale)
+    w = leaf(1.0)
+    x = w + 1
+    scale["Scale"].apply(x, 3)
+    x.sum().backward()
+    assert (x.tolist(), w.grad) == ([6], torch.tensor([1.0], dtype=torch.float64))
+
+
+def test_an_optimizer_holds_on_to_the_parameter_that_was_replaced() -> None:
+    layer = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    layer.weight = nn.Parameter(torch.zeros(1, 2))
+    layer(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    assert optimizer.param_groups[0]["params"][0].grad is None
+    assert layer.weight.tolist() == [[0, 0]]
+
+
+def test_the_solutions_of_layer_and_squash_pass_gradcheck() -> None:
+    generator = torch.Generator().manual_seed(1)
+    shapes = ((3, 4), (4, 2), (2,))
+    made = [torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes]
+    arguments = [t.requires_grad_() for t in made]
+    assert torch.autograd.gradcheck(solved("thrifty-layer")["layer"], arguments)
+    squash_ = solved("squash")["squash_"]
+    assert torch.autograd.gradcheck(lambda t: squash_(t.clone()), leaf(-2.0, 0.5, 3.0))
