@@ -1,0 +1,226 @@
+"""A device's memory: `show_timeline` over time, `show_segments` at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from course.figures.palette import CARD, FAULT, FILLS, INK, MUTED, REST, RULE
+from course.figures.picture import Picture, drawing
+from course.figures.scene import SMALL, Box, Item, Label, Scene, flow, paint, stack, text_width
+from course.gpu import api
+from course.gpu.chart import Piece, Row, holders_of, rows_at, rows_of
+from course.gpu.sizes import format_size
+from course.gpu.timeline import CATEGORIES, Category, Timeline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["FREE", "segments_picture", "show_segments", "show_timeline"]
+
+WIDTH = 836.0  # px, as wide as the other figures
+FREE = "free"
+_FILL = dict(zip(CATEGORIES, FILLS, strict=True))
+# Beside its colour, each category has a pattern of its own in the timeline.
+_PATTERN = dict(zip(CATEGORIES, ("", "//", "..", "\\\\", "", "xx"), strict=True))
+_BAR = 34.0
+_LEAST = 5.0  # px; a narrower block would be a line
+_MOST_ROWS = 24
+_PX_PER_INCH = 96
+
+
+def show_timeline(timeline: Timeline, *, title: str | None = None) -> Picture:
+    """A picture of the bytes in use by category, the reserved bytes, marks, and the peak.
+
+    The horizontal axis counts what the allocator did, not seconds.
+    """
+    return Picture(
+        partial(_draw_timeline, timeline, title), alt=_timeline_words(timeline), caption=_AXES
+    )
+
+
+_AXES = (
+    "Upwards: bytes in use, by category. The line above them: reserved bytes, which the allocator "
+    "has taken from the device. To the right: what the allocator did, one step an event."
+)
+
+
+def show_segments(
+    model: torch.nn.Module | None = None,
+    optimizer: torch.optim.Optimizer | None = None,
+    **tensors: torch.Tensor,
+) -> Picture:
+    """A picture of all segments of the device now, and who holds the blocks in them.
+
+    Blocks of the model, its gradients and the optimizer are named by themselves, others by the
+    names you give: `show_segments(model, batch=x)`. A block that nobody named is drawn without.
+    """
+    holders = holders_of(tensors, model, optimizer)
+    return segments_picture(rows_of(api.memory_snapshot(), holders))
+
+
+def segments_picture(rows: Sequence[Row] | Timeline, at: int | None = None) -> Picture:
+    """The segment map of these rows, or of a recording at a position (its peak by default)."""
+    if isinstance(rows, Timeline):
+        rows = rows_at(rows, rows.peak.at if at is None else at)
+    scene = _segments_scene(rows) if drawing() else Scene(1, 1)
+    return Picture(partial(paint, scene), alt=_segments_words(rows), caption=_NOT_TO_SCALE)
+
+
+_NOT_TO_SCALE = (
+    "One row is one segment, one box is one block; a dashed box is free. Very small blocks are "
+    "drawn wider than they are."
+)
+
+
+def _timeline_words(timeline: Timeline) -> str:
+    peak, last = timeline.peak, timeline.moments[-1]
+    parts = [f"{name} {format_size(n)}" for name, n in peak.by_category.items() if n]
+    words = (
+        f"Memory over {len(timeline.moments) - 1} events. At most {format_size(peak.allocated)} in "
+        f"use after event {peak.at}: {', '.join(parts) or 'nothing'}. At the end "
+        f"{format_size(last.allocated)} in use and {format_size(last.reserved)} reserved."
+    )
+    for mark in timeline.marks:
+        words += f" {mark.name}: {format_size(timeline.moments[mark.at].allocated)}."
+    if timeline.shortages:
+        words += f" Memory ran out {len(timeline.shortages)} times."
+    return words
+
+
+def _draw_timeline(timeline: Timeline, title: str | None) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH / _PX_PER_INCH, 3.6), facecolor=CARD, layout="constrained")
+    axes = figure.add_subplot()
+    unit, name = _unit(max(moment.reserved for moment in timeline.moments))
+    at = [moment.at for moment in timeline.moments]
+    _draw_categories(axes, timeline, at, unit)
+    reserved = [moment.reserved / unit for moment in timeline.moments]
+    axes.step(at, reserved, where="post", color=INK, linewidth=1.6, label="reserved")
+    _draw_marks(axes, timeline, unit, max(reserved))
+    axes.set_xlim(0, max(1, at[-1]))
+    axes.set_ylim(0, max(reserved) * 1.28 or 1)
+    axes.set_xlabel("events of the allocator", fontsize=SMALL * 0.75)
+    axes.set_ylabel(name, fontsize=SMALL * 0.75)
+    axes.tick_params(labelsize=SMALL * 0.75)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if title:
+        axes.set_title(title, fontsize=12, loc="left")
+    axes.legend(fontsize=SMALL * 0.75, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return figure
+
+
+def _draw_categories(axes: Axes, timeline: Timeline, at: list[int], unit: int) -> None:
+    """The bytes in use, one category on the other; those that last longest lie at the bottom."""
+    below = [0.0] * len(at)
+    for category in CATEGORIES:
+        height = [moment.by_category[category] / unit for moment in timeline.moments]
+        if not any(height):
+            continue
+        above = [one + other for one, other in zip(below, height, strict=True)]
+        look: dict[str, Any] = {"facecolor": _FILL[category], "hatch": _PATTERN[category]}
+        axes.fill_between(
+            at, below, above, step="post", edgecolor=INK, linewidth=0.3, label=category, **look
+        )
+        below = above
+
+
+def _draw_marks(axes: Axes, timeline: Timeline, unit: int, top: float) -> None:
+    size = SMALL * 0.75
+    for mark in timeline.marks:
+        axes.axvline(mark.at, color=MUTED, linewidth=0.9, linestyle=(0, (3, 3)))
+        axes.text(mark.at, top * 1.25, f"{mark.name} ", ha="right", va="top", fontsize=size)
+    peak = timeline.peak
+    axes.plot([peak.at], [peak.allocated / unit], marker="o", color=INK, markersize=4)
+    words = f" peak {format_size(peak.allocated)}"
+    axes.text(peak.at, peak.allocated / unit, words, va="bottom", fontsize=size, color=INK)
+    for at in timeline.shortages:
+        axes.plot([at], [top * 1.05], marker="x", color=FAULT, markersize=7, markeredgewidth=2)
+        axes.text(at, top * 1.05, " out of memory", va="center", fontsize=size, color=FAULT)
+
+
+def _unit(nbytes: int) -> tuple[int, str]:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if nbytes >= unit:
+            return unit, name
+    return 1, "bytes"
+
+
+def _segments_words(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "The allocator has no segment: nothing is reserved."
+    parts = []
+    for number, row in enumerate(rows[:_MOST_ROWS], start=1):
+        used = [piece for piece in row.pieces if piece.category is not None]
+        named = ", ".join(f"{p.name} {format_size(p.nbytes)}" for p in used[:8] if p.name)
+        count = f"{len(used)} block" + ("" if len(used) == 1 else "s")
+        parts.append(
+            f"Segment {number}, {row.pool}, {format_size(row.nbytes)}: {count} in use, "
+            f"{format_size(row.used)}{f' ({named})' if named else ''}."
+        )
+    return " ".join(parts)
+
+
+def _segments_scene(rows: Sequence[Row]) -> Scene:
+    if not rows:
+        return Scene(400, 20, (Label(0, 10, "The allocator has no segment."),))
+    drawn = [_row_scene(number, row) for number, row in enumerate(rows[:_MOST_ROWS], start=1)]
+    if len(rows) > _MOST_ROWS:
+        more = f"… and {len(rows) - _MOST_ROWS} segments more"
+        drawn.append(Scene(WIDTH, 18, (Label(0, 9, more, ink=MUTED),)))
+    return stack([_legend(rows), *drawn], gap=10)
+
+
+def _row_scene(number: int, row: Row) -> Scene:
+    """A segment as a bar of full width, whatever its size, with its size in words above it."""
+    share = f"{format_size(row.used)} of {format_size(row.nbytes)} in use"
+    items: list[Item] = [Label(0, 8, f"segment {number}, {row.pool} pool: {share}")]
+    x = 0.0
+    for piece, width in zip(row.pieces, _widths(row), strict=True):
+        items.append(_box(piece, x, width))
+        x += width
+    return Scene(WIDTH, 18 + _BAR, tuple(items))
+
+
+def _widths(row: Row) -> list[float]:
+    """The widths of the boxes: in proportion, but none below the least that can be seen."""
+    wanted = [max(_LEAST, piece.nbytes / row.nbytes * WIDTH) for piece in row.pieces]
+    spare = sum(wanted) - WIDTH
+    room = sum(width - _LEAST for width in wanted)
+    if room <= 0:
+        return [WIDTH / len(wanted)] * len(wanted)
+    return [width - spare * (width - _LEAST) / room for width in wanted]
+
+
+def _box(piece: Piece, x: float, width: float) -> Box:
+    free = piece.category is None
+    fill = REST if piece.category is None else _FILL[piece.category]
+    text = _text(FREE if free else piece.name, piece.nbytes, width)
+    edge = RULE if free else INK
+    ink = MUTED if free else INK
+    return Box(x, 18, width, _BAR, text, (fill,), edge, ink, dashed=free, size=SMALL)
+
+
+def _text(name: str, nbytes: int, width: float) -> str:
+    """As much of name and size as fits into the box."""
+    for words in (f"{name} {format_size(nbytes)}".strip(), name or format_size(nbytes)):
+        if text_width(words) <= width - 4:
+            return words
+    return ""
+
+
+def _legend(rows: Sequence[Row]) -> Scene:
+    used: set[Category | None] = {piece.category for row in rows for piece in row.pieces}
+    entries = []
+    for category in CATEGORIES:
+        if category in used:
+            words = "temporaries and others" if category == "temporaries" else category
+            items = (Box(0, 2, 14, 14, fills=(_FILL[category],)), Label(20, 9, words))
+            entries.append(Scene(20 + text_width(words), 18, items))
+    return flow(entries, WIDTH, gap=18)

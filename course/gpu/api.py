@@ -1,0 +1,225 @@
+"""The public words of `course.gpu`: torch.cuda's own where there is a GPU, else ours."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from course.gpu.words import Where
+
+if TYPE_CHECKING:
+    from course.gpu.module import DeviceModule
+
+OutOfMemoryError = torch.OutOfMemoryError
+
+
+def is_available() -> bool:
+    """Return True: there is always a device, `is_simulated` says of which kind."""
+    return True
+
+
+def is_simulated() -> bool:
+    """Return whether the device is simulated, because this machine has no CUDA device."""
+    return not torch.cuda.is_available()
+
+
+def device(index: int | None = None) -> torch.device:
+    """Return the device to compute on: `cuda` where there is one, else the simulated one.
+
+    The first call switches the simulated device type on.
+    """
+    if not is_simulated():
+        return torch.device("cuda") if index is None else torch.device("cuda", index)
+    from course.gpu.simulation import NAME
+    from course.gpu.switch import switch_on
+
+    switch_on()
+    return torch.device(NAME) if index is None else torch.device(NAME, index)
+
+
+def device_count() -> int:
+    """Return how many devices there are."""
+    return _words().device_count()
+
+
+def set_device_count(count: int) -> None:
+    """Let there be `count` devices: `device(0)`, `device(1)` and so on.
+
+    Simulated devices come and go; real ones only can be too few.
+    """
+    if is_simulated():
+        from course.gpu.simulation import simulation
+
+        simulation().set_count(count)
+    elif count > torch.cuda.device_count():
+        raise RuntimeError(f"{count} devices are asked for, {torch.cuda.device_count()} are here")
+
+
+def memory_allocated(device: Where = None) -> int:
+    """Return the bytes of the blocks that tensors occupy now."""
+    return _words().memory_allocated(device)
+
+
+def max_memory_allocated(device: Where = None) -> int:
+    """Return the most bytes that tensors occupied since the peak was reset."""
+    return _words().max_memory_allocated(device)
+
+
+def memory_reserved(device: Where = None) -> int:
+    """Return the bytes that the allocator has taken from the device, in use or cached."""
+    return _words().memory_reserved(device)
+
+
+def max_memory_reserved(device: Where = None) -> int:
+    """Return the most bytes that the allocator held since the peak was reset."""
+    return _words().max_memory_reserved(device)
+
+
+def reset_peak_memory_stats(device: Where = None) -> None:
+    """Let the peaks start again from the values of now."""
+    _words().reset_peak_memory_stats(device)
+
+
+def memory_stats(device: Where = None) -> dict[str, Any]:
+    """Return all counters of the allocator under torch.cuda's names."""
+    return _words().memory_stats(device)
+
+
+def memory_summary(device: Where = None, abbreviated: bool = False) -> str:
+    """Return the counters of the allocator as a table to print."""
+    return _words().memory_summary(device, abbreviated)
+
+
+def memory_snapshot() -> list[dict[str, Any]]:
+    """Return all segments with their blocks, in the form of torch.cuda.memory_snapshot."""
+    return list(_words().memory_snapshot())
+
+
+def snapshot() -> dict[str, Any]:
+    """Return segments and history, as https://docs.pytorch.org/memory_viz reads them.
+
+    On CUDA the history is empty unless `record_memory_history` was called first.
+    """
+    if is_simulated():
+        return _simulated().full_snapshot()
+    return torch.cuda.memory._snapshot()
+
+
+def record_memory_history(enabled: bool = True) -> None:
+    """Write down from now on who asks for memory, or stop doing so."""
+    if is_simulated():
+        _simulated().record_frames(enabled)
+    else:
+        torch.cuda.memory._record_memory_history(enabled="all" if enabled else None)
+
+
+def empty_cache() -> None:
+    """Give the segments without a block in use back to the device."""
+    _words().empty_cache()
+
+
+def mem_get_info(device: Where = None) -> tuple[int, int]:
+    """Return the bytes of the device that are free, and all of them."""
+    return _words().mem_get_info(device)
+
+
+def set_per_process_memory_fraction(fraction: float, device: Where = None) -> None:
+    """Let the allocator take at most this part of the device's memory."""
+    _words().set_per_process_memory_fraction(fraction, device)
+
+
+def set_capacity(nbytes: int | None, device: Where = None) -> None:
+    """Let the allocator take at most `nbytes` from the device; None takes the limit away.
+
+    Beyond it a request raises OutOfMemoryError, as on a device of that size.
+    """
+    total = mem_get_info(device)[1]
+    set_per_process_memory_fraction(_fraction(nbytes, total), device)
+    if nbytes is None and is_simulated():
+        from course.gpu.words import device_of
+
+        device_of(device).allocator.limit_nbytes = None
+
+
+def synchronize(device: Where = None) -> None:
+    """Wait until the device has done what it was asked; a failed kernel is reported here."""
+    _words().synchronize(device)
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the generator of the current device (`torch.manual_seed` seeds all of them)."""
+    _words().manual_seed(seed)
+
+
+def Generator(device: Where = None) -> torch.Generator:  # torch's own name
+    """Return a new generator for the `generator=` argument of operators on the device.
+
+    `torch.Generator(device)` does the same on CUDA, but knows no device written in Python; the
+    generator of a simulated device is the CPU's kind.
+    """
+    return torch.Generator() if is_simulated() else torch.Generator(device or "cuda")
+
+
+def set_launch_blocking(enabled: bool) -> None:
+    """Let every kernel be waited for, so that an error is raised where it happens.
+
+    On CUDA only the environment can say so, before the first use of the device.
+    """
+    if is_simulated():
+        from course.gpu.simulation import simulation
+
+        simulation().launch_blocking = enabled
+    elif enabled:
+        raise RuntimeError(
+            "CUDA reads CUDA_LAUNCH_BLOCKING when the device is first used. Set it to 1 in the "
+            "environment, before Python starts."
+        )
+
+
+def failed_assertion(device: Where = None) -> str | None:
+    """Return the assertion that failed on the device, or None.
+
+    CUDA prints it on stderr and returns nothing, so there it is always None.
+    """
+    if not is_simulated():
+        return None
+    from course.gpu.words import device_of
+
+    fault = device_of(device).fault
+    return None if fault is None else fault.cause
+
+
+def restart() -> None:
+    """Bring simulated devices back after a failed kernel; limits go as well.
+
+    On CUDA only a new process can do that: restart the kernel of the notebook.
+    """
+    if not is_simulated():
+        raise RuntimeError("A CUDA device comes back with a new process: restart the kernel.")
+    from course.gpu.simulation import simulation
+
+    simulation().restart()
+
+
+def _words() -> Any:
+    return _simulated() if is_simulated() else torch.cuda
+
+
+def _simulated() -> DeviceModule:
+    from course.gpu.module import DeviceModule
+
+    return DeviceModule()
+
+
+def _fraction(nbytes: int | None, total: int) -> float:
+    """Return the fraction of `total` that comes out as `nbytes` after torch has cut it."""
+    if nbytes is None:
+        return 1.0
+    if not 0 <= nbytes <= total:
+        raise ValueError(f"set_capacity({nbytes}): the device has {total} bytes; ask for a part")
+    fraction = nbytes / total
+    while int(fraction * total) < nbytes:
+        fraction = math.nextafter(fraction, 2.0)
+    return fraction
