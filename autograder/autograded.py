@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import nbformat
-from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell, new_notebook
+from typing import Any
 
 from autograder.intake import Submission
 from autograder.journal import JournalError, write_bytes
@@ -21,7 +19,10 @@ _READ_ONLY = 0o444  # as nbgrader leaves them
 
 
 def write_autograded(
-    course: Place, submission: Submission, record: SubmissionRecord, notebook: NotebookNode | None
+    course: Place,
+    submission: Submission,
+    record: SubmissionRecord,
+    notebook: Mapping[str, Any] | None,
 ) -> Path:
     """Write the executed notebook and its data files; returns the notebook's path.
 
@@ -30,7 +31,8 @@ def write_autograded(
     """
     directory = course.autograded(record.student, record.lesson)
     path = directory / f"{record.lesson}.ipynb"
-    content = nbformat.writes(notebook if notebook is not None else _placeholder(record))
+    # Without an indent json uses its encoder in C, ten times as fast.
+    content = json.dumps(notebook or _placeholder(record), ensure_ascii=False)
     write_bytes(path, content.encode("utf-8", "backslashreplace") + b"\n", mode=_READ_ONLY)
     try:
         _copy(submission.lesson.source.parent, submission.lesson.data_files, directory)
@@ -44,10 +46,11 @@ def write_autograded(
     return path
 
 
-def _placeholder(record: SubmissionRecord) -> NotebookNode:
+def _placeholder(record: SubmissionRecord) -> dict[str, Any]:
     notes = "\n".join(f"- {note}" for note in record.notes)
     text = f"## This submission was not executed: {record.status}\n\n{notes}"
-    return new_notebook(cells=[new_markdown_cell(text)])
+    cell = {"cell_type": "markdown", "id": "reason", "metadata": {}, "source": text}
+    return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def _own_files(submission: Submission) -> list[Path]:

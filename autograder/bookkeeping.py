@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from autograder.gradebook import GradebookError, GradebookWriter, Standing, auto_points
-from autograder.journal import Journal
 from autograder.lessons import Lesson
 from autograder.place import Place
 from autograder.records import SubmissionRecord
@@ -21,10 +20,10 @@ class Books:
     and the next run enters what is missing.
     """
 
-    def __init__(self, course: Place, journal: Journal) -> None:
+    def __init__(self, course: Place) -> None:
         """Open the gradebook of `course` and enter its roster."""
         self.trouble: GradebookError | None = None
-        self._course, self._journal = course, journal
+        self._course = course
         self._writer: GradebookWriter | None = None
         self._try(self._begin)
 
@@ -37,13 +36,13 @@ class Books:
         if self._writer is not None:
             self._writer.close()
 
-    def open(self, lesson: Lesson, *, settled: Iterable[str], due: Iterable[str]) -> None:
+    def open(self, lesson: Lesson, settled: Iterable[SubmissionRecord], due: Iterable[str]) -> None:
         """Make `lesson` ready.
 
-        What the journal has of the `settled` students is entered where the gradebook says
-        otherwise; the old grades of those who are `due` are marked until the new ones come.
+        `settled` records are entered where the gradebook says otherwise; the old grades of the
+        students who are `due` are marked until the new ones come.
         """
-        self._try(lambda: self._open(lesson, frozenset(settled), frozenset(due)))
+        self._try(lambda: self._open(lesson, settled, frozenset(due)))
 
     def enter(self, record: SubmissionRecord, lesson: Lesson) -> None:
         """Enter one record."""
@@ -55,14 +54,15 @@ class Books:
         if roster.is_file():
             self._writer.enrol(roster)
 
-    def _open(self, lesson: Lesson, settled: frozenset[str], due: frozenset[str]) -> None:
+    def _open(
+        self, lesson: Lesson, settled: Iterable[SubmissionRecord], due: frozenset[str]
+    ) -> None:
         register(lesson, self._course)
         writer = self._use()
         standings = writer.standings(lesson.slug)
-        for name in sorted(settled):
-            entry = self._journal.read(lesson.slug, name)
-            if entry and not agrees(standings.get(name), entry.record, lesson):
-                writer.write(entry.record, lesson)
+        for record in settled:
+            if not agrees(standings.get(record.student), record, lesson):
+                writer.write(record, lesson)
         old = due & standings.keys()
         if old:
             writer.mark_stale(lesson.slug, old)

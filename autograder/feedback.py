@@ -7,6 +7,7 @@ Of hidden tests a page shows the name of the check and its message, never source
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from autograder.wording import TO_LEARNER, counts, state_of
 
 REMOVED = "[a line of a hidden test was removed here]"
 _TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
+_BARE_NAME = re.compile(r"[\w.]+,?")  # `torch.float64,` neither
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,8 @@ def hidden_lines(exercise: Exercise) -> tuple[str, ...]:
         outside, inside = [], exercise.test_source.split("\n")
     shown = "\n".join([*outside, exercise.task, exercise.answer_source])
     lines = {line.strip() for line in inside}
-    telling_ones = (one for one in lines if len(one) >= _TELLING_CHARS and one not in shown)
-    return tuple(sorted(telling_ones, key=len, reverse=True))
+    tell = (one for one in lines if len(one) >= _TELLING_CHARS and not _BARE_NAME.fullmatch(one))
+    return tuple(sorted((one for one in tell if one not in shown), key=len, reverse=True))
 
 
 def _exercise_view(

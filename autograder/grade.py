@@ -7,16 +7,16 @@ what the journal has is not run again, and what the gradebook lacks is entered.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from autograder.ahead import Ahead
 from autograder.autograded import write_autograded
-from autograder.bookkeeping import Books
 from autograder.errors import UsageError
-from autograder.gradebook import GradebookError
 from autograder.intake import Submission, find_submissions
 from autograder.journal import Journal, only_grader
 from autograder.lessons import Lesson
@@ -25,6 +25,9 @@ from autograder.progress import Progress
 from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
 from autograder.runner import Job, Outcome, Runner
 from autograder.tables import grades_json, grades_table
+
+if TYPE_CHECKING:
+    from autograder.gradebook import GradebookError
 
 RunnerChoice = Literal["engine", "stock"]
 
@@ -42,8 +45,8 @@ class Plan:
     """What a run of `grade` has to do for one lesson."""
 
     lesson: Lesson
-    submissions: tuple[Submission, ...]
-    due: frozenset[str]  # students whose submission has to be run
+    due: tuple[Submission, ...]  # what has to be run
+    settled: tuple[SubmissionRecord, ...]  # what was graded before and did not change
 
 
 def run(
@@ -61,9 +64,11 @@ def run(
 ) -> int:
     """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
     where = place(course, db=db)
-    executor = choose_runner(runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler)
     submissions = find_submissions(where, lessons, student)
-    with Progress(sys.stderr) as progress:
+    executor = choose_runner(
+        runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(where.root,)
+    )
+    with contextlib.closing(executor), Progress(sys.stderr) as progress:
         graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
     print((grades_json if as_json else grades_table)(graded.records))
     if graded.trouble is not None:
@@ -80,28 +85,36 @@ def grade(
     progress: Progress | None = None,
 ) -> Graded:
     """Grade what has to be graded; the records of all `submissions`, old and new."""
-    progress = progress or Progress(None)
-    journal = Journal(course.state)
-    with only_grader(course.state), Books(course, journal) as books:
+    progress, journal = progress or Progress(None), Journal(course.state)
+    with only_grader(course.state):
         lessons = {one.lesson.slug: one.lesson for one in submissions}
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
-        for plan in plans:
-            _carry_out(course, journal, plan, runner, books, progress)
-        trouble = books.trouble
-    found = (journal.read(one.lesson.slug, one.student) for one in submissions)
-    return Graded(tuple(entry.record for entry in found if entry is not None), trouble)
+        done, trouble = _carry_out(course, journal, plans, runner, progress)
+    records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
+    records |= {(one.lesson, one.student): one for one in done}
+    return Graded(tuple(records[one.lesson.slug, one.student] for one in submissions), trouble)
 
 
 def choose_runner(
-    name: RunnerChoice | None, *, jobs: int | None, sandbox: bool, scheduler: str | None
+    name: RunnerChoice | None,
+    *,
+    jobs: int | None,
+    sandbox: bool,
+    scheduler: str | None,
+    hide: Sequence[Path] = (),
 ) -> Runner:
-    """The runner that the command line asks for: the engine on Linux, else stock nbgrader."""
+    """The runner that the command line asks for: the engine on Linux, else stock nbgrader.
+
+    `hide` names directories that no submission may see.
+    """
+    if scheduler is not None:
+        return _cluster_runner(scheduler, name, jobs, sandbox, hide)
     name = name or ("engine" if sys.platform == "linux" else "stock")
     if name == "engine":
         from autograder.engine import EngineRunner
 
-        return EngineRunner(jobs=jobs, sandbox=sandbox, scheduler=scheduler)
+        return EngineRunner(jobs=jobs, sandbox=sandbox, hide=hide)
     if sandbox:
         raise UsageError(
             "stock nbgrader runs the learners' code as you, with access to all your files",
@@ -112,59 +125,86 @@ def choose_runner(
     return StockRunner(jobs=jobs or 1)
 
 
+def _cluster_runner(
+    scheduler: str,
+    name: RunnerChoice | None,
+    jobs: int | None,
+    sandbox: bool,
+    hide: Sequence[Path],
+) -> Runner:
+    if name == "stock":
+        raise UsageError(
+            "--scheduler cannot send stock nbgrader to the workers",
+            remedy="Leave out --runner stock: the workers grade with the engine.",
+        )
+    from autograder.cluster import ClusterRunner
+
+    return ClusterRunner(scheduler, jobs, sandbox=sandbox, hide=hide)
+
+
 def _plan(
     journal: Journal, lesson: Lesson, submissions: tuple[Submission, ...], regrade: bool
 ) -> Plan:
-    mine = tuple(one for one in submissions if one.lesson.slug == lesson.slug)
-    unfinished = journal.due(lesson.slug)
-    due = {
-        one.student
-        for one in mine
-        if regrade or one.student in unfinished or not is_current(journal, one)
-    }
-    return Plan(lesson, mine, frozenset(due))
+    unfinished = frozenset() if regrade else journal.due(lesson.slug)
+    due, settled = [], []
+    for one in (one for one in submissions if one.lesson.slug == lesson.slug):
+        known = None if regrade or one.student in unfinished else current_record(journal, one)
+        if known is None:
+            due.append(one)
+        else:
+            settled.append(known)
+    return Plan(lesson, tuple(due), tuple(settled))
 
 
-def is_current(journal: Journal, submission: Submission) -> bool:
-    """Whether the journal's record is of these very bytes of submission and source."""
+def current_record(journal: Journal, submission: Submission) -> SubmissionRecord | None:
+    """The journal's record of these very bytes of submission and source; None to grade it."""
     entry = journal.read(submission.lesson.slug, submission.student)
     if entry is None or entry.record.status is Status.INFRASTRUCTURE:
-        return False
+        return None
     digests = (entry.record.submission_digest, entry.record.source_digest)
-    return digests == (submission.digest, submission.lesson.digest)
+    return entry.record if digests == (submission.digest, submission.lesson.digest) else None
 
 
 def _carry_out(
     course: Place,
     journal: Journal,
-    plan: Plan,
+    plans: Sequence[Plan],
     runner: Runner,
-    books: Books,
     progress: Progress,
-) -> None:
-    slug, waiting = plan.lesson.slug, {one.student: one for one in plan.submissions}
-    run_name = journal.begin(slug, plan.due) if plan.due else ""
-    books.open(plan.lesson, settled=waiting.keys() - plan.due, due=plan.due)
-    waiting = {name: waiting[name] for name in sorted(plan.due)}
-    for outcome in _outcomes(runner, tuple(waiting.values())):
-        submission = waiting.pop(outcome.record.student)
-        record = complete(outcome.record, submission)
-        write_autograded(course, submission, record, outcome.notebook)
-        journal.write(record, run_name)
-        books.enter(record, plan.lesson)
-        progress.step(record.student)
-    journal.finish(slug)
+) -> tuple[list[SubmissionRecord], GradebookError | None]:
+    """The records that came, all entered, and the gradebook's trouble, where it made any."""
+    names = {plan.lesson.slug: [one.student for one in plan.due] for plan in plans}
+    runs = {slug: journal.begin(slug, due) for slug, due in names.items() if due}
+    waiting = {(one.lesson.slug, one.student): one for plan in plans for one in plan.due}
+    done = []
+    with Ahead(_outcomes(runner, list(waiting.values()))) as outcomes:
+        from autograder.bookkeeping import Books  # nbgrader: a second, in which the workers start
+
+        with Books(course) as books:
+            for plan in plans:
+                books.open(plan.lesson, plan.settled, names[plan.lesson.slug])
+            for outcome in outcomes:
+                submission = waiting.pop((outcome.record.lesson, outcome.record.student))
+                record = complete(outcome.record, submission)
+                write_autograded(course, submission, record, outcome.notebook)
+                journal.write(record, runs[record.lesson])
+                books.enter(record, submission.lesson)
+                progress.step(record.student)
+                done.append(record)
+        for plan in plans:
+            journal.finish(plan.lesson.slug)
+        return done, books.trouble
 
 
-def _outcomes(runner: Runner, submissions: tuple[Submission, ...]) -> Iterator[Outcome]:
+def _outcomes(runner: Runner, submissions: Sequence[Submission]) -> Iterator[Outcome]:
     """What cannot be run, what the runner makes of the rest, and what it never answered."""
     for one in submissions:
         if one.problem is not None:
             status, reason = one.problem
             yield Outcome(unrun(one, Status(status), reason))
-    silent = {one.student: one for one in submissions if one.problem is None}
+    silent = {(one.lesson.slug, one.student): one for one in submissions if one.problem is None}
     for outcome in runner.run_many([_job(one) for one in silent.values()]):
-        silent.pop(outcome.record.student)
+        silent.pop((outcome.record.lesson, outcome.record.student))
         yield outcome
     for one in silent.values():
         reason = "The grading workers stopped without an answer for it; grade it again."

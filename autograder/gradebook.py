@@ -248,9 +248,9 @@ def _address(url: str) -> str:
 def _remedy(error: Exception) -> str:
     text = str(error).lower()
     if isinstance(error, ImportError):
-        return "Install the database's driver, for PostgreSQL `pip install psycopg[binary]`."
+        return "Install the database's driver, for PostgreSQL `pip install 'psycopg[binary]'`."
     if isinstance(error, ArgumentError):
-        return "Write --db sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME."
+        return "Write --db sqlite:///FILE or postgresql://USER@HOST/NAME."
     if "locked" in text:
         return "Another program holds it; close it (formgrader, a database browser)."
     if "disk is full" in text or "disk i/o" in text:

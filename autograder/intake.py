@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
 from autograder.errors import UnknownStudent, did_you_mean
 from autograder.lessons import Lesson
 from autograder.place import Place
@@ -124,10 +122,13 @@ def _timestamp(path: Path) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _utc(text: str) -> datetime:
-    # nbgrader 0.9.6 reads an offset of +0200 as 200 seconds.
-    offset = re.fullmatch(r"(.*\d) ?([+-]\d{2}:?\d{2})", text)
-    if offset:
-        return datetime.fromisoformat(offset[1] + offset[2]).astimezone(UTC)
+    # nbgrader 0.9.6 reads an offset of +0200 as 200 seconds; what it writes itself ends in UTC.
+    known = re.fullmatch(r"(.*\d) ?(UTC|[+-]\d{2}:?\d{2})", text)
+    if known:
+        offset = "+00:00" if known[2] == "UTC" else known[2]
+        return datetime.fromisoformat(known[1] + offset).astimezone(UTC)
+    from nbgrader.utils import parse_utc  # a second to import
+
     return parse_utc(text).replace(tzinfo=UTC)
 
 

@@ -91,8 +91,7 @@ class Journal:
         pending = self.pending(lesson)
         if pending is None:
             return frozenset()
-        entries = {name: self.read(lesson, name) for name in pending.students}
-        return frozenset(n for n, entry in entries.items() if not entry or entry.run != pending.run)
+        return frozenset(n for n in pending.students if self._run_of(lesson, n) != pending.run)
 
     def begin(self, lesson: str, students: Iterable[str]) -> str:
         """Set out to grade `students`, on top of what is still due; returns the run's name."""
@@ -105,6 +104,13 @@ class Journal:
         """Forget the plan of `begin` once nothing of it is due."""
         if not self.due(lesson):
             (self.root / lesson / _PENDING).unlink(missing_ok=True)
+
+    def _run_of(self, lesson: str, student: str) -> str | None:
+        """The run that wrote an entry, without reading the record itself."""
+        try:
+            return str(json.loads(self._path(lesson, student).read_bytes())["run"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
 
     def _path(self, lesson: str, student: str) -> Path:
         return self.root / lesson / f"{student}.json"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError
+from autograder.lean import skip_unused_grammar
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
 
 DEFAULT_COURSE = "default_course"
 
@@ -29,17 +35,27 @@ class Place:
 
     root: Path
     config: Config
-    coursedir: CourseDirectory
+
+    @property
+    def coursedir(self) -> CourseDirectory:
+        """The course directory as nbgrader's own steps want it."""
+        from nbgrader.coursedir import CourseDirectory  # a second; paths are needed before that
+
+        return CourseDirectory(config=self.config)
 
     @property
     def db_url(self) -> str:
-        """The gradebook that nbgrader itself would use here."""
-        return str(self.coursedir.db_url)
+        """The gradebook that nbgrader itself would use here.
+
+        SQLAlchemy before 2.1 takes `postgresql://` for psycopg2; the driver here is psycopg 3.
+        """
+        url = self._setting("db_url", f"sqlite:///{self.root / 'gradebook.db'}")
+        return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
 
     @property
     def course_id(self) -> str:
         """The name under which the gradebook keeps this course."""
-        return self.coursedir.course_id or DEFAULT_COURSE
+        return self._setting("course_id", "").strip() or DEFAULT_COURSE
 
     @property
     def state(self) -> Path:
@@ -53,24 +69,34 @@ class Place:
 
     def submitted(self, student: str, lesson: str) -> Path:
         """What `student` handed in for `lesson`."""
-        return self._step(self.coursedir.submitted_directory, student, lesson)
+        return self._step("submitted", student, lesson)
 
     def autograded(self, student: str, lesson: str) -> Path:
         """The executed notebook of `student` for `lesson`."""
-        return self._step(self.coursedir.autograded_directory, student, lesson)
+        return self._step("autograded", student, lesson)
 
     def feedback(self, student: str, lesson: str) -> Path:
         """The pages that `student` gets for `lesson`."""
-        return self._step(self.coursedir.feedback_directory, student, lesson)
+        return self._step("feedback", student, lesson)
 
     def _step(self, step: str, student: str, lesson: str) -> Path:
-        return Path(self.coursedir.format_path(step, student, lesson))
+        default = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
+        path = self._setting("directory_structure", default).format(
+            nbgrader_step=self._setting(f"{step}_directory", step),
+            student_id=student,
+            assignment_id=lesson,
+        )
+        return self.root / path
+
+    def _setting(self, name: str, default: str) -> str:
+        return str(self.config.CourseDirectory.get(name) or default)
 
 
 def place(root: Path, *, db: str | None = None) -> Place:
     """The course directory at `root`; `db` replaces the database its configuration names."""
     root = root.resolve()
     own_programs_first()
+    skip_unused_grammar()
     if not root.is_dir():
         raise PlaceError(
             "there is no such course directory",
@@ -84,7 +110,7 @@ def place(root: Path, *, db: str | None = None) -> Place:
     config.CourseDirectory.root = str(root)
     if db:
         config.CourseDirectory.db_url = db
-    return Place(root=root, config=config, coursedir=CourseDirectory(config=config))
+    return Place(root=root, config=config)
 
 
 def _load(root: Path) -> Config:

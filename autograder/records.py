@@ -10,19 +10,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from autograder.errors import AutograderError
+from autograder import strict
+from autograder.strict import Read, RecordError
+
+__all__ = [
+    "NOT_ATTEMPTED",
+    "UNJUDGED",
+    "CheckRecord",
+    "ExerciseRecord",
+    "RecordError",
+    "RunnerName",
+    "Status",
+    "SubmissionRecord",
+    "decode",
+    "encode",
+    "total",
+]
 
 RunnerName = Literal["engine", "stock"]
 NOT_ATTEMPTED = "not attempted"
-
-
-class RecordError(AutograderError):
-    """A record that cannot be read; the message names the field and what stood there."""
 
 
 class Status(StrEnum):
@@ -64,7 +75,7 @@ class CheckRecord:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """The check that `data`, one entry of a test cell's record, describes."""
-        return cls(**_decode(data, _CHECK, "check"))
+        return cls(**strict.decode_object(data, _CHECK, "check"))
 
 
 @dataclass(frozen=True)
@@ -94,12 +105,12 @@ class ExerciseRecord:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """The exercise that `data` describes, every key given."""
-        return cls(**_decode(data, _EXERCISE, "exercise"))
+        return cls(**strict.decode_object(data, _EXERCISE, "exercise"))
 
     @classmethod
     def from_table(cls, data: object, *, isolated: bool = True) -> Self:
         """The exercise that a test cell's own record (key "pytorch-measured") describes."""
-        values = _decode(data, _TABLE, "check table")
+        values = strict.decode_object(data, _TABLE, "check table")
         attempted = values["status"] != NOT_ATTEMPTED
         return cls(
             id=values["exercise"],
@@ -148,22 +159,20 @@ class SubmissionRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain data; `from_json` gives an equal record back."""
-        return asdict(self)
+        exercises = [
+            {**vars(one), "checks": [vars(check) for check in one.checks]} for one in self.exercises
+        ]
+        return {**vars(self), "exercises": exercises}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
         """The record that `data` describes; raises `RecordError` on any key or type it refuses."""
-        return cls(**_decode(data, _SUBMISSION, "record"))
+        return cls(**strict.decode_object(data, _SUBMISSION, "record"))
 
 
 def total(exercises: tuple[ExerciseRecord, ...]) -> tuple[float, float]:
     """Score and maximum of `exercises` together."""
     return math.fsum(one.score for one in exercises), math.fsum(one.max for one in exercises)
-
-
-def with_note(record: SubmissionRecord, note: str) -> SubmissionRecord:
-    """`record` with one more note at its end."""
-    return replace(record, notes=(*record.notes, note))
 
 
 def encode(record: SubmissionRecord) -> bytes:
@@ -192,87 +201,41 @@ def _exercise_summary(one: ExerciseRecord) -> dict[str, Any]:
     }
 
 
-# Strict reading: a table of field readers for each kind of record.
-
-Read = Callable[[object], Any]
-
-
-def _is(kind: type) -> Read:
-    def read(value: object) -> object:
-        if type(value) is not kind:
-            raise RecordError(f"must be {kind.__name__}, is {value!r:.80}")
-        return value
-
-    return read
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise RecordError(f"must be a finite number, is {value!r:.80}")
-    return float(value)
-
-
-def _points(value: object) -> float:
-    number = _number(value)
-    if number < 0:
-        raise RecordError(f"must not be negative, is {value!r}")
-    return number
-
-
-def _optional(read: Read) -> Read:
-    return lambda value: None if value is None else read(value)
-
-
-def _tuple(read: Read) -> Read:
-    def read_all(value: object) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple):
-            raise RecordError(f"must be a list, is {value!r:.80}")
-        return tuple(read(item) for item in value)
-
-    return read_all
-
-
-def _one_of(*allowed: str) -> Read:
-    def read(value: object) -> str:
-        if type(value) is not str or value not in allowed:
-            raise RecordError(f"must be one of {', '.join(allowed)}, is {value!r:.80}")
-        return value
-
-    return read
+# What each field of a record may hold.
 
 
 def _status(value: object) -> Status:
-    return Status(_one_of(*Status)(str(value) if isinstance(value, Status) else value))
+    return Status(strict.one_of(*Status)(value))
 
 
-_text, _flag, _mapping = _is(str), _is(bool), _is(dict)
+_text, _flag, _mapping = strict.of_type(str), strict.of_type(bool), strict.of_type(dict)
 
 _CHECK: dict[str, Read] = {
     "name": _text,
     "passed": _flag,
     "attempted": _flag,
     "hidden": _flag,
-    "misconception": _optional(_text),
+    "misconception": strict.optional(_text),
     "message": _text,
-    "actual": _optional(_text),
-    "expected": _optional(_text),
-    "weight": _points,
-    "layouts": _optional(_tuple(_mapping)),
+    "actual": strict.optional(_text),
+    "expected": strict.optional(_text),
+    "weight": strict.points,
+    "layouts": strict.optional(strict.list_of(_mapping)),
 }
 _TABLE: dict[str, Read] = {
     "exercise": _text,
-    "status": _one_of(Status.GRADED, NOT_ATTEMPTED),
-    "score": _points,
-    "max": _points,
-    "checks": _tuple(CheckRecord.from_json),
+    "status": strict.one_of(Status.GRADED, NOT_ATTEMPTED),
+    "score": strict.points,
+    "max": strict.points,
+    "checks": strict.list_of(CheckRecord.from_json),
 }
 _EXERCISE: dict[str, Read] = {
     "id": _text,
     "status": _status,
-    "score": _number,
-    "max": _points,
-    "checks": _tuple(CheckRecord.from_json),
-    "notes": _tuple(_text),
+    "score": strict.number,
+    "max": strict.points,
+    "checks": strict.list_of(CheckRecord.from_json),
+    "notes": strict.list_of(_text),
     "attempted": _flag,
     "isolated": _flag,
     "manual": _flag,
@@ -281,30 +244,14 @@ _SUBMISSION: dict[str, Read] = {
     "student": _text,
     "lesson": _text,
     "status": _status,
-    "score": _number,
-    "max": _points,
-    "seconds": _points,
-    "exercises": _tuple(ExerciseRecord.from_json),
-    "runner": _one_of("engine", "stock"),
+    "score": strict.number,
+    "max": strict.points,
+    "seconds": strict.points,
+    "exercises": strict.list_of(ExerciseRecord.from_json),
+    "runner": strict.one_of("engine", "stock"),
     "sandboxed": _flag,
-    "notes": _tuple(_text),
+    "notes": strict.list_of(_text),
     "submission_digest": _text,
     "source_digest": _text,
-    "submitted_at": _optional(_text),
+    "submitted_at": strict.optional(_text),
 }
-
-
-def _decode(data: object, readers: dict[str, Read], what: str) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise RecordError(f"a {what} must be an object, is {data!r:.80}")
-    unknown, absent = sorted(data.keys() - readers.keys()), sorted(readers.keys() - data.keys())
-    if unknown or absent:
-        raise RecordError(f"{what}: unknown keys {unknown}, missing keys {absent}")
-    return {key: _read(read, data[key], f"{what}.{key}") for key, read in readers.items()}
-
-
-def _read(read: Read, value: object, place: str) -> object:
-    try:
-        return read(value)
-    except RecordError as error:
-        raise RecordError(f"{place}: {error}") from None

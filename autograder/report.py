@@ -30,7 +30,6 @@ from autograder.records import Status
 from autograder.roll import Row, roll
 from autograder.wording import STATUS_WORDS, points
 
-
 _SHORT = {
     Status.GRADED: "by hand",
     Status.TIMEOUT: "slow",

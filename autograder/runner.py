@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from nbformat import NotebookNode
-
 from autograder.records import SubmissionRecord
 
 if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
     from autograder.lessons import Lesson
 
 
@@ -55,4 +55,8 @@ class Runner(Protocol):
 
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds, processes above all."""
         ...

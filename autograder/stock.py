@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -24,6 +25,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
+from autograder.engine.repair import Malformed, read_submission, repair
 from autograder.errors import LessonError
 from autograder.lessons import Exercise, Lesson
 from autograder.records import (
@@ -37,6 +39,10 @@ from autograder.runner import Job, Outcome
 
 TABLE_KEY = "pytorch-measured"
 _STUDENT = "learner"
+_CODE: dict[str, Any] = {
+    "execution_count": None,
+    "outputs": [],
+}  # what nbformat wants of every code cell
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,9 @@ class StockRunner:
 
     jobs: int = 1
     cell_limit_s: int = 30
+
+    def close(self) -> None:
+        """Nothing stays open between two runs."""
 
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """One outcome a job, as soon as it is there."""
@@ -73,26 +82,27 @@ def grade_one(work: _Work) -> Outcome:
     """The outcome of one job, graded in this process by nbgrader's own steps."""
     begun = time.monotonic()
     job = work.job
-    problem = _unreadable(job.notebook)
-    if problem:
-        return Outcome(_record(job, Status.MALFORMED, begun, notes=(problem,)))
+    try:
+        notebook, notes = _repaired(job)
+    except Malformed as error:
+        return Outcome(_record(job, Status.MALFORMED, begun, notes=(str(error),)))
     with tempfile.TemporaryDirectory(prefix="submission-") as folder:
         root = Path(folder) / "course"
         shutil.copytree(work.template, root)
-        _hand_in(job, root)
+        _hand_in(job, notebook, root)
         answer = _api(root, work.cell_limit_s).autograde(job.lesson.slug, _STUDENT)
         graded = root / "autograded" / _STUDENT / job.lesson.slug / f"{job.lesson.slug}.ipynb"
         if not answer["success"] or not graded.is_file():
             status, note = _explain(f"{answer.get('error', '')}\n{answer.get('log', '')}")
-            return Outcome(_record(job, status, begun, notes=(note,)))
+            return Outcome(_record(job, status, begun, notes=(*notes, note)))
         notebook = nbformat.read(graded, as_version=4)
     broken = _broken_setup(notebook)
     if broken:
-        return Outcome(_record(job, Status.INFRASTRUCTURE, begun, notes=(broken,)), notebook)
+        return Outcome(_record(job, Status.INFRASTRUCTURE, begun, notes=(*notes, broken)), notebook)
     exercises = tuple(_exercise(one, notebook) for one in job.lesson.exercises)
     troubles = [one.status for one in exercises if one.status is not Status.GRADED]
     status = troubles[0] if troubles else Status.GRADED
-    return Outcome(_record(job, status, begun, exercises), notebook)
+    return Outcome(_record(job, status, begun, exercises, notes), notebook)
 
 
 def _record(
@@ -172,7 +182,23 @@ def _api(root: Path, cell_limit_s: int = 30) -> NbGraderAPI:
     return NbGraderAPI(config=config)
 
 
-def _hand_in(job: Job, root: Path) -> None:
+def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...]]:
+    """The notebook with the lesson's own cells as they should be, and what was put right."""
+    repaired = repair(job.lesson.cells(), read_submission(job.notebook.read_bytes()))
+    cells = [_CODE | cell if cell["cell_type"] == "code" else cell for cell in repaired.cells]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = nbformat.from_dict(
+        {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    )
+    try:
+        nbformat.validate(notebook)
+    except nbformat.ValidationError as error:
+        reason = str(error).splitlines()[0]
+        raise Malformed(f"The file breaks the form of a notebook: {reason:.200}") from error
+    return notebook, repaired.notes
+
+
+def _hand_in(job: Job, notebook: NotebookNode, root: Path) -> None:
     target = root / "submitted" / _STUDENT / job.lesson.slug
     if job.directory.is_dir():
         shutil.copytree(job.directory, target, symlinks=True)
@@ -180,17 +206,7 @@ def _hand_in(job: Job, root: Path) -> None:
     for old in target.glob("*.ipynb"):
         old.unlink()
     (target / "timestamp.txt").unlink(missing_ok=True)
-    shutil.copyfile(job.notebook, target / f"{job.lesson.slug}.ipynb")
-
-
-def _unreadable(path: Path) -> str | None:
-    try:
-        notebook = nbformat.read(path, as_version=4)
-        nbformat.validate(notebook)
-    except Exception as error:  # nbformat raises whatever the bytes provoke
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return f"The file is not a notebook that can be read: {reason:.200}"
-    return None
+    nbformat.write(notebook, target / f"{job.lesson.slug}.ipynb")
 
 
 def _explain(text: str) -> tuple[Status, str]:
@@ -199,8 +215,6 @@ def _explain(text: str) -> tuple[Status, str]:
         return Status.CRASHED, "The kernel died while the notebook ran; no cell after it counts."
     if "UnresponsiveKernelError" in text or "CellTimeoutError" in text:
         return Status.TIMEOUT, "A cell ran too long and could not be interrupted."
-    if "ValidationError" in text or "KeyError" in text:
-        return Status.MALFORMED, "Cells were duplicated or changed so that nbgrader refuses them."
     last = [line for line in text.strip().splitlines() if line.strip()][-1:]
     return Status.INFRASTRUCTURE, f"nbgrader stopped: {''.join(last):.200}"
 

@@ -86,11 +86,14 @@ def _add_feedback(commands: Commands) -> None:
 
 
 def _feedback(options: argparse.Namespace) -> int:
-    from autograder import feedback
+    from autograder import exchange, feedback, place
 
-    return feedback.run(
+    code = feedback.run(
         options.course, chosen(options), student=options.student, as_json=options.as_json
     )
+    for lesson in chosen(options):
+        exchange.accompany_pages(place.place(options.course), lesson, options.student)
+    return code
 
 
 def _add_report(commands: Commands) -> None:
@@ -120,20 +123,35 @@ def _add_export(commands: Commands) -> None:
     parser = commands.add_parser(
         "export",
         help="write the grades as CSV",
-        description="Write one line a submission, with one column an exercise.",
+        description="Write one line a learner: with one column an exercise, or in the form that "
+        "Moodle or Canvas imports. Where there are no points there is a status, never a 0.",
     )
     add_lessons(parser)
     add_course(parser)
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="where to; - for standard output (the default)"
+        "--format",
+        choices=("csv", "moodle", "canvas"),
+        default="csv",
+        dest="form",
+        help="every exercise, or what an LMS imports (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="where to; - for standard output (default: a file a lesson in report/)",
     )
     _add_db(parser)
     parser.set_defaults(run=_export)
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder import export
+    from autograder import export, export_lms
 
+    if options.form != "csv":
+        return export_lms.run(
+            options.course, chosen(options), options.form, out=options.out, db=options.db
+        )
     return export.run(options.course, chosen(options), out=options.out, db=options.db)
 
 

@@ -87,6 +87,8 @@ def _build(walls: Walls) -> None:
     for kept, hold in zip(walls.keep, holds, strict=True):
         os.makedirs(kept)
         kernel.bind(hold, kept)
+        kernel.unmount(hold)
+        os.rmdir(hold)
     kernel.bind(SHM, "/dev/shm")
     os.chdir(LESSON)
 
@@ -95,9 +97,7 @@ def _plain_folder(folder: str) -> None:
     os.chdir(folder)
 
 
-def _become_student(
-    plumbing: Plumbing, bounds: Limits, live: Callable[[int], None]
-) -> NoReturn:
+def _become_student(plumbing: Plumbing, bounds: Limits, live: Callable[[int], None]) -> NoReturn:
     try:
         kernel.set_dumpable(True)
         os.setsid()

@@ -1,17 +1,20 @@
 """The checker process: runs the test cells with their hidden parts, and keeps the score.
 
 It is a fork of the worker, outside every sandbox, and never runs learner code.  Its names come
-from the lesson's set-up cell.  What a test cell asks of an answer goes through the worker to the
-student process and comes back as plain data, which is checked here before a test sees it.
+from the lesson's set-up cell.  What a test cell asks of an answer goes to a twin of the student
+process and comes back as plain data, which is checked here before a test sees it.
 """
 
 from __future__ import annotations
 
 import os
+import socket
+import time
 from collections.abc import Callable
 from typing import Any
 
-from autograder.engine.frames import FrameError, Kind, Receive, Send, endpoint
+from autograder.engine.frames import Frame, FrameError, Kind, endpoint, fd_taker, pack
+from autograder.engine.listening import Channel, Closed, Late, Listener
 from autograder.engine.shell import Shell, record_with
 from autograder.engine.verify import Contradiction, check_reply
 from course.answers import Request, use_backend
@@ -24,34 +27,49 @@ class Gone(BaseException):
 
 
 class RemoteBackend:
-    """Serves requests in the student process, at the other end of a channel."""
+    """Serves requests in a student process, at the other end of a line.
 
-    def __init__(self, send: Send, receive: Receive) -> None:
-        self._send, self._receive = send, receive
+    The line is hostile: its frames are bounded and strictly read, and an answer has to carry the
+    random number of its question.
+    """
+
+    def __init__(self) -> None:
+        self._line: Channel | None = None
+        self._listener = Listener()
         self.tampered: str | None = None
         self.failed: str | None = None
-        self.memory = False
+        self.gone = self.memory = False
 
-    def begin(self) -> None:
-        """A new test cell starts."""
-        self.tampered = self.failed = None
-        self.memory = False
+    def begin(self, line: Channel | None) -> None:
+        """A new test cell starts, with a line of its own."""
+        if self._line is not None:
+            self._line.close()
+        self._line, self.tampered, self.failed = line, None, None
+        self.gone = self.memory = False
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
         """The observation that came back; raises `Gone` where none can be believed."""
         header, buffers = request.to_wire()
         number = int.from_bytes(os.urandom(8), "little")
-        self._send(Kind.ASK, number, header, buffers)
-        kind, answered, body, found = self._receive()
-        if kind == Kind.GONE:
-            raise Gone
         try:
-            if answered != number:
+            frame = self._answer(pack(Kind.ASK, number, header, buffers))
+            if frame.id != number:
                 raise FrameError("an answer to another question")
-            return self._believed(request, kind, body, found)
+            return self._believed(request, frame.kind, frame.body(), frame.buffers())
+        except (Closed, Late):
+            self.gone = True
         except (FrameError, WireError, Contradiction) as error:
             self.tampered = str(error)
-            raise Gone from None
+        raise Gone
+
+    def _answer(self, raw: bytes) -> Frame:
+        if self._line is None or self.gone or self.tampered or self.failed:
+            raise Closed
+        if not self._line.silent():
+            raise FrameError("it spoke before it was asked")
+        forever = time.monotonic() + _FOREVER_S  # the worker cuts the line when time is up
+        self._line.send_raw(raw, forever)
+        return self._listener.wait(self._line, forever)
 
     def _believed(
         self, request: Request, kind: int, body: Any, buffers: list[bytes]
@@ -79,6 +97,7 @@ def _wants_memory(seen: Observation) -> bool:
     )
 
 
+_FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
 _REPLY_KEYS = {"header", "before", "intact"}
 
@@ -86,15 +105,16 @@ _REPLY_KEYS = {"header", "before", "intact"}
 def check(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
     """Obey the worker until it closes the channel."""
     send, receive = endpoint(channel)
+    take_fd = fd_taker(channel)
     os.chdir(folder)
     record_with(shell, lambda event: send(Kind.EVENT, 0, event), text_chars)
-    backend = RemoteBackend(send, receive)
+    backend = RemoteBackend()
     use_backend(backend)
     while True:
         _, _, body, _ = receive()
-        backend.begin()
+        line = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
+        backend.begin(line)
         end = shell.run(body["source"])
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
-        send(Kind.DONE, 0, {**about, "tampered": backend.tampered, "failed": backend.failed})
-
-
+        about |= {"tampered": backend.tampered, "failed": backend.failed, "gone": backend.gone}
+        send(Kind.DONE, 0, about)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Callable
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.engine.frames import FrameError, Kind
-from autograder.engine.life import Fate, Lost
+from autograder.engine.life import Fate, Line, Lost
 from autograder.engine.limits import Limits
 from autograder.engine.listening import Channel, Closed, Late, Listener
 from autograder.engine.outputs import Output, Outputs
 from autograder.engine.shell import Shell
 
-Ask = Callable[[bytes], bytes]
+_GRACE_S = 5.0  # for a test cell to end after the line to the answer was cut
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class TestRun:
     """What a test cell showed; `lost` says why it could not come to its end."""
 
     outputs: tuple[Output, ...]
-    error: str | None
-    count: int | None
+    error: str | None = None
+    count: int | None = None
     lost: Lost | None = None
     memory_error: bool = False
 
@@ -49,55 +49,76 @@ class Checker:
         theirs.close()
         self._channel = Channel(ours)
 
-    def run(self, source: str, ask: Ask, until: float) -> TestRun:
-        """Run a test cell; `ask` passes its requests on and raises `Lost` where nobody answers."""
+    def set_up(self, source: str, until: float) -> None:
+        """Run the lesson's set-up cell."""
+        if source:
+            self._run(source, None, until)
+
+    def run(self, source: str, line: Line, until: float) -> TestRun:
+        """Run a test cell that asks for answers on `line`."""
+        return self._run(source, line, until)
+
+    def _run(self, source: str, line: Line | None, until: float) -> TestRun:
         outputs, lost = Outputs(self._limits), None
         try:
-            self._channel.send(Kind.TEST, 0, {"source": source})
+            self._channel.send(Kind.TEST, 0, {"source": source, "asks": line is not None})
+            if line is not None:
+                self._channel.send_fd(line.fileno())
             while True:
-                frame = self._listener.wait(self._channel, until)
-                if frame.kind == Kind.EVENT:
-                    outputs.add(frame.body(), len(frame.raw))
-                elif frame.kind == Kind.ASK:
-                    lost = self._pass_on(frame.raw, ask, until) or lost
-                else:
-                    return _test_run(outputs, frame.body(), lost)
-        except Late:
-            lost = lost or Lost(Fate.TIMEOUT, "ran longer than it may and was stopped")
-            self.close()
-            return TestRun(tuple(outputs.as_list()), None, None, lost)
+                try:
+                    end = self._until_done(outputs, None if lost else line, until)
+                    return _test_run(outputs, end, lost, line)
+                except (Late, _TwinGone) as reason:
+                    if lost is not None or line is None:
+                        raise CheckerBroken("a test cell did not come to its end") from None
+                    late = isinstance(reason, Late)
+                    lost = Lost(Fate.TIMEOUT, "ran longer than it may") if late else line.why()
+                    line.cut()
+                    until = time.monotonic() + _GRACE_S
         except (Closed, FrameError) as error:
             raise CheckerBroken(f"the checker process stopped: {error!r}") from error
 
-    def _pass_on(self, raw: bytes, ask: Ask, until: float) -> Lost | None:
-        try:
-            self._channel.send_raw(ask(raw), until)
-        except Lost as lost:
-            self._channel.send(Kind.GONE, 0, {})
-            return lost
-        return None
-
-    @property
-    def closed(self) -> bool:
-        """Whether another checker is needed for the next test cell."""
-        return self._pid == 0
+    def _until_done(self, outputs: Outputs, line: Line | None, until: float) -> dict[str, Any]:
+        while True:
+            try:
+                frame = self._listener.wait(self._channel, until, line.gone if line else _never)
+            except Closed:
+                if line is not None and line.gone():
+                    raise _TwinGone from None
+                raise
+            body = frame.body()
+            if frame.kind != Kind.EVENT:
+                found: dict[str, Any] = body
+                return found
+            outputs.add(body, len(frame.raw))
 
     def close(self) -> None:
         """End the process."""
-        if self._pid:
-            self._channel.close()
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
-            self._pid = 0
+        self._channel.close()
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
 
 
-def _test_run(outputs: Outputs, end: dict[str, Any], lost: Lost | None) -> TestRun:
+class _TwinGone(Exception):
+    """The twin ended while a test cell was asking it."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _test_run(
+    outputs: Outputs, end: dict[str, Any], lost: Lost | None, line: Line | None
+) -> TestRun:
     if end["tampered"]:
         lost = Lost(Fate.TAMPERED, f"reported what cannot be: {end['tampered']}")
     elif end["failed"]:
-        lost = Lost(Fate.CRASHED, f"could not be observed ({end['failed']})")
-    return TestRun(tuple(outputs.as_list()), end["error"], end["count"], lost, end["memory"])
+        lost = lost or Lost(Fate.CRASHED, f"could not be observed ({end['failed']})")
+    elif end["gone"] and line is not None:
+        lost = lost or line.why()
+    shown = tuple(outputs.as_list())
+    return TestRun(shown, end["error"], end["count"], lost, end["memory"])
 
 
 def _be_checker(channel: int, shell: Shell, folder: str, limits: Limits) -> None:

@@ -113,6 +113,7 @@ class Execution:
         except Lost as lost:
             shown.outputs, shown.lost = tuple(outputs.as_list()), self._about_time(lost)
             return False
+        outputs.end_with(end.error, end.value)
         shown.outputs, shown.count = tuple(outputs.as_list()), end.count
         shown.error, shown.memory_error = end.error, _is_memory_error(end)
         if shown.memory_error and end.nbytes > 0.6 * self._limits.memory_nbytes:
@@ -132,13 +133,11 @@ class Execution:
 
     def _test(self, life: Life, step: Step, twin: Twin) -> TestRun:
         if self._out_of_time():
-            return TestRun((), None, None, self._no_time())
-        if self._checker is None or self._checker.closed:
+            return TestRun((), lost=self._no_time())
+        if self._checker is None:
             self._checker = self._fork_checker()
-            if self._material.setup:
-                self._checker.run(self._material.setup, _nobody_to_ask, self._deadline())
-        until = self._deadline()
-        return self._checker.run(step.source, lambda raw: life.ask(twin, raw, until), until)
+            self._checker.set_up(self._material.setup, self._deadline())
+        return self._checker.run(step.source, life.line(twin), self._deadline())
 
     def _give_up(self, left_out: set[int]) -> None:
         """Mark what was never reached."""
@@ -181,7 +180,3 @@ def _is_memory_error(end: CellEnd) -> bool:
 
 def _too_often() -> Lost:
     return Lost(Fate.CRASHED, "was not reached: too many cells before it ended the process")
-
-
-def _nobody_to_ask(raw: bytes) -> bytes:
-    raise Lost(Fate.CRASHED, "asked for an answer in the set-up cell")

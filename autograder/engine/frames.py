@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 MAGIC = b"PMf1"
 _HEAD = struct.Struct("<4sBxHQI")  # magic, kind, number of buffers, id, bytes of JSON
@@ -22,8 +23,16 @@ _SIZE = struct.Struct("<Q")
 _BLOCK_NBYTES = 2**20
 
 Buffer = bytes | bytearray | memoryview
-Send = Callable[[int, int, Any, Sequence[Buffer]], None]
 Receive = Callable[[], tuple[int, int, Any, list[bytes]]]
+
+
+class Send(Protocol):
+    """Writes a frame."""
+
+    def __call__(
+        self, kind: int, number: int, body: Any, buffers: Sequence[Buffer] = ..., /
+    ) -> None:
+        """Write it whole, waiting where the other end does not read."""
 
 
 class FrameError(Exception):
@@ -40,7 +49,6 @@ class Kind(IntEnum):
     ASK = 5  # a request of a test cell
     TEST = 6  # {"source"}: execute a test cell (checker)
     FINISH = 7
-    GONE = 8  # instead of a REPLY: there is no process to ask any more (checker)
     READY = 32
     EVENT = 33  # one piece of a cell's output
     DONE = 34  # {"ok", "error", "count"}: the cell ended
@@ -203,22 +211,36 @@ def endpoint(fd: int) -> tuple[Send, Receive]:
     return send, receive
 
 
+def fd_taker(channel: int) -> Callable[[], int]:
+    """A function that takes one file descriptor sent through a blocking channel.
+
+    Like `endpoint`, it closes over what it uses.
+    """
+    receive = socket.socket(fileno=channel).recvmsg
+    room, number = socket.CMSG_SPACE(4), int.from_bytes
+
+    def take() -> int:
+        _, ancillary, _, _ = receive(1, room)
+        return number(ancillary[0][2][:4], "little")
+
+    return take
+
+
 def _json_writer() -> Callable[[Any], bytes]:
     """`json.dumps` as one closed function; the C encoder looks nothing up in Python modules."""
-    from json.encoder import c_make_encoder, encode_basestring_ascii
+    make = getattr(json.encoder, "c_make_encoder", None)
 
     def refuse(value: object) -> Any:
         raise TypeError(f"{type(value).__name__} has no place in a frame")
 
-    if c_make_encoder is None:  # an interpreter without the C part: the plain way
+    if make is None:  # an interpreter without the C part: the plain way
         return lambda value: json.dumps(value, allow_nan=False).encode()
-    encode = c_make_encoder(
-        None, refuse, encode_basestring_ascii, None, ":", ",", False, False, False
-    )
+    escape = json.encoder.encode_basestring_ascii
+    encode = make(None, refuse, escape, None, ":", ",", False, False, False)
     join = "".join
     return lambda value: join(encode(value, 0)).encode("ascii")
 
 
 def _json_reader() -> Callable[[str], Any]:
-    scan = json.JSONDecoder().scan_once
+    scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # not declared in typeshed
     return lambda text: scan(text, 0)[0]

@@ -6,6 +6,7 @@ Import it only in a process that has nothing else to do: it loads torch and the 
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import tempfile
 import time
@@ -13,12 +14,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import torch
+from nbformat import NotebookNode
 
-import course.answers
-import course.checks  # noqa: F401  (what test cells use is loaded before the checkers fork)
 from autograder.engine import kernel
 from autograder.engine.examining import Checker, CheckerBroken
 from autograder.engine.execution import Execution, Material, Shown, student_forker
@@ -29,7 +29,7 @@ from autograder.engine.repair import Malformed, Repaired, read_submission, repai
 from autograder.engine.sandbox import SandboxError, is_shown
 from autograder.engine.scoring import judge, notes_of, submission_status
 from autograder.engine.shell import new_shell, warm_up
-from autograder.engine.trusted import warm_up_torch
+from autograder.engine.trusted import load_offered, warm_up_torch
 from autograder.engine.zygotes import Zygote, ZygoteError
 from autograder.lessons import Lesson
 from autograder.notebooks import RawCell, read_notebook
@@ -52,19 +52,19 @@ class _Known:
 class Grader:
     """Turns jobs into outcomes; never raises for anything that a submission contains."""
 
-    def __init__(
-        self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()
-    ) -> None:
+    def __init__(self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()) -> None:
         """Load everything and start the zygote."""
         torch.set_num_threads(1)
+        self._scratch = tempfile.mkdtemp(prefix="grader-")
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
         self.listener = Listener()
         self._zygote = self._new_zygote()
         self._shell = new_shell()
         warm_up(self._shell)
         warm_up_torch()
+        load_offered()
         self._lessons: dict[str, _Known] = {}
-        self._scratch = tempfile.mkdtemp(prefix="grader-")
         gc.collect()
         gc.freeze()
         kernel.use_huge_pages()
@@ -94,7 +94,9 @@ class Grader:
             except (ZygoteError, SandboxError, CheckerBroken, OSError) as error:
                 reasons.append(str(error))
                 self._replace_zygote()
-        return _unrun(job, Status.INFRASTRUCTURE, f"The grader failed: {'; '.join(reasons)}", begun, self)
+        return _unrun(
+            job, Status.INFRASTRUCTURE, f"The grader failed: {'; '.join(reasons)}", begun, self
+        )
 
     def _execute(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
         known, steps = self._lesson(job.lesson), plan(repaired.cells)
@@ -103,9 +105,7 @@ class Grader:
             known.material,
             self._limits,
             fork_student=student_forker(self._zygote, self._limits, self.listener),
-            fork_checker=lambda: Checker(
-                self._shell, known.folder, self._limits, self.listener
-            ),
+            fork_checker=lambda: Checker(self._shell, known.folder, self._limits, self.listener),
         )
         try:
             execution.carry_out()
@@ -118,7 +118,11 @@ class Grader:
         key = f"{lesson.source}\0{lesson.digest}"
         if key not in self._lessons:
             self._refuse_visible(lesson)
-            self._lessons[key] = _know(lesson, Path(self._scratch, str(len(self._lessons))))
+            known = _know(lesson, Path(self._scratch, str(len(self._lessons))))
+            self._shell.translate(
+                step.source for step in plan(known.cells) if step.part is Part.TEST
+            )
+            self._lessons[key] = known
         return self._lessons[key]
 
     def _refuse_visible(self, lesson: Lesson) -> None:
@@ -218,11 +222,23 @@ def _unrun(job: Job, status: Status, reason: str, begun: float, grader: Grader) 
 
 def _notebook(
     cells: tuple[RawCell, ...], known: _Known, steps: tuple[Step, ...], shown: dict[int, Shown]
-) -> nbformat.NotebookNode:
+) -> NotebookNode:
     """The executed notebook: the repaired cells with the outputs that they showed here."""
     done = [_executed(cells[s.index], shown.get(s.index, Shown()), s.part) for s in steps]
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": known.metadata, "cells": done}
-    return nbformat.from_dict(notebook)
+    return as_node(notebook, depth=_NODE_DEPTH)
+
+
+_NODE_DEPTH = 6  # notebook, cells, cell, outputs, output, data: below, plain values do
+
+
+def as_node(value: Any, depth: int) -> Any:
+    """Like `nbformat.from_dict`, to a depth: check tables are large, and nobody walks them so."""
+    if depth and isinstance(value, dict):
+        return NotebookNode({key: as_node(one, depth - 1) for key, one in value.items()})
+    if depth and isinstance(value, list):
+        return [as_node(one, depth - 1) for one in value]
+    return value
 
 
 def _executed(cell: RawCell, shown: Shown, part: Part) -> RawCell:
@@ -234,5 +250,3 @@ def _executed(cell: RawCell, shown: Shown, part: Part) -> RawCell:
         name = {"output_type": "error", "ename": shown.lost.fate.value, "evalue": text}
         outputs.append({**name, "traceback": [text]})
     return {**cell, "outputs": outputs, "execution_count": shown.count}
-
-

@@ -13,6 +13,7 @@ NEW_NS, NEW_UTS, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
 
 _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+_DETACH = 2
 _DUMPABLE, _NO_NEW_PRIVS, _PARENT_DEATH, _CAP_DROP, _AMBIENT = 4, 38, 1, 24, 47
 _AMBIENT_CLEAR = 4
 _LAST_CAPABILITY = 40
@@ -45,7 +46,9 @@ def enter_namespace(fd: int) -> None:
 
 def mount_proc() -> None:
     """Mount the process list of this pid namespace on /proc."""
-    _checked(_libc.mount(b"proc", b"/proc", b"proc", _NOSUID | _NODEV | _NOEXEC, None), "mount proc")
+    _checked(
+        _libc.mount(b"proc", b"/proc", b"proc", _NOSUID | _NODEV | _NOEXEC, None), "mount proc"
+    )
 
 
 def mount_tmpfs(path: str, *, nbytes: int, files: int) -> None:
@@ -59,6 +62,11 @@ def bind(source: str, target: str) -> None:
     """Show the directory `source`, and what is mounted below it, at `target` too."""
     result = _libc.mount(os.fsencode(source), os.fsencode(target), None, _BIND | _REC, None)
     _checked(result, f"bind {source} on {target}")
+
+
+def unmount(target: str) -> None:
+    """Take away what is mounted on `target`."""
+    _checked(_libc.umount2(os.fsencode(target), _DETACH), f"unmount {target}")
 
 
 def make_mounts_private() -> None:
@@ -77,7 +85,7 @@ def die_with_parent() -> None:
 
 
 class _CapabilityHead(ctypes.Structure):
-    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]  # noqa: RUF012 (ctypes)
+    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
 
 
 def drop_privileges() -> None:

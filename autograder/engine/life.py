@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from autograder.engine.barrier import OUT_OF_MEMORY
@@ -64,8 +65,34 @@ class CellEnd:
 class Twin:
     """A process that waits beside the notebook's state of one moment."""
 
-    channel: Channel
+    socket: socket.socket
     pid: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """The worker's hold on the line between a checker and a twin."""
+
+    life: Life
+    twin: Twin
+
+    def fileno(self) -> int:
+        """The grader's end of the line, to be handed to the checker."""
+        return self.twin.socket.fileno()
+
+    def gone(self) -> bool:
+        """Whether the twin has ended; processes that it left may still hold its end."""
+        return self.life.gone(self.twin.pid)
+
+    def cut(self) -> None:
+        """End the twin; whoever waits for its answer hears that the line is closed."""
+        self.life.kill(self.twin.pid)
+        with suppress(OSError):
+            self.twin.socket.shutdown(socket.SHUT_RDWR)
+
+    def why(self) -> Lost:
+        """What is to be said of the twin's end."""
+        return self.life.death(self.twin.pid)
 
 
 class Life:
@@ -88,7 +115,7 @@ class Life:
             for name, fd in (("stdout", self._lines.stdout), ("stderr", self._lines.stderr))
         }
         for fd in self._decoders:
-            listener.look_after(fd, lambda fd=fd: self._drain(fd))
+            listener.look_after(fd, partial(self._drain, fd))
         listener.look_after(self._init.fileno(), self._hear_init)
         listener.look_after(zygote.control.fileno(), self._hear_zygote)
 
@@ -124,8 +151,8 @@ class Life:
             try:
                 self._main.send_fd(theirs.fileno())
             except Closed:
-                raise self._death(self._pid) from None
-        twin = Twin(Channel(ours), _whole(self._expect(Kind.PARKED, until).get("pid")))
+                raise self.death(self._pid) from None
+        twin = Twin(ours, _whole(self._expect(Kind.PARKED, until).get("pid")))
         self._twins.append(twin)
         return twin
 
@@ -133,25 +160,29 @@ class Life:
         """End the main process; the twins live on. From here on nothing is shown any more."""
         with suppress(Closed, Late):
             self._main.send(Kind.FINISH, 0, {})
-        self._listener.pause(time.monotonic() + _REPORT_S, lambda: self._ended(self._pid))
-        if not self._ended(self._pid):
-            self._kill(self._pid)
+        self._listener.pause(time.monotonic() + _REPORT_S, lambda: self.gone(self._pid))
+        if not self.gone(self._pid):
+            self.kill(self._pid)
 
-    def ask(self, twin: Twin, raw: bytes, until: float) -> bytes:
-        """The reply of a twin to a request, as it came; raises `Lost` where none comes."""
-        try:
-            if not twin.channel.silent():
-                raise FrameError("it spoke before it was asked")
-            twin.channel.send_raw(raw, until)
-            return self._listener.wait(twin.channel, until).raw
-        except Late:
-            self._kill(twin.pid)
-            raise Lost(Fate.TIMEOUT, "ran longer than it may and was stopped") from None
-        except Closed:
-            raise self._death(twin.pid) from None
-        except FrameError as error:
-            self._kill(twin.pid)
-            raise Lost(Fate.TAMPERED, f"sent what is no answer: {error}") from None
+    def line(self, twin: Twin) -> Line:
+        """The line on which a checker asks this twin."""
+        return Line(self, twin)
+
+    def gone(self, pid: int) -> bool:
+        """Whether this process has ended."""
+        return pid in self._statuses or self._whole is not None
+
+    def kill(self, pid: int) -> None:
+        """Have the init end a process."""
+        with suppress(Closed, Late):
+            self._init.send(Kind.FINISH, 0, {"kill": pid})
+
+    def death(self, pid: int) -> Lost:
+        """What is to be said of a process that closed its channel."""
+        self._listener.pause(time.monotonic() + _REPORT_S, lambda: self.gone(pid))
+        if self._whole is not None and self._whole.out_of_memory:
+            return Lost(Fate.OUT_OF_MEMORY, "took more memory than a submission may")
+        return Lost(*_reading(self._statuses.get(pid)))
 
     def end(self) -> None:
         """End the submission with all its processes, and let go of it."""
@@ -161,8 +192,10 @@ class Life:
             if self._whole is None:
                 self._whole = self._zygote.end()
         finally:
-            for channel in (self._main, self._init, *(twin.channel for twin in self._twins)):
-                channel.close()
+            self._main.close()
+            self._init.close()
+            for twin in self._twins:
+                twin.socket.close()
             for fd in self._decoders:
                 os.close(fd)
 
@@ -170,7 +203,7 @@ class Life:
         try:
             self._main.send(kind, 0, body, buffers)
         except Closed:
-            raise self._death(self._pid) from None
+            raise self.death(self._pid) from None
         except Late:
             raise Lost(Fate.TIMEOUT, "did not take what it was sent") from None
 
@@ -178,7 +211,7 @@ class Life:
         """The body of the next frame of this kind; events before it are taken as outputs."""
         try:
             while True:
-                frame = self._listener.wait(self._main, until)
+                frame = self._listener.wait(self._main, until, lambda: self.gone(self._pid))
                 body = frame.body()
                 if frame.kind == Kind.EVENT:
                     self._take_event(body, frame)
@@ -189,7 +222,7 @@ class Life:
         except Late:
             raise Lost(Fate.TIMEOUT, "ran longer than it may and was stopped") from None
         except Closed:
-            raise self._death(self._pid) from None
+            raise self.death(self._pid) from None
         except FrameError as error:
             raise Lost(Fate.TAMPERED, f"sent what is no frame: {error}") from None
 
@@ -235,21 +268,6 @@ class Life:
     def _hear_zygote(self) -> None:
         self._listener.forget(self._zygote.control.fileno())
         self._whole = self._zygote.ended()
-
-    def _ended(self, pid: int) -> bool:
-        return pid in self._statuses or self._whole is not None
-
-    def _kill(self, pid: int) -> None:
-        with suppress(Closed, Late):
-            self._init.send(Kind.FINISH, 0, {"kill": pid})
-
-    def _death(self, pid: int) -> Lost:
-        """What is to be said of a process that closed its channel."""
-        self._listener.pause(time.monotonic() + _REPORT_S, lambda: self._ended(pid))
-        if self._whole is not None and self._whole.out_of_memory:
-            return Lost(Fate.OUT_OF_MEMORY, "took more memory than a submission may")
-        status = self._statuses.get(pid)
-        return Lost(*_reading(status))
 
 
 def _reading(status: int | None) -> tuple[Fate, str]:

@@ -107,15 +107,20 @@ class Listener:
         if self._others.pop(fd, None) is not None:
             self._poll.unregister(fd)
 
-    def wait(self, channel: Channel, until: float) -> Frame:
-        """The next frame; raises `Late`, `Closed` or `FrameError` where none comes."""
+    def wait(
+        self, channel: Channel, until: float, ended: Callable[[], bool] = lambda: False
+    ) -> Frame:
+        """The next frame; raises `Late`, `Closed` or `FrameError` where none comes.
+
+        `ended` tells that the process at the other end is gone: others may still hold its channel.
+        """
         found = channel.next()
         if found is not None:
             return found
         fd = channel.fileno()
         self._poll.register(fd, select.POLLIN)
         try:
-            return self._wait(channel, fd, until)
+            return self._wait(channel, fd, until, ended)
         finally:
             with suppress(KeyError):
                 self._poll.unregister(fd)
@@ -125,13 +130,15 @@ class Listener:
         while not done() and time.monotonic() < until:
             self._turn(until)
 
-    def _wait(self, channel: Channel, fd: int, until: float) -> Frame:
+    def _wait(self, channel: Channel, fd: int, until: float, ended: Callable[[], bool]) -> Frame:
         while True:
             if fd in self._turn(until):
                 channel.read()
                 found = channel.next()
                 if found is not None:
                     return found
+            elif ended():
+                raise Closed
             if time.monotonic() >= until:
                 raise Late
 

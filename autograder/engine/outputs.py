@@ -46,6 +46,12 @@ class Outputs:
         """Take text that a program wrote past Python, straight to stdout or stderr."""
         self._stream({"stream": name, "text": text}, 0)
 
+    def end_with(self, error: str | None, value: str) -> None:
+        """The cell ended in `error`: where its traceback was suppressed, say at least that."""
+        if error and not any(one["output_type"] == "error" for one in self._found):
+            lines = ["An error occurred while the display of tracebacks was disabled."]
+            self._error({"error": error, "value": value, "traceback": lines}, 0)
+
     def as_list(self) -> list[Output]:
         """What the cell showed, in order."""
         if not self._dropped:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 from autograder.notebooks import RawCell, grader, is_answer, is_test
 
@@ -48,6 +49,7 @@ def setup_source(cells: Iterable[RawCell]) -> str:
     return next(found, "")
 
 
+@lru_cache(maxsize=1_000)  # the test cells of a lesson are the same in each submission
 def asks_for_answers(source: str) -> bool:
     """Whether a test cell reaches the learner's work through `answer("name")`.
 

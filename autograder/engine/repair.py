@@ -7,10 +7,12 @@ by its cell id, then by what it defines or where it stands.  Nothing is executed
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from autograder.notebooks import RawCell, cells_of, grader, is_answer
@@ -191,7 +193,7 @@ class _Repair:
 
     def _note_moves(self, found: list[int]) -> None:
         if found != sorted(found):
-            moved = [n for n, after in zip(found, found[1:], strict=False) if n > after]
+            moved = [n for n, after in itertools.pairwise(found) if n > after]
             names = ", ".join(f"`{_grade_id(self._source[number])}`" for number in moved)
             self._notes.append(f"Cells were moved (near {names}); they ran in the lesson's order.")
 
@@ -231,7 +233,7 @@ def _own_cell(cell: RawCell, notes: list[str]) -> RawCell:
     about = grader(cell)
     if about.get("grade"):
         notes.append(f"`{_grade_id(cell)}` is marked as graded, but the lesson has no such cell.")
-    kept = {key: cell[key] for key in ("id", "cell_type", "source") if key in cell}
+    kept: RawCell = {k: cell[k] for k in ("id", "cell_type", "source") if k in cell}
     if cell["cell_type"] == "markdown" and isinstance(cell.get("attachments"), dict):
         kept["attachments"] = cell["attachments"]
     return {**kept, "metadata": metadata}
@@ -269,11 +271,16 @@ def _normal(source: str) -> str:
 
 
 def _shown(cell: RawCell) -> str:
-    """The cell as the class edition shows it: without its hidden part."""
+    return _without_hidden_part(cell["source"])
+
+
+@lru_cache(maxsize=1_000)
+def _without_hidden_part(source: str) -> str:
+    """The cell as the class edition shows it."""
     try:
-        return _normal("\n".join(split_regions(cell["source"], HIDDEN)[0]))
+        return _normal("\n".join(split_regions(source, HIDDEN)[0]))
     except RegionError:
-        return _normal(cell["source"])
+        return _normal(source)
 
 
 def _forms(cell: RawCell) -> set[str]:

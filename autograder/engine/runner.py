@@ -56,6 +56,13 @@ class EngineRunner:
         self._limits, self._sandbox = limits or Limits(), sandbox
         self._hide = tuple(Path(path).resolve() for path in hide)
         self._idle: list[_Worker] = []
+        self._busy: dict[Connection, _Task] = {}
+
+    @property
+    def workers(self) -> tuple[int, ...]:
+        """The process ids of the workers, busy ones first."""
+        busy = [task.worker for task in self._busy.values()]
+        return tuple(worker.pid for worker in (*busy, *self._idle))
 
     def __enter__(self) -> Self:
         """Use as a context manager to end the workers in time."""
@@ -78,7 +85,7 @@ class EngineRunner:
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
         waiting = iter(jobs)
-        busy: dict[Connection, _Task] = {}
+        busy = self._busy = {}
         try:
             self._fill(busy, waiting)
             while busy:
@@ -162,6 +169,7 @@ class _Worker:
         paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         own = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+        own |= {"NBGRADER_EXECUTION": "autograde"}
         argument = orders(theirs.fileno(), limits, sandbox=sandbox, hide=hide)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "autograder.engine.worker", argument],
@@ -175,6 +183,11 @@ class _Worker:
         theirs.close()
         self.ready = False
         self.last_words = ""
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
 
     def send(self, job: Job) -> None:
         """Hand it a job; whether it arrived shows when its answer is awaited."""

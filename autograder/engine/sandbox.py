@@ -263,6 +263,7 @@ def _environment(python_path: str) -> dict[str, str]:
         "MKL_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "CUDA_VISIBLE_DEVICES": "",
+        "NBGRADER_EXECUTION": "autograde",  # what nbgrader sets while it grades
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": "/work/mpl",
         **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},

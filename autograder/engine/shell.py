@@ -11,7 +11,7 @@ import builtins
 import getpass
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -42,7 +42,7 @@ class _Publisher(DisplayPublisher):
 
     recorder: Recorder
 
-    def publish(  # type: ignore[override]  # the parent's signature differs between versions
+    def publish(
         self,
         data: Data,
         metadata: Data | None = None,
@@ -52,7 +52,7 @@ class _Publisher(DisplayPublisher):
         update: bool = False,
         **options: object,
     ) -> None:
-        event = {"display": _plain(data), "metadata": _plain(metadata or {})}
+        event: Data = {"display": _plain(data), "metadata": _plain(metadata or {})}
         event["id"], event["update"] = (transient or {}).get("display_id"), bool(update)
         self.recorder.show(event)
 
@@ -84,17 +84,24 @@ class Shell(InteractiveShell):
     displayhook_class = Type(_Hook)
     cell_number = 0
 
+    def __init__(self, **options: Any) -> None:
+        """A shell as IPython makes one."""
+        self._translated: dict[str, str] = {}
+        super().__init__(**options)
+
     def ready(self, recorder: Recorder) -> None:
         """Report to `recorder` from now on, also what is printed."""
         self._recorder = recorder
         cast(Any, self.display_pub).recorder = recorder
         cast(Any, self.displayhook).recorder = recorder
-        sys.stdout = Stream("stdout", recorder, 1)
-        sys.stderr = Stream("stderr", recorder, 2)
+        self._streams = Stream("stdout", recorder, 1), Stream("stderr", recorder, 2)
+        sys.stdout, sys.stderr = self._streams
 
     def run(self, source: str) -> CellEnd:
         """Execute one cell as a notebook would."""
         self._recorder.begin()
+        sys.stdout = self._streams[0] if sys.stdout is None else sys.stdout
+        sys.stderr = self._streams[1] if sys.stderr is None else sys.stderr
         self.cell_number = self.execution_count
         result = self.run_cell(source, store_history=True, silent=False)
         error = result.error_before_exec or result.error_in_exec
@@ -116,6 +123,16 @@ class Shell(InteractiveShell):
     def ask_exit(self) -> None:
         """`exit` and `quit` end the cell, not the process."""
         raise SystemExit
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """The cell as Python; the same text is translated once, also for later forks."""
+        found = self._translated.get(raw_cell)
+        return super().transform_cell(raw_cell) if found is None else found
+
+    def translate(self, sources: Iterable[str]) -> None:
+        """Translate cells ahead, before this process is forked."""
+        for source in sources:
+            self._translated[source] = super().transform_cell(source)
 
     def system(self, cmd: str) -> None:
         """Run a `!command`; there is no terminal here, so its output comes through a pipe."""
@@ -140,9 +157,9 @@ def new_shell() -> Shell:
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
     config.InteractiveShell.colors = "NoColor"
-    shell = cast(Shell, Shell.instance(config=config))
-    builtins.input = _no_input
-    getpass.getpass = _no_input
+    shell = Shell.instance(config=config)
+    for module, name in ((builtins, "input"), (getpass, "getpass")):
+        setattr(module, name, _no_input)
     return shell
 
 
@@ -174,7 +191,7 @@ def _start(command: str) -> subprocess.Popen[str]:
     )
 
 
-def _no_input(prompt: str = "") -> str:
+def _no_input(*prompt: object) -> str:
     raise StdinNotImplementedError(
         "input() was called, but nobody is there to answer while the notebook is graded."
     )

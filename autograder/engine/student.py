@@ -20,12 +20,11 @@ each other or the values that were sent.
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine.frames import Kind, Receive, Send, endpoint
+from autograder.engine.frames import Kind, Receive, Send, endpoint, fd_taker
 from autograder.engine.recorder import Recorder
 from autograder.engine.seal import Seal
 from autograder.engine.shell import Shell, record_with
@@ -47,13 +46,11 @@ class Prepared:
 def live(channel: int, prepared: Prepared) -> None:
     """Obey the channel until it ends; never returns to the caller's code in the zygote."""
     send, receive = endpoint(channel)
-    recorder = record_with(
-        prepared.shell, lambda event: send(EVENT, 0, event), prepared.text_chars
-    )
+    recorder = record_with(prepared.shell, lambda event: send(EVENT, 0, event), prepared.text_chars)
     probe_names: dict[str, Any] = {"__name__": "probes"}
     serve = _server(prepared, probe_names)
     hooks = _Hooks(prepared.shell)
-    take_fd = _fd_taker(channel)
+    take_fd = fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space = _address_space
 
@@ -91,18 +88,14 @@ def live(channel: int, prepared: Prepared) -> None:
 
 
 FILE, SETUP, RUN, PARK, ASK, FINISH = (
-    int(kind)
-    for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.PARK, Kind.ASK, Kind.FINISH)
+    int(kind) for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.PARK, Kind.ASK, Kind.FINISH)
 )
 READY, EVENT, DONE, PARKED, REPLY, FAILED = (
-    int(kind)
-    for kind in (Kind.READY, Kind.EVENT, Kind.DONE, Kind.PARKED, Kind.REPLY, Kind.FAILED)
+    int(kind) for kind in (Kind.READY, Kind.EVENT, Kind.DONE, Kind.PARKED, Kind.REPLY, Kind.FAILED)
 )
 
 
-def _be_twin(
-    channel: int, recorder: Recorder, serve: Serve, leave: Callable[[int], Any]
-) -> None:
+def _be_twin(channel: int, recorder: Recorder, serve: Serve, leave: Callable[[int], Any]) -> None:
     """Answer requests until the channel ends; what is printed meanwhile goes nowhere."""
     send, receive = endpoint(channel)
     recorder._emit = _nowhere
@@ -179,18 +172,6 @@ def _write_file(name: str, content: bytes) -> None:
         os.makedirs(folder, exist_ok=True)
     with open(name, "ab") as file:
         file.write(content)
-
-
-def _fd_taker(channel: int) -> Callable[[], int]:
-    """A function that takes one file descriptor which was sent through the channel."""
-    receive = socket.socket(fileno=os.dup(channel)).recvmsg
-    room, number = socket.CMSG_SPACE(4), int.from_bytes
-
-    def take() -> int:
-        _, ancillary, _, _ = receive(1, room)
-        return number(ancillary[0][2][:4], "little")
-
-    return take
 
 
 def _silence() -> None:

@@ -49,14 +49,21 @@ def load_trusted() -> Trusted:
     for name in _MEASURING:
         import_module(name)
     mine = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_course(name)}
-    for name in _OFFERED:
-        with suppress(ImportError):  # a lesson that needs it will say so
-            import_module(name)
+    load_offered()
     return Trusted(mine)
 
 
+def load_offered() -> None:
+    """Import what set-up cells import; the course's own figures will not be drawn here."""
+    for name in _OFFERED:
+        with suppress(ImportError):  # a lesson that needs it will say so
+            import_module(name)
+    import_module("course.figures").draw_nothing()
+
+
 def warm_up_torch() -> None:
-    """Fill the tables that torch builds at first use; no operator runs."""
+    """Load and fill what torch loads and fills at first use; no operator runs."""
+    import_module("torch._dynamo")  # 0.9 s: the first optimizer of a process imports it
     resolve_name(torch.Tensor.reshape)  # 17 ms: a table of all functions that can be overridden
     torch.manual_seed(torch.initial_seed())  # 5 ms: reads the sources named in a stack trace
 

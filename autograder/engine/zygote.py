@@ -225,7 +225,8 @@ def _descendants(root: int) -> list[int]:
         if name.isdigit():
             with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as stat:
                 parents[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
-    found, layer = [], {root}
+    found: list[int] = []
+    layer = {root}
     while layer:
         layer = {pid for pid, parent in parents.items() if parent in layer}
         found += layer

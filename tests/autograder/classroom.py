@@ -99,6 +99,8 @@ class FakeRunner:
     gives: Callable[[Job], SubmissionRecord] = lambda job: record(job.student)
     ran: list[str] = field(default_factory=list)
 
+    def close(self) -> None: ...
+
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         for job in jobs:
             self.ran.append(job.student)

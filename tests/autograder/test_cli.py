@@ -18,7 +18,7 @@ from autograder.gate import ExerciseGate, GateReport, Miss
 from tests.autograder import tiny
 
 COMMANDS = (
-    *("release", "check-answers", "simulate", "grade", "feedback"),
+    *("release", "check-answers", "simulate", "collect", "grade", "feedback"),
     *("report", "export", "bench", "doctor"),
 )
 

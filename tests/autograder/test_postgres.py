@@ -69,7 +69,7 @@ def course(server: Path, tmp_path: Path) -> Place:
         link.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
     classroom(tmp_path, "ada", "bob")
     (tmp_path / "gradebook.db").unlink()
-    return place(tmp_path, db=f"postgresql+psycopg://teacher@/{name}?host={server}")
+    return place(tmp_path, db=f"postgresql://teacher@/{name}?host={server}")
 
 
 def test_a_class_is_graded_into_postgresql(course: Place) -> None:

@@ -10,6 +10,7 @@ from autograder.records import Status
 from tests.autograder.engine.exam import (
     TOTAL,
     answers,
+    code,
     exam_cells,
     grade,
     printed,
@@ -38,10 +39,10 @@ time.sleep(60)"""
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "reason"),
+    ("ending", "status", "reason"),
     [
-        (ENDLESS, Status.TIMEOUT, "ran longer than the 4 s of a cell"),
-        (SWALLOWING, Status.TIMEOUT, "ran longer than the 4 s of a cell"),
+        (ENDLESS, Status.TIMEOUT, "ran longer than the 3 s of a cell"),
+        (SWALLOWING, Status.TIMEOUT, "ran longer than the 3 s of a cell"),
         (SEGFAULT, Status.CRASHED, "SIGSEGV"),
         (KILLED, Status.CRASHED, "SIGKILL"),
         (LEFT, Status.CRASHED, "exit status 3"),
@@ -51,9 +52,9 @@ time.sleep(60)"""
     ids=["endless", "swallowing", "segfault", "killed", "left", "hog", "forked-hog"],
 )
 def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
-    tmp_path: Path, code: str, status: Status, reason: str
+    tmp_path: Path, ending: str, status: Status, reason: str
 ) -> None:
-    outcome = grade(tmp_path, exam_cells(total=f"print('before')\n{code}\n{TOTAL}"))
+    outcome = grade(tmp_path, exam_cells(total=f"print('before')\n{ending}\n{TOTAL}"))
     total, twice = answers(outcome)["total"], answers(outcome)["twice"]
     assert (total.status, total.score) == (status, 0.0)
     assert reason in total.notes[0]
@@ -64,7 +65,7 @@ def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
 
 
 @pytest.mark.parametrize(
-    ("code", "status"),
+    ("ending", "status"),
     [
         (ENDLESS, Status.TIMEOUT),
         (SEGFAULT, Status.CRASHED),
@@ -74,9 +75,9 @@ def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
     ids=["endless", "segfault", "left", "hog"],
 )
 def test_an_answer_that_ends_the_process_when_it_is_called_costs_only_its_own_exercise(
-    tmp_path: Path, code: str, status: Status
+    tmp_path: Path, ending: str, status: Status
 ) -> None:
-    body = "\n".join(f"    {line}" for line in code.split("\n"))
+    body = "\n".join(f"    {line}" for line in ending.split("\n"))
     outcome = grade(tmp_path, exam_cells(total=f"def total(x):\n{body}\n    return x"))
     total, twice = answers(outcome)["total"], answers(outcome)["twice"]
     assert total.status is status
@@ -85,8 +86,6 @@ def test_an_answer_that_ends_the_process_when_it_is_called_costs_only_its_own_ex
 
 
 def test_a_cell_of_the_learners_own_that_loops_costs_no_exercise(tmp_path: Path) -> None:
-    from tests.autograder.engine.exam import code
-
     cells = exam_cells()
     cells.insert(4, code(ENDLESS, "scratch"))
     outcome = grade(tmp_path, cells)
@@ -122,10 +121,8 @@ def test_endless_recursion_is_an_error_like_any_other(tmp_path: Path) -> None:
 
 
 def test_a_submission_whose_cells_are_slow_together_is_stopped(tmp_path: Path) -> None:
-    from tests.autograder.engine.exam import code
-
     cells = exam_cells()
-    cells[4:4] = [code("import time\ntime.sleep(3.5)", f"slow-{n}") for n in range(14)]
+    cells[4:4] = [code("import time\ntime.sleep(2.5)", f"slow-{n}") for n in range(7)]
     outcome = grade(tmp_path, cells)
     twice = answers(outcome)["twice"]
     assert (outcome.record.status, twice.status) == (Status.TIMEOUT, Status.TIMEOUT)

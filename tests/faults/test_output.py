@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_a_hundred_megabytes_on_one_line_leave_a_little(tmp_path: Path, flood: s
     assert outcome.record.score == 5.0
     text = printed(outcome, "total")
     assert len(text) < 101_000
-    assert "99,900,000 more characters were printed and left out" in text
+    assert re.search(r"99,900,00\d more characters were printed and left out", text)
 
 
 def test_endless_printing_is_stopped_by_the_clock(tmp_path: Path) -> None:
@@ -48,7 +49,9 @@ def test_a_right_answer_that_warns_gets_its_points(tmp_path: Path) -> None:
 
 
 def test_a_right_answer_that_writes_to_stderr_gets_its_points(tmp_path: Path) -> None:
-    noisy = "import sys, os\ndef total(x):\n    print('!', file=sys.stderr)\n    os.write(2, b'!')\n"
+    noisy = (
+        "import sys, os\ndef total(x):\n    print('!', file=sys.stderr)\n    os.write(2, b'!')\n"
+    )
     assert grade(tmp_path, exam_cells(total=f"{noisy}    return x.sum()")).record.score == 5.0
 
 
@@ -78,8 +81,8 @@ def test_what_programs_and_python_write_belongs_to_its_cell(tmp_path: Path) -> N
 
 def test_figures_and_rich_output_are_kept(tmp_path: Path) -> None:
     draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
-    cells = [*exam_cells(), code(draw, "draw"), code("from IPython.display import HTML\n"
-                                                     "HTML('<b>hi</b>')", "html")]  # fmt: skip
+    rich = "from IPython.display import HTML\nHTML('<b>hi</b>')"
+    cells = [*exam_cells(), code(draw, "draw"), code(rich, "html")]
     outcome = grade(tmp_path, cells)
     assert "image/png" in shown(outcome, "draw")
     assert "<b>hi</b>" in shown(outcome, "html")

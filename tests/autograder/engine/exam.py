@@ -15,7 +15,7 @@ from autograder.runner import Job, Outcome
 
 SLUG = "01-exam"
 MiB = 2**20
-LIMITS = Limits(cell_s=4.0, submission_s=40.0, memory_nbytes=512 * MiB, tmp_nbytes=16 * MiB)
+LIMITS = Limits(cell_s=3.0, submission_s=14.0, memory_nbytes=512 * MiB, tmp_nbytes=16 * MiB)
 SETUP = "import torch\nfrom course import Check, answer, probe\ntorch.manual_seed(0)"
 SECRET = "xylophone_4711"  # stands in every hidden test, and must stand nowhere else
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
@@ -40,7 +40,9 @@ check.copies(seen.result, seen.args[0])
 check.score(2)"""
 TOTAL = "def total(x):\n    return x.sum()"
 TWICE = "def twice(x):\n    return x * 2"
-WRONG = "def total(x):\n    return x.sum() * 0 - 1\n"  # gets the point for leaving x unchanged: 1 of 3
+WRONG = (
+    "def total(x):\n    return x.sum() * 0 - 1\n"  # gets the point for leaving x unchanged: 1 of 3
+)
 
 Cell = dict[str, Any]
 
@@ -51,7 +53,7 @@ def code(source: str, id_: str, **nbgrader: Any) -> Cell:
     if nbgrader:
         usual = {"grade": False, "locked": False, "solution": False, "task": False}
         metadata["nbgrader"] = {**usual, "grade_id": id_, "schema_version": 3, **nbgrader}
-    about = {"metadata": metadata, "outputs": [], "execution_count": None}
+    about: Cell = {"metadata": metadata, "outputs": [], "execution_count": None}
     return {"cell_type": "code", "id": id_, "source": source, **about}
 
 
@@ -65,7 +67,7 @@ def solution(name: str, source: str) -> Cell:
     return code(source, name, solution=True)
 
 
-def test_cell(name: str, source: str, points: float) -> Cell:
+def graded_cell(name: str, source: str, points: float) -> Cell:
     """The test cell of an exercise."""
     return code(source, f"test-{name}", grade=True, locked=True, points=points)
 
@@ -76,10 +78,10 @@ def exam_cells(total: str = TOTAL, twice: str = TWICE, *, setup: str = SETUP) ->
         words("# An exam", "title"),
         code(setup, "setup", locked=True),
         solution("total", total),
-        test_cell("total", TEST_TOTAL, 3),
+        graded_cell("total", TEST_TOTAL, 3),
         words("Now twice.", "between"),
         solution("twice", twice),
-        test_cell("twice", TEST_TWICE, 2),
+        graded_cell("twice", TEST_TWICE, 2),
     ]
 
 
@@ -91,7 +93,7 @@ def notebook(cells: list[Cell]) -> dict[str, Any]:
 
 
 def write_lesson(root: Path, cells: list[Cell], **files: str) -> Lesson:
-    """A course directory below `root` with this one lesson; `files` lie beside it (a_txt: a.txt)."""
+    """A course directory with this one lesson; `files` lie beside it (a_txt stands for a.txt)."""
     folder = root / "source" / SLUG
     folder.mkdir(parents=True)
     for name, text in files.items():

@@ -1,0 +1,1722 @@
+# Answers to lesson 09, as learners type them. See "How to add an exercise" in the README.
+
+
+# %% right digits: everything in __getitem__
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images = images
+        self.labels = labels
+        self.mean = mean
+        self.std = std
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32).unsqueeze(0)
+        image = image / 16
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% right digits: all converted beforehand
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        pixels = torch.as_tensor(images).to(torch.float32) / 16
+        self.x = ((pixels - mean) / std)[:, None]
+        self.y = [int(label) for label in labels]
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, i):
+        if i >= len(self):
+            raise IndexError(i)
+        return self.x[i].clone(), self.y[i]
+
+
+# %% wrong digits: divides by 255 -> pixels-end-at-255
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None] / 255
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% wrong digits: normalises without scaling -> normalize-scales
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None]
+        return 1 + (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% wrong digits: no channel dimension -> channels-come-by-themselves
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32) / 16
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% wrong digits: FloatTensor of a row -> floattensor-converts
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.FloatTensor(self.images[i])[None] / 16
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% wrong digits: in-place arithmetic on what may be the stored image -> as-tensor-copies
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None]
+        image.div_(16).sub_(self.mean).div_(self.std)
+        return image, int(self.labels[i])
+
+
+# %% wrong digits: labels as float tensors -> labels-are-floats
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None] / 16
+        return (image - self.mean) / self.std, float(self.labels[i])
+
+
+# %% wrong digits: labels of shape (1,) -> labels-need-a-dimension
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None] / 16
+        return (image - self.mean) / self.std, torch.LongTensor([int(self.labels[i])])
+
+
+# %% wrong digits: keeps NumPy's double precision -> float64-becomes-float32
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = np.asarray(images) / 16, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.from_numpy(np.asarray(self.images[i]))[None]
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% wrong digits: begins again after the last -> a-dataset-ends-by-itself
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        i = i % len(self)
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None] / 16
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% right image-batch: NumPy orders the channels
+def to_nchw(images):
+    if None in [None if image is None else 0 for image in images]:
+        raise ValueError("an image is missing")
+    stacked = np.stack([image[:, :, ::-1] for image in images]).transpose(0, 3, 1, 2)
+    return torch.from_numpy(np.ascontiguousarray(stacked, dtype=np.float32)) / 255
+
+
+# %% right image-batch: one image at a time
+def to_nchw(images):
+    batch = []
+    for image in images:
+        if image is None:
+            raise ValueError("None is not an image: the file does not exist")
+        x = torch.tensor(image).permute(2, 0, 1)[[2, 1, 0]]
+        batch.append(x.float() / 255)
+    return torch.stack(batch).contiguous()
+
+
+# %% wrong image-batch: reshape instead of permute -> view-swaps-dimensions
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("missing image")
+    x = torch.from_numpy(np.stack(images))
+    n, h, w, c = x.shape
+    return x.reshape(n, c, h, w).flip(1).float() / 255
+
+
+# %% wrong image-batch: leaves blue, green, red -> opencv-reads-rgb
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("missing image")
+    x = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
+    return x.contiguous().float() / 255
+
+
+# %% wrong image-batch: values up to 255 -> float-means-zero-to-one
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("missing image")
+    x = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).flip(1)
+    return x.contiguous().float()
+
+
+# %% wrong image-batch: permuted, but not contiguous -> permute-moves-elements
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("missing image")
+    x = torch.from_numpy(np.stack(images)).flip(3).float() / 255
+    return x.permute(0, 3, 1, 2)
+
+
+# %% wrong image-batch: a negative stride -> torch-takes-negative-strides
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("missing image")
+    x = torch.stack([torch.from_numpy(image[..., ::-1]) for image in images])
+    return x.permute(0, 3, 1, 2).contiguous().float() / 255
+
+
+# %% wrong image-batch: does not look for missing images -> imread-raises
+def to_nchw(images):
+    x = torch.stack([torch.from_numpy(image) for image in images])
+    return x.permute(0, 3, 1, 2).flip(1).contiguous().float() / 255
+
+
+# %% wrong image-batch: width before height -> rows-and-columns-may-swap
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("missing image")
+    x = torch.from_numpy(np.stack(images)).permute(0, 3, 2, 1).flip(1)
+    return x.contiguous().float() / 255
+
+
+# %% right batch-count: divmod
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    complete, rest = divmod(n, batch_size)
+    return complete + (1 if rest and not drop_last else 0)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    workers = max(workers, 1)
+    small, larger = divmod(n, workers)
+    few = batch_count(small, batch_size, drop_last)
+    many = batch_count(small + 1, batch_size, drop_last)
+    return larger * many + (workers - larger) * few
+
+
+# %% right batch-count: rounding up with integers
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        batch_size = 1
+    if not drop_last:
+        n = n + batch_size - 1
+    return n // batch_size
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    if workers == 0:
+        return batch_count(n, batch_size, drop_last)
+    count = 0
+    for w in range(workers):
+        part = (n - w + workers - 1) // workers if n > w else 0
+        count += batch_count(part, batch_size, drop_last)
+    return count
+
+
+# %% wrong batch-count: one more than the complete ones, always -> there-is-always-a-rest
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size + (0 if drop_last else 1)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: drop_last drops a batch, complete or not -> drop-last-drops-one
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return -(-n // batch_size) - (1 if drop_last else 0)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: complete batches only -> batches-are-complete
+def batch_count(n, batch_size, drop_last=False):
+    return n if batch_size is None else n // batch_size
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: floats -> division-is-exact
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return math.floor(n / batch_size) if drop_last else math.ceil(n / batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: None as one batch of everything -> none-means-all-at-once
+def batch_count(n, batch_size, drop_last=False):
+    batch_size = batch_size or n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: forgets that batch_size may be None -> none-means-one
+def batch_count(n, batch_size, drop_last=False):
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: as if workers filled common batches -> workers-share-batches
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    return batch_count(n, batch_size, drop_last)
+
+
+# %% wrong batch-count: every worker reads the whole stream -> every-worker-reads-everything
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    return max(workers, 1) * batch_count(n, batch_size, drop_last)
+
+
+# %% wrong batch-count: every share rounded up -> shares-are-equal
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    workers = workers or 1
+    return workers * batch_count(-(-n // workers), batch_size, drop_last)
+
+
+# %% wrong batch-count: at least one batch from each worker -> every-worker-gives-a-batch
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [max(1, len(range(w, n, workers))) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: one incomplete batch is dropped in all -> drop-last-drops-once
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size) for part in parts) - (1 if drop_last else 0)
+
+
+# %% right pad-collate: pad_sequence
+def pad_collate(samples, padding=0):
+    from torch.nn.utils.rnn import pad_sequence
+
+    sequences = [sequence for sequence, _ in samples]
+    labels = torch.tensor([label for _, label in samples])
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    return pad_sequence(sequences, batch_first=True, padding_value=padding), lengths, labels
+
+
+# %% right pad-collate: filler behind each sequence
+def pad_collate(samples, padding=0):
+    longest = max(sequence.shape[0] for sequence, _ in samples)
+    rows = []
+    for sequence, _ in samples:
+        filler = torch.full((longest - len(sequence),), padding, dtype=sequence.dtype)
+        rows.append(torch.cat([sequence, filler]))
+    lengths = torch.tensor([sequence.shape[0] for sequence, _ in samples])
+    return torch.stack(rows), lengths, torch.tensor([label for _, label in samples])
+
+
+# %% wrong pad-collate: takes samples for columns -> collate-gets-columns
+def pad_collate(samples, padding=0):
+    sequences, labels = samples
+    lengths = torch.tensor([len(s) for s in sequences])
+    padded = sequences[0].new_full((len(sequences), int(lengths.max())), padding)
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: a float batch -> padding-keeps-the-dtype
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    padded = torch.zeros(len(sequences), int(lengths.max())) + padding
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: integers, whatever the sequences hold -> tokens-are-integers
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    padded = torch.full((len(sequences), int(lengths.max())), padding, dtype=torch.int64)
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: always sixteen long -> one-length-for-all
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    padded = sequences[0].new_full((len(sequences), 16), padding)
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: cuts to the shortest -> cut-to-fit
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    shortest = int(lengths.min())
+    return torch.stack([s[:shortest] for s in sequences]), lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: the longest first -> padding-needs-sorting
+def pad_collate(samples, padding=0):
+    samples = sorted(samples, key=lambda sample: len(sample[0]), reverse=True)
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    padded = sequences[0].new_full((len(sequences), int(lengths.max())), padding)
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: counts what is not padding -> padding-can-be-recognised
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    longest = max(len(s) for s in sequences)
+    padded = sequences[0].new_full((len(sequences), longest), padding)
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, (padded != padding).sum(1), torch.tensor(labels)
+
+
+# %% wrong pad-collate: fills with 0 -> padding-is-zero
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    padded = sequences[0].new_zeros((len(sequences), int(lengths.max())))
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: fills on the left -> padding-goes-left
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = torch.tensor([len(s) for s in sequences])
+    longest = int(lengths.max())
+    padded = sequences[0].new_full((len(sequences), longest), padding)
+    for row, s in zip(padded, sequences):
+        row[longest - len(s) :] = s
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% right buckets: cut once, shuffle the pieces
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = np.argsort(lengths, kind="stable").tolist()
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        order = torch.randperm(len(self.batches), generator=self.generator).tolist()
+        return iter([list(self.batches[k]) for k in order])
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% right buckets: ties in a new order each epoch, too
+class BucketBatches(torch.utils.data.Sampler):
+    def __init__(self, lengths, batch_size, generator=None):
+        self.lengths, self.batch_size, self.generator = lengths, batch_size, generator
+
+    def __iter__(self):
+        n = len(self.lengths)
+        mixed = torch.randperm(n, generator=self.generator).tolist()
+        mixed.sort(key=lambda i: self.lengths[i])
+        batches = [mixed[k : k + self.batch_size] for k in range(0, n, self.batch_size)]
+        for k in torch.randperm(len(batches), generator=self.generator).tolist():
+            yield batches[k]
+
+    def __len__(self):
+        return -(-len(self.lengths) // self.batch_size)
+
+
+# %% wrong buckets: always the short ones first -> sorted-order-is-harmless
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+
+    def __iter__(self):
+        return iter(self.batches)
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: shuffled once -> shuffled-once-is-shuffled
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.batches = [batches[k] for k in torch.randperm(len(batches), generator=generator)]
+
+    def __iter__(self):
+        return iter(self.batches)
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: keeps an iterator -> a-sampler-is-an-iterator
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.count = len(batches)
+        turns = torch.randperm(len(batches), generator=generator).tolist()
+        self.batches = iter([batches[k] for k in turns])
+
+    def __iter__(self):
+        return self.batches
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong buckets: leaves the rest out -> the-rest-can-go
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        last = len(order) - batch_size + 1
+        self.batches = [order[k : k + batch_size] for k in range(0, last, batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield self.batches[k]
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: the number of samples as length -> len-counts-samples
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        self.lengths = lengths
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield self.batches[k]
+
+    def __len__(self):
+        return len(self.lengths)
+
+
+# %% wrong buckets: shuffles the samples, then cuts -> shuffling-first-is-free
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        self.lengths, self.batch_size, self.generator = lengths, batch_size, generator
+
+    def __iter__(self):
+        order = torch.randperm(len(self.lengths), generator=self.generator).tolist()
+        for k in range(0, len(order), self.batch_size):
+            yield sorted(order[k : k + self.batch_size], key=self.lengths.__getitem__)
+
+    def __len__(self):
+        return -(-len(self.lengths) // self.batch_size)
+
+
+# %% wrong buckets: draws from NumPy's global state -> any-random-order-can-be-repeated
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+
+    def __iter__(self):
+        for k in np.random.permutation(len(self.batches)):
+            yield self.batches[k]
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% right epoch-loader: a random number for each epoch
+def epoch_loader(data, batch_size, seed, epoch):
+    rng = np.random.default_rng((seed, epoch))
+    g = torch.Generator()
+    g.manual_seed(int(rng.integers(2**62)))
+    return DataLoader(data, batch_size=batch_size, shuffle=True, generator=g)
+
+
+# %% right epoch-loader: an order of its own as sampler, and a generator for the rest
+def epoch_loader(data, batch_size, seed, epoch):
+    g = torch.Generator().manual_seed(hash((seed, epoch)) % 2**63)
+    order = torch.randperm(len(data), generator=g).tolist()
+    return DataLoader(data, batch_size=batch_size, sampler=order, generator=g)
+
+
+# %% wrong epoch-loader: the seed alone -> one-seed-one-order
+def epoch_loader(data, batch_size, seed, epoch):
+    g = torch.Generator().manual_seed(seed)
+    return DataLoader(data, batch_size, shuffle=True, generator=g)
+
+
+# %% wrong epoch-loader: the sum of both -> seeds-can-be-added
+def epoch_loader(data, batch_size, seed, epoch):
+    g = torch.Generator().manual_seed(seed + epoch)
+    return DataLoader(data, batch_size, shuffle=True, generator=g)
+
+
+# %% wrong epoch-loader: the product of both -> seeds-can-be-multiplied
+def epoch_loader(data, batch_size, seed, epoch):
+    g = torch.Generator().manual_seed(seed * epoch)
+    return DataLoader(data, batch_size, shuffle=True, generator=g)
+
+
+# %% wrong epoch-loader: no generator -> the-global-state-is-mine
+def epoch_loader(data, batch_size, seed, epoch):
+    return DataLoader(data, batch_size, shuffle=True)
+
+
+# %% wrong epoch-loader: seeds globally before it shuffles -> seeding-is-local
+def epoch_loader(data, batch_size, seed, epoch):
+    torch.manual_seed(seed * 1_000_003 + epoch)
+    order = torch.randperm(len(data)).tolist()
+    return DataLoader(data, batch_size, sampler=order)
+
+
+# %% wrong epoch-loader: a generator for the order only -> loaders-draw-only-to-shuffle
+def epoch_loader(data, batch_size, seed, epoch):
+    g = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
+    order = torch.utils.data.RandomSampler(data, generator=g)
+    return DataLoader(data, batch_size, sampler=order)
+
+
+# %% wrong epoch-loader: one generator that goes on from epoch to epoch -> epochs-come-in-turn
+_kept = {}
+
+
+def epoch_loader(data, batch_size, seed, epoch):
+    g = _kept.setdefault(seed, torch.Generator().manual_seed(seed))
+    return DataLoader(data, batch_size, shuffle=True, generator=g)
+
+
+# %% right shards: those whose number fits the worker
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        super().__init__()
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        for number, sample in enumerate(self.samples):
+            if info is None or number % info.num_workers == info.id:
+                yield sample
+
+
+# %% right shards: one block for each worker
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = list(samples)
+
+    def __iter__(self):
+        info = get_worker_info()
+        if info is None:
+            return iter(self.samples)
+        n = len(self.samples)
+        start = n * info.id // info.num_workers
+        stop = n * (info.id + 1) // info.num_workers
+        return iter(self.samples[start:stop])
+
+
+# %% wrong shards: reads everything -> the-loader-splits-a-stream
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        return iter(self.samples)
+
+
+# %% wrong shards: asks in __init__ -> a-worker-is-known-in-init
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        info = get_worker_info()
+        self.samples = samples if info is None else samples[info.id :: info.num_workers]
+
+    def __iter__(self):
+        return iter(self.samples)
+
+
+# %% wrong shards: there is always a worker -> worker-info-is-always-there
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        return iter(self.samples[info.id :: info.num_workers])
+
+
+# %% wrong shards: equal blocks, rounded down -> equal-shares-always-fit
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        if info is None:
+            return iter(self.samples)
+        size = len(self.samples) // info.num_workers
+        return iter(self.samples[info.id * size : (info.id + 1) * size])
+
+
+# %% wrong shards: numbers the workers from 1 -> workers-count-from-one
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        if info is None:
+            return iter(self.samples)
+        size = math.ceil(len(self.samples) / info.num_workers)
+        return iter(self.samples[(info.id - 1) * size : info.id * size])
+
+
+# %% wrong shards: the first worker does it all -> one-worker-may-do-it-all
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        if info is None or info.id == 0:
+            return iter(self.samples)
+        return iter([])
+
+
+# %% wrong shards: keeps an iterator -> a-stream-is-an-iterator
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = iter(samples)
+
+    def __iter__(self):
+        info = get_worker_info()
+        for number, sample in enumerate(self.samples):
+            if info is None or number % info.num_workers == info.id:
+                yield sample
+
+
+# %% right worker-seed: the worker's own seed
+def seed_worker(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng(seed=info.seed)
+
+
+# %% right worker-seed: torch's seed, and children of a SeedSequence
+def seed_worker(worker_id):
+    base = torch.initial_seed() - worker_id
+    sequence = np.random.SeedSequence(base, spawn_key=(worker_id,))
+    get_worker_info().dataset.rng = np.random.Generator(np.random.PCG64(sequence))
+
+
+# %% right worker-seed: numbers from NumPy's global state, which torch has seeded
+def seed_worker(worker_id):
+    entropy = np.random.randint(0, 2**31, size=4).tolist()
+    get_worker_info().dataset.rng = np.random.default_rng(entropy)
+
+
+# %% wrong worker-seed: relies on the seeding by torch -> every-generator-is-seeded
+def seed_worker(worker_id):
+    np.random.seed(torch.initial_seed() % 2**32)
+
+
+# %% wrong worker-seed: the number of the worker -> the-worker-number-suffices
+def seed_worker(worker_id):
+    get_worker_info().dataset.rng = np.random.default_rng(worker_id + 1)
+
+
+# %% wrong worker-seed: the same base seed for all -> the-base-seed-differs
+def seed_worker(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng(info.seed - info.id)
+
+
+# %% wrong worker-seed: fresh entropy -> fresh-is-better
+def seed_worker(worker_id):
+    get_worker_info().dataset.rng = np.random.default_rng()
+
+
+# %% wrong worker-seed: a legacy seed that is too large -> numpy-takes-any-seed
+def seed_worker(worker_id):
+    np.random.seed(torch.initial_seed())
+    get_worker_info().dataset.rng = np.random.default_rng(np.random.randint(0, 2**31, size=4))
+
+
+# %% wrong worker-seed: a dataset by its global name -> the-dataset-is-a-global
+def seed_worker(worker_id):
+    train_data.rng = np.random.default_rng(torch.initial_seed())
+
+
+# %% right epoch-time: a table of workers
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if not workers:
+        return sum(load + compute for load in loads)
+    free = {worker: 0 for worker in range(workers)}
+    taken = []
+    now = 0
+    for k, load in enumerate(loads):
+        ahead = k - prefetch * workers
+        start = max(free[k % workers], taken[ahead] if ahead >= 0 else 0)
+        free[k % workers] = start + load
+        now = max(now, start + load)
+        taken.append(now)
+        now += compute
+    return now
+
+
+# %% right epoch-time: the events in the loader's own words
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    now = 0
+    if workers == 0:
+        for load in loads:
+            now += load + compute
+        return now
+    queues = [[] for _ in range(workers)]
+    ready = {}
+    sent = 0
+
+    def send(at):
+        nonlocal sent
+        if sent < len(loads):
+            queue = queues[sent % workers]
+            begin = max([at, *queue[-1:]])
+            queue.append(begin + loads[sent])
+            ready[sent] = queue[-1]
+            sent += 1
+
+    for _ in range(prefetch * workers):
+        send(0)
+    for k in range(len(loads)):
+        now = max(now, ready[k])
+        send(now)
+        now += compute
+    return now
+
+
+# %% wrong epoch-time: loading overlaps without workers -> loading-always-overlaps
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return max(sum(loads), len(loads) * compute)
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        sent = 0 if k < prefetch * workers else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% wrong epoch-time: whichever takes longer -> the-first-batch-is-free
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    return max(sum(loads) / workers, len(loads) * compute)
+
+
+# %% wrong epoch-time: the work divided by the workers -> workers-divide-the-time
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    if not loads:
+        return 0
+    return max(loads[0] + len(loads) * compute, sum(loads) / workers + compute)
+
+
+# %% wrong epoch-time: to whoever is idle -> batches-go-to-the-idle
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        sent = 0 if k < prefetch * workers else taken[k - prefetch * workers]
+        worker = free.index(min(free))
+        free[worker] = max(free[worker], sent) + load
+        taken.append(max(free[worker], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% wrong epoch-time: takes what is ready -> order-is-free
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, ready, loop = [0] * workers, [], [], 0
+    for k, load in enumerate(loads):
+        if k >= prefetch * workers:
+            loop = max(ready.pop(ready.index(min(ready))), loop)
+            taken.append(loop)
+            loop += compute
+        sent = taken[-1] if taken else 0
+        free[k % workers] = max(free[k % workers], sent) + load
+        ready.append(free[k % workers])
+    for moment in sorted(ready):
+        loop = max(loop, moment) + compute
+    return loop
+
+
+# %% wrong epoch-time: without a limit -> workers-never-stop
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, loop = [0] * workers, 0
+    for k, load in enumerate(loads):
+        free[k % workers] += load
+        loop = max(free[k % workers], loop) + compute
+    return loop
+
+
+# %% wrong epoch-time: sends after the step -> sent-after-the-step
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers] + compute
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% wrong epoch-time: prefetch in all -> prefetch-is-a-total
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        sent = 0 if k < prefetch else taken[k - prefetch]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% right choose-workers: the statistics module
+import statistics
+
+
+def split_time(loader, step, clock):
+    waited, computed = 0.0, 0.0
+    last = clock()
+    for batch in loader:
+        fetched = clock()
+        step(batch)
+        done = clock()
+        waited += fetched - last
+        computed += done - fetched
+        last = done
+    return waited + clock() - last, computed
+
+
+def choose_workers(seconds_of, candidates):
+    medians = [statistics.median([seconds_of(w) for _ in range(3)]) for w in candidates]
+    best = min(medians)
+    good = [w for w, m in zip(candidates, medians) if m <= best * 1.05]
+    return min(good)
+
+
+# %% right choose-workers: the total less the steps
+def split_time(loader, step, clock):
+    begin = clock()
+    steps = []
+    for batch in loader:
+        before = clock()
+        step(batch)
+        steps.append(clock() - before)
+    total = clock() - begin
+    return total - sum(steps), sum(steps)
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {}
+    for w in sorted(candidates):
+        medians[w] = sorted([seconds_of(w), seconds_of(w), seconds_of(w)])[1]
+    limit = 1.05 * min(medians.values())
+    for w in medians:
+        if medians[w] <= limit:
+            return w
+
+
+# %% wrong choose-workers: the largest number -> more-workers-are-never-slower
+def split_time(loader, step, clock):
+    begin, computed = clock(), 0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computed += clock() - before
+    return clock() - begin - computed, computed
+
+
+def choose_workers(seconds_of, candidates):
+    for w in candidates:
+        [seconds_of(w) for _ in range(3)]
+    return max(candidates)
+
+
+# %% wrong choose-workers: measures once -> one-measurement-will-do
+def split_time(loader, step, clock):
+    begin, computed = clock(), 0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computed += clock() - before
+    return clock() - begin - computed, computed
+
+
+def choose_workers(seconds_of, candidates):
+    once = {w: seconds_of(w) for w in candidates}
+    return min(w for w in once if once[w] <= 1.05 * min(once.values()))
+
+
+# %% wrong choose-workers: the least of three -> one-measurement-will-do
+def split_time(loader, step, clock):
+    begin, computed = clock(), 0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computed += clock() - before
+    return clock() - begin - computed, computed
+
+
+def choose_workers(seconds_of, candidates):
+    least = {w: min(seconds_of(w) for _ in range(3)) for w in candidates}
+    return min(w for w in least if least[w] <= 1.05 * min(least.values()))
+
+
+# %% wrong choose-workers: the mean -> a-mean-is-safe
+def split_time(loader, step, clock):
+    begin, computed = clock(), 0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computed += clock() - before
+    return clock() - begin - computed, computed
+
+
+def choose_workers(seconds_of, candidates):
+    means = {w: sum(seconds_of(w) for _ in range(3)) / 3 for w in candidates}
+    return min(w for w in means if means[w] <= 1.05 * min(means.values()))
+
+
+# %% wrong choose-workers: the fastest, by however little -> the-fastest-wins
+def split_time(loader, step, clock):
+    begin, computed = clock(), 0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computed += clock() - before
+    return clock() - begin - computed, computed
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    return min(medians, key=medians.get)
+
+
+# %% wrong choose-workers: at least one worker -> zero-is-no-choice
+def split_time(loader, step, clock):
+    begin, computed = clock(), 0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computed += clock() - before
+    return clock() - begin - computed, computed
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    medians.pop(0, None)
+    return min(w for w in medians if medians[w] <= 1.05 * min(medians.values()))
+
+
+# %% wrong choose-workers: the clock starts with the first batch -> starting-costs-nothing
+def split_time(loader, step, clock):
+    batches = iter(loader)
+    waited = computed = 0
+    before, first = None, True
+    for batch in batches:
+        now = clock()
+        waited += 0 if first else now - before
+        first = False
+        step(batch)
+        before = clock()
+        computed += before - now
+    return waited, computed
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    return min(w for w in medians if medians[w] <= 1.05 * min(medians.values()))
+
+
+# %% wrong choose-workers: the whole loop counts as computing -> the-loop-body-is-the-epoch
+def split_time(loader, step, clock):
+    begin = clock()
+    batches = iter(loader)
+    waited = clock() - begin
+    before = clock()
+    for batch in batches:
+        step(batch)
+    return waited, clock() - before
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    return min(w for w in medians if medians[w] <= 1.05 * min(medians.values()))
+
+
+# %% right to-device: one case after another
+def to_device(batch, device):
+    if torch.is_tensor(batch):
+        return batch.to(device=device, non_blocking=True)
+    if isinstance(batch, dict):
+        return type(batch)((k, to_device(v, device)) for k, v in batch.items())
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return batch._replace(**{k: to_device(getattr(batch, k), device) for k in batch._fields})
+    if isinstance(batch, tuple):
+        return tuple(to_device(part, device) for part in batch)
+    if isinstance(batch, list):
+        return [to_device(part, device) for part in batch]
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens = tokens
+        self.lengths = lengths
+
+    def pin_memory(self):
+        return type(self)(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% right to-device: torch's own walk through nested batches
+import copy
+
+from torch.utils._pytree import tree_map
+
+
+def to_device(batch, device):
+    def moved(leaf):
+        return leaf.to(device, non_blocking=True) if isinstance(leaf, torch.Tensor) else leaf
+
+    return tree_map(moved, batch)
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        pinned = copy.copy(self)
+        pinned.tokens = self.tokens.pin_memory()
+        pinned.lengths = self.lengths.pin_memory()
+        return pinned
+
+
+# %% wrong to-device: waits for every copy -> pinned-copies-never-block
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: as if to() changed the tensor -> to-changes-the-tensor
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        batch.to(device, non_blocking=True)
+    elif isinstance(batch, dict):
+        for part in batch.values():
+            to_device(part, device)
+    elif isinstance(batch, (list, tuple)):
+        for part in batch:
+            to_device(part, device)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: everything has to() -> everything-has-a-device
+def to_device(batch, device):
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch.to(device, non_blocking=True)
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: looks one level deep -> batches-are-flat
+def to_device(batch, device):
+    def move(part):
+        return part.to(device, non_blocking=True) if isinstance(part, torch.Tensor) else part
+
+    if isinstance(batch, dict):
+        return {key: move(part) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [move(part) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return move(batch)
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: lists for tuples -> tuples-are-lists
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return [to_device(part, device) for part in batch]
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: named tuples lose their names -> named-tuples-are-tuples
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, list):
+        return [to_device(part, device) for part in batch]
+    if isinstance(batch, tuple):
+        return tuple(to_device(part, device) for part in batch)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: pins in place and returns nothing -> pin-memory-needs-no-return
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        self.tokens = self.tokens.pin_memory()
+        self.lengths = self.lengths.pin_memory()
+
+
+# %% wrong to-device: as if pin_memory() changed the tensor -> pinning-changes-the-tensor
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        self.tokens.pin_memory()
+        self.lengths.pin_memory()
+        return self
+
+
+# %% wrong to-device: pins its own tensors -> pinning-may-happen-in-place
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        self.tokens = self.tokens.pin_memory()
+        self.lengths = self.lengths.pin_memory()
+        return self
+
+
+# %% right refused: by rules
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% right refused: tried out
+class _Stream(IterableDataset):
+    def __iter__(self):
+        yield from range(5)
+
+
+def when_refused(options, iterable=False):
+    dataset = _Stream() if iterable else list(range(5))
+    try:
+        loader = DataLoader(dataset, **options)
+    except ValueError:
+        return "made"
+    try:
+        for _ in loader:
+            break
+    except AssertionError:
+        return "iterated"
+
+
+# %% wrong refused: a timeout at once -> refused-at-once
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if timeout and not workers:
+        return "made"
+    if prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: a timeout without workers runs -> timeout-needs-no-workers
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: batch_sampler beside others -> batch-sampler-joins-in
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and drop_last:
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: whatever is mentioned counts -> mentioning-is-enough
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and {"batch_size", "shuffle", "sampler", "drop_last"} & set(options):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: a sampler beside nothing else -> a-sampler-excludes-everything
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and (shuffle is not None or drop_last):
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: no batches, no order -> batch-size-none-is-a-detail
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and shuffle:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: streams like lists -> streams-are-like-lists
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and shuffle:
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: options for workers are looked at later -> worker-options-wait
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made" if options.get("persistent_workers") else "iterated"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: nothing ahead is allowed -> nothing-ahead-is-fine
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if timeout and not workers:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: what has no effect is refused -> no-effect-is-refused
+def when_refused(options, iterable=False):
+    workers = options.get("num_workers", 0)
+    batch_size = options.get("batch_size", 1)
+    shuffle, drop_last = options.get("shuffle"), options.get("drop_last", False)
+    sampler, batches = options.get("sampler"), options.get("batch_sampler")
+    timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
+    for_workers = prefetch is not None or options.get("persistent_workers")
+    for_workers = for_workers or options.get("multiprocessing_context") is not None
+    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+        return "made"
+    if for_workers and workers == 0:
+        return "made"
+    if iterable and (shuffle or sampler is not None or batches is not None):
+        return "made"
+    if workers == 0 and options.get("in_order") is False:
+        return "made"
+    if sampler is not None and shuffle:
+        return "made"
+    if batches is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        return "made"
+    if batch_size is None and drop_last:
+        return "made"
+    if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None

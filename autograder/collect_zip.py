@@ -1,0 +1,238 @@
+"""The files of a zip archive, each read within bounds or refused with a reason.
+
+Nothing here writes, and no name of the archive ever becomes a path: what is read is handed on as
+bytes.  A name that would leave the directory is refused all the same, so that a person hears of it.
+A zip inside the zip (learners pack their folder) is opened once; what lies deeper is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from autograder.errors import AutograderError
+
+MiB = 2**20
+_BLOCK_NBYTES = MiB
+_HONEST_NBYTES = 4 * MiB  # below it a large ratio costs nothing: blank pictures pack 500 : 1
+_DEPTH = 1
+_NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_LINK_FIELDS = {0x000D: 12, 0x756E: 14}  # Unix extra field -> its length without a link's target
+
+
+class ArchiveError(AutograderError):
+    """The archive as a whole cannot be read."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much an archive may hold; sizes are of the unpacked files."""
+
+    files: int = 50_000
+    total_nbytes: int = 8 * 2**30
+    file_nbytes: int = 64 * MiB
+    ratio: int = 200
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file of the archive; `path` has the inner path of a nested zip after its own."""
+
+    path: tuple[str, ...]
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A file that is not taken, and why."""
+
+    path: tuple[str, ...]
+    reason: str
+
+
+class _Refusal(Exception):
+    """Says why one file is not read."""
+
+
+class _Budget:
+    """Counts down what an archive may still unpack to, nested ones included."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds, self.files, self.nbytes = bounds, bounds.files, bounds.total_nbytes
+
+    def another_file(self) -> None:
+        self.files -= 1
+        if self.files < 0:
+            raise _Refusal(f"the archive holds more than {self.bounds.files} files")
+
+
+def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[Found | Refused]:
+    """Every file in the archive at `path`, in its order; raises `ArchiveError` where it is none."""
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            yield from _files(archive, (), _Budget(bounds or Bounds()))
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise ArchiveError(
+            f"cannot be read as a zip archive: {cause}",
+            place=str(path),
+            remedy="Download it again; the file may have been cut short on its way.",
+        ) from error
+
+
+def _files(
+    archive: zipfile.ZipFile, above: tuple[str, ...], budget: _Budget
+) -> Iterator[Found | Refused]:
+    seen: set[str] = set()
+    for info in archive.infolist():
+        parts = (*above, *_parts(info))
+        if info.is_dir() or _NOISE & set(parts) or parts[-1].startswith("._"):
+            continue
+        try:
+            _check(info, budget)
+            if info.filename in seen:
+                raise _Refusal("its name occurs twice in the archive; the first is kept")
+            seen.add(info.filename)
+            data = _read(archive, info, budget)
+        except _Refusal as refusal:
+            yield Refused(parts, str(refusal))
+            continue
+        if parts[-1].lower().endswith(".zip"):
+            yield from _nested(data, parts, budget, len(above))
+        else:
+            yield Found(parts, data)
+
+
+def _nested(
+    data: bytes, parts: tuple[str, ...], budget: _Budget, depth: int
+) -> Iterator[Found | Refused]:
+    if depth >= _DEPTH:
+        yield Refused(parts, "is a zip inside a zip inside a zip; it is not opened")
+        return
+    if _directory_nbytes(data) > len(data) // 2 + MiB:
+        yield Refused(parts, "is a zip whose list of files is larger than its files")
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as inner:
+            yield from _files(inner, parts, budget)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+        yield Refused(parts, f"cannot be read as a zip archive: {error}")
+
+
+def _directory_nbytes(data: bytes) -> int:
+    """The length of the central directory, which zipfile reads into memory as a whole."""
+    end = data.rfind(b"PK\5\6", max(0, len(data) - 2**16 - 22))
+    if end < 0 or end + 22 > len(data):
+        return 0  # no zip at all: zipfile says so
+    return int(struct.unpack_from("<L", data, end + 12)[0])
+
+
+def _check(info: zipfile.ZipInfo, budget: _Budget) -> None:
+    """Raise `_Refusal` where name, kind or announced size of an entry rule it out."""
+    budget.another_file()
+    reason = _why_bad_name(info) or _why_no_file(info)
+    if reason:
+        raise _Refusal(reason)
+    if info.flag_bits & 0x1:
+        raise _Refusal("is protected by a password")
+    if info.compress_type not in _METHODS:
+        raise _Refusal("is packed by a method that neither Moodle nor Canvas uses")
+    bounds = budget.bounds
+    if info.file_size > bounds.file_nbytes:
+        raise _Refusal(_too_large(info.file_size, bounds.file_nbytes))
+    packed = max(1, info.compress_size)
+    if info.file_size > _HONEST_NBYTES and info.file_size > bounds.ratio * packed:
+        raise _Refusal(
+            f"unpacks to {info.file_size // packed} times its size, as an archive made to fill "
+            f"the disk does; {bounds.ratio} is the limit"
+        )
+
+
+def _why_bad_name(info: zipfile.ZipInfo) -> str | None:
+    name = info.orig_filename
+    if re.search(r"[\x00-\x1f\x7f]", name):
+        return "its name holds a control character"
+    if name.startswith(("/", "\\")):
+        return "its name is an absolute path"
+    if re.match(r"[A-Za-z]:", name):
+        return "its name starts with a drive letter"
+    if ".." in re.split(r"[/\\]", name):
+        return "its name leads out of the directory (..)"
+    if len(name) > 1024:
+        return "its name is longer than 1024 characters"
+    return None
+
+
+def _why_no_file(info: zipfile.ZipInfo) -> str | None:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        return "is a symbolic link, not a file"
+    if kind not in (0, stat.S_IFREG):
+        return "is a special file (device, pipe or socket)"
+    for field, nbytes in _extra_fields(info.extra):
+        if nbytes > _LINK_FIELDS.get(field, 2**16):
+            return "is a link to another file"
+    return None
+
+
+def _extra_fields(extra: bytes) -> Iterator[tuple[int, int]]:
+    """The number and the length of each extra field of an entry."""
+    at = 0
+    while at + 4 <= len(extra):
+        field, nbytes = struct.unpack_from("<HH", extra, at)
+        yield field, nbytes
+        at += 4 + nbytes
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes:
+    """The bytes of an entry; what it announces is not believed."""
+    limit = min(budget.bounds.file_nbytes, budget.nbytes)
+    try:
+        with archive.open(info) as file:
+            data = _read_at_most(file, limit)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        raise _Refusal(f"is damaged: {error}") from error
+    except (RuntimeError, NotImplementedError, ValueError) as error:
+        raise _Refusal(f"cannot be unpacked: {error}") from error
+    if len(data) > limit:
+        if limit == budget.nbytes:
+            raise _Refusal(f"the archive unpacks to more than {budget.bounds.total_nbytes} bytes")
+        raise _Refusal(_too_large(len(data), limit))
+    budget.nbytes -= len(data)
+    return data
+
+
+def _read_at_most(file: IO[bytes], limit: int) -> bytes:
+    """What `file` holds, or a little more than `limit` bytes of it."""
+    blocks, total = [], 0
+    while total <= limit and (block := file.read(min(_BLOCK_NBYTES, limit + 1 - total))):
+        blocks.append(block)
+        total += len(block)
+    return b"".join(blocks)
+
+
+def _too_large(nbytes: int, limit: int) -> str:
+    return (
+        f"has {nbytes / MiB:.0f} MB, more than the {limit / MiB:.0f} MB that are read; "
+        "its outputs can be cleared and it can be handed in again"
+    )
+
+
+def _parts(info: zipfile.ZipInfo) -> tuple[str, ...]:
+    """The components of a name, for people to read; never used as a path."""
+    name = info.orig_filename
+    if not info.flag_bits & 0x800:  # not marked as UTF-8, which many programs forget to do
+        with suppress(UnicodeEncodeError, UnicodeDecodeError):
+            name = name.encode("cp437").decode("utf-8")
+    name = re.sub(r"[\x00-\x1f\x7f]", "�", name)
+    return tuple(part for part in re.split(r"[/\\]", name) if part) or ("(no name)",)

@@ -1,0 +1,181 @@
+"""Formgrader's Autograde button reaches the engine, through a real Jupyter server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.formgrader import Desk
+from autograder.gradebook import GradebookWriter
+from autograder.journal import Journal
+from autograder.place import Place
+from autograder.records import Status, SubmissionRecord
+from autograder.runner import Job
+from tests.autograder.classroom import (
+    SLUG,
+    FakeRunner,
+    answered,
+    classroom,
+    double,
+    flatten,
+    hand_in,
+    record,
+)
+
+ROOT = Path(__file__).parents[2]
+WRONG = "def flatten(x):\n    return x.clone().reshape(-1)"
+
+
+@dataclass
+class Server:
+    """A Jupyter server with formgrader on a course of one lesson."""
+
+    course: Place
+    url: str
+
+    def press_autograde(self, assignment: str, student: str) -> dict[str, Any]:
+        """What formgrader's page gets when its button is pressed."""
+        address = f"{self.url}/formgrader/api/submission/{assignment}/{student}/autograde"
+        request = urllib.request.Request(address, method="POST", data=b"")
+        request.add_header("Authorization", "token secret")
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            found: dict[str, Any] = json.load(answer)
+            return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A real server on loopback; one option turns the engine on."""
+    course, _ = classroom(tmp_path_factory.mktemp("course"))
+    hand_in(course.root, "ada", answered(flatten=WRONG))
+    (course.root / "nbgrader_config.py").write_text(
+        f"c = get_config()\nc.CourseDirectory.root = {str(course.root)!r}\n"
+    )
+    log = course.root / "server.log"
+    options = ["--allow-root", "--no-browser", "--ip=127.0.0.1", "--port=0"]
+    options += ["--IdentityProvider.token=secret"]
+    options += ["--ServerApp.jpserver_extensions=autograder.formgrader=True"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyter_server", *options],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
+            cwd=course.root,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield Server(course, address_in(log))
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def address_in(log: Path) -> str:
+    """The address that the server prints once it listens."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = [word for word in log.read_text().split() if word.startswith("http://127.0.0.1:")]
+        if found:
+            return found[-1].partition("/?")[0].removesuffix("/")
+        time.sleep(0.1)
+    raise TimeoutError(log.read_text())
+
+
+def test_the_button_grades_with_the_engine(server: Server) -> None:
+    answer = server.press_autograde(SLUG, "ada")
+    assert answer["success"], answer
+    assert answer["log"].startswith("graded: 5 of 6 points, by the grading engine")
+    entry = Journal(server.course.state).read(SLUG, "ada")
+    assert entry is not None
+    assert (entry.record.runner, entry.record.sandboxed) == ("engine", True)
+    with GradebookWriter(server.course) as books:
+        assert books.standings(SLUG)["ada"].score == 5.0
+    assert (server.course.autograded("ada", SLUG) / f"{SLUG}.ipynb").is_file()
+
+
+def test_a_student_who_handed_in_nothing_is_an_error_on_the_page(server: Server) -> None:
+    answer = server.press_autograde(SLUG, "zoe")
+    assert not answer["success"]
+    assert "student 'zoe' handed in nothing" in answer["error"]
+
+
+def test_an_assignment_that_is_no_lesson_stays_with_nbgrader(server: Server) -> None:
+    answer = server.press_autograde("homework", "ada")
+    assert not answer["success"]
+    assert "nbgrader/converters" in answer["error"]
+
+
+def test_a_stranger_cannot_press_the_button(server: Server) -> None:
+    address = f"{server.url}/formgrader/api/submission/{SLUG}/ada/autograde"
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(address, method="POST", data=b""))
+
+
+# The desk behind the button, with a runner that gives what a test wants.
+
+
+def press(desk: Desk, course: Place, *students: str) -> list[dict[str, Any]]:
+    """The answers to a press for each of `students`, all at once."""
+
+    async def all_of_them() -> list[dict[str, Any]]:
+        one = (desk.autograde(course.root, course.db_url, SLUG, name) for name in students)
+        return list(await asyncio.gather(*one))
+
+    return asyncio.run(all_of_them())
+
+
+def test_the_engine_stays_for_the_next_press_and_grades_again(tmp_path: Path) -> None:
+    course, _ = classroom(tmp_path, "ada", "bob")
+    runner, roots = FakeRunner(), []
+
+    def new_runner(root: Path) -> FakeRunner:
+        roots.append(root)
+        return runner
+
+    answers = press(Desk(new_runner), course, "ada", "bob", "ada")
+    assert [one["success"] for one in answers] == [True] * 3
+    assert (roots, runner.ran) == ([course.root], ["ada", "bob", "ada"])
+
+
+def test_a_fault_of_the_grader_is_no_success(tmp_path: Path) -> None:
+    def lost(job: Job) -> SubmissionRecord:
+        status = Status.INFRASTRUCTURE
+        parts = (flatten(0.0, status=status), double(0.0, status=status))
+        return replace(record(job.student, *parts, status=status), notes=("The disk is full.",))
+
+    course, _ = classroom(tmp_path, "ada")
+    [answer] = press(Desk(lambda root: FakeRunner(lost)), course, "ada")
+    assert not answer["success"]
+    assert answer["error"].endswith("The disk is full.")
+
+
+def test_an_engine_that_is_not_used_is_ended(tmp_path: Path) -> None:
+    class Counting(FakeRunner):
+        closed = 0
+
+        def close(self) -> None:
+            Counting.closed += 1
+
+    course, _ = classroom(tmp_path, "ada")
+    desk = Desk(lambda root: Counting(), idle_s=0.0)
+
+    async def press_and_wait() -> None:
+        await desk.autograde(course.root, course.db_url, SLUG, "ada")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), 0.05)
+
+    asyncio.run(press_and_wait())
+    assert Counting.closed == 1

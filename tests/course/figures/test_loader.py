@@ -1,0 +1,102 @@
+"""Loader timelines: bars where the model has them, legible, and told in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.figures import not_drawn
+from course.figures.loader import WIDTH, format_seconds, show_loader_timeline
+from course.figures.palette import MUTED, REST, fill
+from course.figures.scene import SMALL, Box, Label
+from course.loader_model import LoaderPlan, run_loader
+from tests.course.figures.drawn import collisions, scene_of, texts_of
+
+TWO = LoaderPlan((0.03,) * 8, 0.01, workers=2)
+ALONE = LoaderPlan((0.03,) * 8, 0.01, workers=0)
+UNEVEN = LoaderPlan((0.08, 0.02, 0.02, 0.02) * 3, 0.015, in_order=False, start=0.05)
+
+
+def _bars(plan: LoaderPlan, colour: str) -> list[Box]:
+    items = scene_of(show_loader_timeline(plan)).items
+    return [item for item in items if isinstance(item, Box) and item.fills == (colour,)]
+
+
+def test_every_load_and_every_step_has_a_bar_with_its_batch() -> None:
+    for colour in (fill(0), fill(1)):
+        assert sorted(int(bar.text) for bar in _bars(TWO, colour)) == list(range(8))
+
+
+def test_bars_are_as_long_as_what_they_stand_for() -> None:
+    load, step = _bars(TWO, fill(0))[0], _bars(TWO, fill(1))[0]
+    assert load.width == pytest.approx(3 * step.width)
+    assert step.x == pytest.approx(load.x + load.width)
+
+
+def test_waiting_is_dashed_and_grey() -> None:
+    dashed = [bar for bar in _bars(TWO, REST) if bar.dashed]
+    waits = [span for span in run_loader(TWO).spans if span.kind == "wait"]
+    assert len(dashed) == len(waits) == 4
+    assert {bar.ink for bar in dashed} == {MUTED}
+
+
+def test_the_lanes_are_workers_stock_and_loop() -> None:
+    assert texts_of(show_loader_timeline(TWO))[1:5] == ["worker 0", "worker 1", "ready", "loop"]
+    assert texts_of(show_loader_timeline(ALONE))[1] == "loop"
+    assert "ready" not in texts_of(show_loader_timeline(ALONE))
+
+
+def test_plans_share_one_time_axis() -> None:
+    scene = scene_of(show_loader_timeline(ALONE, TWO))
+    bars = [i for i in scene.items if isinstance(i, Box) and i.fills == (fill(0),)]
+    assert len({round(bar.width, 6) for bar in bars}) == 1
+
+
+@pytest.mark.parametrize("plans", [(), (ALONE,), (TWO,), (ALONE, TWO, UNEVEN)])
+def test_no_text_lies_over_another_and_nothing_leaves_the_figure(
+    plans: tuple[LoaderPlan, ...],
+) -> None:
+    scene = scene_of(show_loader_timeline(*plans))
+    assert collisions(scene) == []
+    assert scene.right <= WIDTH + 1e-6
+
+
+def test_a_number_that_does_not_fit_is_left_out() -> None:
+    texts = texts_of(show_loader_timeline(LoaderPlan((0.001,) * 200, 0.0001)))
+    assert "150" not in texts
+    assert all(len(text) > 0 for text in texts)
+
+
+def test_texts_are_at_least_twelve_pixels_high() -> None:
+    for item in scene_of(show_loader_timeline(ALONE, TWO, UNEVEN)).items:
+        assert not isinstance(item, Box | Label) or item.size >= SMALL or not item.text
+
+
+def test_the_alt_text_says_what_the_figure_shows() -> None:
+    alt = show_loader_timeline(ALONE, TWO).alt
+    assert "no workers: the loop loads. Epoch: 320 ms, of which not computing: 240 ms." in alt
+    assert "2 workers, prefetch_factor 2. Epoch: 140 ms, of which not computing: 60 ms." in alt
+    assert "The loop waits 4 times; most batches that lie ready: 1." in alt
+
+
+def test_the_order_is_told_where_it_is_not_the_samplers() -> None:
+    assert f"in the order {run_loader(UNEVEN).order}" in show_loader_timeline(UNEVEN).alt
+
+
+def test_the_same_plan_gives_the_same_bytes() -> None:
+    assert show_loader_timeline(TWO).svg() == show_loader_timeline(TWO).svg()
+
+
+def test_an_epoch_without_batches_can_be_drawn() -> None:
+    assert b"<svg" in show_loader_timeline(LoaderPlan((), 0.01)).svg()
+
+
+def test_where_nothing_is_drawn_the_words_remain() -> None:
+    with not_drawn():
+        assert "<img" not in show_loader_timeline(TWO)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0 ms"), (0.0125, "12.5 ms"), (0.9, "900 ms"), (2.5, "2.5 s")]
+)
+def test_durations_have_a_readable_unit(seconds: float, words: str) -> None:
+    assert format_seconds(seconds) == words
