@@ -146,7 +146,8 @@ class ClusterRunner:
                 raise ClusterError(
                     f"the scheduler had no worker for {self._patience_s:.0f} s",
                     place=self._address,
-                    remedy=f"Start some: `dask worker {self._address} --nthreads 1`. {_AGAIN}",
+                    remedy=f"Start some: `dask worker {self._address} --nthreads 1`. Those that "
+                    f"ended say why in their own log. {_AGAIN}",
                 )
 
     def _outcome(self, task: _Task) -> Outcome:
@@ -157,13 +158,13 @@ class ClusterRunner:
         try:
             text = task.future.result()
         except KilledWorker as error:
-            ended = error.allowed_failures + 1
-            return self._lost(task, f"Its Dask worker ended {ended} times, last {_last(error)}")
+            ended, last = error.allowed_failures + 1, error.last_worker.address
+            return self._lost(task, f"Its Dask worker ended {ended} times, last {last}")
         except CancelledError as error:
             raise self._gone(error) from error
-        except ImportError as error:
-            raise _not_installed(self._address, error) from error
         except Exception as error:
+            if isinstance(error, ImportError) or "deserializ" in str(error):  # Dask's own words
+                raise _not_installed(self._address, error) from error
             return self._lost(task, f"The Dask worker failed: {type(error).__name__}: {error}")
         try:
             return _read_outcome(text, task.job)
@@ -225,12 +226,14 @@ class _UnderWay:
 def _connect(address: str, limit_s: float) -> Any:
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise ClusterError(
             f"--scheduler needs the package {error.name}, which is not installed",
             remedy="Install it with `pip install '.[cluster]'` in the course's repository.",
         ) from error
     try:
+        get_address_host_port(address)  # a Client that stumbles over it takes 30 s to go away
         client = Client(address, timeout=limit_s, set_as_default=False, name="autograder")
     except ValueError as error:
         raise ClusterError(
@@ -246,6 +249,11 @@ def _connect(address: str, limit_s: float) -> Any:
             "(not that of its dashboard).",
         ) from error
     _refuse_other_version(client, address)
+    # A Dask worker that lacks the package would end at its first task, with a word in its log only.
+    for found in client.run(edition, on_error="return").values():
+        if isinstance(found, Exception):
+            client.close()
+            raise _not_installed(address, found) from found
     return client
 
 
@@ -267,16 +275,13 @@ def _refuse_other_version(client: Any, address: str) -> None:
         )
 
 
-def _not_installed(address: str, error: ImportError) -> ClusterError:
+def _not_installed(address: str, error: Exception) -> ClusterError:
+    cause = str(error.__cause__ or error).strip().splitlines()[0]
     return ClusterError(
-        f"a machine of the cluster lacks what the grader needs: {error}",
+        f"a machine of the cluster lacks what the grader needs: {cause}",
         place=address,
         remedy="Install the course with `.[teach,cluster]` for the scheduler and each worker.",
     )
-
-
-def _last(error: Any) -> str:
-    return str(getattr(error.last_worker, "address", "unknown"))
 
 
 def _read_outcome(text: str, job: Job) -> Outcome:

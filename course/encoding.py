@@ -198,12 +198,16 @@ def torch_object(path: str) -> Any:
 
 def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
     def write(encoder: _Encoder, value: Any, depth: int) -> Any:
+        if encoder.items + len(value) > encoder.limits.items:
+            return encoder.refuse(f"a {tag} of {len(value)} items is more than is looked at")
         return {"t": tag, "v": [encoder.node(item, depth + 1) for item in list(value)]}
 
     return write
 
 
 def _mapping(encoder: _Encoder, value: Any, depth: int) -> Any:
+    if encoder.items + 2 * len(value) > encoder.limits.items:
+        return encoder.refuse(f"a dict of {len(value)} items is more than is looked at")
     pairs = [[encoder.node(k, depth + 1), encoder.node(v, depth + 1)] for k, v in dict.items(value)]
     return {"t": "dict", "v": pairs}
 

@@ -19,7 +19,7 @@ from torch.utils.data import WeightedRandomSampler
 
 __all__ = ["folder_listing", "picture_folder", "sampler_epochs"]
 
-_MOST_INDICES = 100_000  # a sampler that never ends is cut off here
+_MOST_INDICES = 50_000  # a sampler that never ends is cut off here; three epochs fit a frame
 
 
 def sampler_epochs(
@@ -105,7 +105,7 @@ def picture_folder(
             return Path(path).read_text()
 
         pictures = dataset(name, load)
-        weight = [float(one) for one in weights(pictures)]
+        weight = [float(one) for one in islice(weights(pictures), _MOST_INDICES)]
         seen = {"classes": list(pictures.classes), "len": len(pictures), "weights": weight}
         seen |= {"loads": list(loads), "targets": [int(label) for label in pictures.targets]}
         return seen | {"items": [list(pictures[i]) for i in range(min(len(pictures), 200))]}

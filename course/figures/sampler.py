@@ -71,7 +71,7 @@ def format_mean(mean: float) -> str:
     >>> format_mean(25.5), format_mean(3.0000000001), format_mean(0.01)
     ('25.5', '3', '0.01')
     """
-    if abs(mean - round(mean)) < 1e-6:
+    if abs(mean - round(mean)) < 1e-4:  # weights in float32 are not exact
         return str(round(mean))
     return f"{mean:.1f}" if mean >= 0.095 else f"{mean:.2g}"
 

@@ -75,7 +75,7 @@ def test_using_torchs_own_weighted_sampler_is_noticed() -> None:
 
 def test_a_sampler_without_an_end_is_cut_off_and_one_without_len_says_so() -> None:
     seen = sampler_epochs(Endless, epochs=1)
-    assert len(seen["epochs"][0]) == 100_000
+    assert len(seen["epochs"][0]) == 50_000
     assert seen["len"] == "TypeError: object of type 'Endless' has no len()"
 
 

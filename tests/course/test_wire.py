@@ -137,6 +137,12 @@ def test_an_endless_nesting_ends_as_absent() -> None:
     assert isinstance(seen, Absent) and "nested deeper" in seen.reason
 
 
+@pytest.mark.parametrize("huge", [list(range(300_000)), dict.fromkeys(range(150_000))])
+def test_a_collection_with_too_many_items_becomes_absent(huge: Any) -> None:
+    seen = journey([huge, 1])
+    assert isinstance(seen[0], Absent) and "items" in seen[0].reason and seen[1] == 1
+
+
 def test_an_answer_stands_for_a_live_object() -> None:
     assert journey(AnswerRef("f"), resolve=lambda kind, key: (kind, key)) == ("answer", "f")
 
