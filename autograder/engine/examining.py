@@ -111,6 +111,8 @@ def _never() -> bool:
 def _test_run(
     outputs: Outputs, end: dict[str, Any], lost: Lost | None, line: Line | None
 ) -> TestRun:
+    if end["broken"]:
+        raise CheckerBroken(f"an answer's facts could not be read: {end['broken']}")
     if end["tampered"]:
         lost = Lost(Fate.TAMPERED, f"reported what cannot be: {end['tampered']}")
     elif end["failed"]:

@@ -14,7 +14,7 @@ from autograder.engine.examining import Checker, TestRun
 from autograder.engine.life import CellEnd, Fate, Life, Lost, Twin
 from autograder.engine.limits import Limits
 from autograder.engine.listening import Listener
-from autograder.engine.outputs import Output, Outputs
+from autograder.engine.outputs import TABLE_KEY, Output, Outputs
 from autograder.engine.plan import Part, Step
 from autograder.engine.zygotes import Zygote
 
@@ -114,6 +114,7 @@ class Execution:
             shown.outputs, shown.lost = tuple(outputs.as_list()), self._about_time(lost)
             return False
         outputs.end_with(end.error, end.value)
+        outputs.drop_metadata(TABLE_KEY)
         shown.outputs, shown.count = tuple(outputs.as_list()), end.count
         shown.error, shown.memory_error = end.error, _is_memory_error(end)
         if shown.memory_error and end.nbytes > 0.6 * self._limits.memory_nbytes:

@@ -166,49 +166,57 @@ class FrameReader:
 
 
 def endpoint(fd: int) -> tuple[Send, Receive]:
-    """Two functions that write and read frames on a blocking file descriptor.
+    """Two functions that write and read frames on a blocking file descriptor."""
+    return endpoint_maker()(fd)
 
-    They close over everything they use, so that code which replaces `os.write`, `json.dumps` or
-    the names of this module later does not change them.
+
+def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:
+    """A function like `endpoint` that closes over everything it uses.
+
+    Code that later replaces `os.write`, `json.dumps`, `len` or the names of this module does not
+    change what it does, nor what the functions do that it gives.
     """
     write, read, to_json, from_json = os.write, os.read, _json_writer(), _json_reader()
     head, size, unpack_from, magic = _HEAD, _SIZE, struct.unpack_from, MAGIC
     view, length, join, total, Error = memoryview, len, b"".join, sum, FrameError
-    block, text_of, bytes_of = _BLOCK_NBYTES, str, bytearray
+    block, text_of, bytes_of, frozen = _BLOCK_NBYTES, str, bytearray, bytes
 
-    def send(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = ()) -> None:
-        text = to_json(body)
-        views = [view(one).cast("B") for one in buffers]
-        sizes = [size.pack(length(one)) for one in views]
-        first = join([head.pack(magic, kind, length(views), id_, length(text)), *sizes, text])
-        for part in [view(first), *views]:
-            while length(part):
-                part = part[write(fd, part) :]
+    def open_endpoint(fd: int) -> tuple[Send, Receive]:
+        def send(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = (), /) -> None:
+            text = to_json(body)
+            views = [view(one).cast("B") for one in buffers]
+            sizes = [size.pack(length(one)) for one in views]
+            start = head.pack(magic, kind, length(views), id_, length(text))
+            for part in [view(join([start, *sizes, text])), *views]:
+                while length(part):
+                    part = part[write(fd, part) :]
 
-    def exactly(nbytes: int) -> bytearray:
-        data = bytes_of()
-        while length(data) < nbytes:
-            wanted = nbytes - length(data)
-            piece = read(fd, wanted if wanted < block else block)
-            if not piece:
-                raise Error("the other end closed the channel")
-            data += piece
-        return data
+        def exactly(nbytes: int) -> bytearray:
+            data = bytes_of()
+            while length(data) < nbytes:
+                wanted = nbytes - length(data)
+                piece = read(fd, wanted if wanted < block else block)
+                if not piece:
+                    raise Error("the other end closed the channel")
+                data += piece
+            return data
 
-    def receive() -> tuple[int, int, Any, list[bytes]]:
-        mark, kind, count, id_, body_nbytes = head.unpack(exactly(head.size))
-        if mark != magic:
-            raise Error("the bytes do not begin as a frame does")
-        sizes = unpack_from(f"<{count}Q", exactly(count * size.size))
-        body = from_json(text_of(exactly(body_nbytes), "utf-8"))
-        data = exactly(total(sizes))
-        buffers, at = [], 0
-        for one in sizes:
-            buffers.append(bytes(data[at : at + one]))
-            at += one
-        return kind, id_, body, buffers
+        def receive() -> tuple[int, int, Any, list[bytes]]:
+            mark, kind, count, id_, body_nbytes = head.unpack(exactly(head.size))
+            if mark != magic:
+                raise Error("the bytes do not begin as a frame does")
+            sizes = unpack_from(f"<{count}Q", exactly(count * size.size))
+            body = from_json(text_of(exactly(body_nbytes), "utf-8"))
+            data = exactly(total(sizes))
+            buffers, at = [], 0
+            for one in sizes:
+                buffers.append(frozen(data[at : at + one]))
+                at += one
+            return kind, id_, body, buffers
 
-    return send, receive
+        return send, receive
+
+    return open_endpoint
 
 
 def fd_taker(channel: int) -> Callable[[], int]:

@@ -23,7 +23,7 @@ from autograder.engine.frames import Frame, FrameError, Kind
 from autograder.engine.limits import Limits
 from autograder.engine.listening import Channel, Closed, Late, Listener, drain
 from autograder.engine.outputs import Outputs
-from autograder.engine.zygotes import Exit, Zygote
+from autograder.engine.zygotes import Exit, Zygote, ZygoteError
 
 _PAGE_NBYTES = os.sysconf("SC_PAGESIZE")
 _FILE_BLOCK_NBYTES = 32 * 2**20
@@ -120,8 +120,22 @@ class Life:
         listener.look_after(zygote.control.fileno(), self._hear_zygote)
 
     def begin(self, setup: str, files: Mapping[str, bytes], until: float) -> None:
-        """Lay out the lesson's files, and tell which names probes may use."""
-        self._baseline_pages = _whole(self._expect(Kind.READY, until).get("pages"))
+        """Lay out the lesson's files, and tell which names probes may use.
+
+        No learner code has run yet: whatever goes wrong here is a `ZygoteError`.
+        """
+        self._outputs = Outputs(self._limits)  # what the init has to say
+        try:
+            self._baseline_pages = _whole(self._expect(Kind.READY, until).get("pages"))
+            self._lay_out(setup, files)
+        except (Lost, FrameError) as lost:
+            self._drain_all()
+            said = " ".join(one["text"].strip() for one in self._outputs.as_list())
+            raise ZygoteError(f"a student process could not be prepared: {lost}. {said}") from None
+        finally:
+            self._outputs = None
+
+    def _lay_out(self, setup: str, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
             for start in range(0, max(1, len(content)), _FILE_BLOCK_NBYTES):
                 block = content[start : start + _FILE_BLOCK_NBYTES]

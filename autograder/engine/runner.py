@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from autograder.engine.limits import Limits
-from autograder.engine.sandbox import bubblewrap
+from autograder.engine.sandbox import ONE_THREAD, bubblewrap
 from autograder.engine.worker import orders
 from autograder.errors import AutograderError, UsageError
 from autograder.runner import Job, Outcome
@@ -167,9 +167,9 @@ class _Worker:
         self.connection = Connection(ours.detach())
         root = str(Path(__file__).resolve().parents[2])
         paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        own = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        own = {"PYTHONPATH": paths, "NBGRADER_EXECUTION": "autograde"}
+        own |= dict.fromkeys(ONE_THREAD, "1")
         own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
-        own |= {"NBGRADER_EXECUTION": "autograde"}
         argument = orders(theirs.fileno(), limits, sandbox=sandbox, hide=hide)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "autograder.engine.worker", argument],

@@ -18,13 +18,14 @@ import sysconfig
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import course
 from autograder.engine.limits import Limits
 from autograder.errors import AutograderError
 
 UNPRIVILEGED_UID = 64_001  # the user that learners' code runs as where the grader is root
+ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _ENGINE = "/engine"
 _OWN = ("/work", "/engine", "/dev")
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
@@ -222,11 +223,19 @@ def _site_packages() -> list[Path]:
 def _trusted_packages() -> list[str]:
     """The course and this package at a place of their own; no answers, no lessons."""
     root, engine = _root_of_packages(), Path(__file__).parent
-    words = _bind(Path(course.__file__).parent, f"{_ENGINE}/course")
+    words = _bind(_course_package(), f"{_ENGINE}/course")
     words += _bind(engine, f"{_ENGINE}/autograder/engine")
     for name in ("__init__.py", "errors.py"):
         words += _bind(root / "autograder" / name, f"{_ENGINE}/autograder/{name}")
     return words
+
+
+def _course_package() -> Path:
+    """The directory of `course`, found without importing it, which would load torch."""
+    spec = find_spec("course")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
 
 
 def _bind(source: Path, target: str) -> list[str]:
@@ -259,9 +268,7 @@ def _environment(python_path: str) -> dict[str, str]:
         "PYTHONPATH": python_path,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "OMP_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
+        **dict.fromkeys(ONE_THREAD, "1"),
         "CUDA_VISIBLE_DEVICES": "",
         "NBGRADER_EXECUTION": "autograde",  # what nbgrader sets while it grades
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",

@@ -1,4 +1,19 @@
-"""Turns what became of the cells into the record of a submission; pure decisions."""
+"""Turns what became of the cells into the record of a submission; pure decisions.
+
+    what happened                                        status          points
+    a test cell ran to its end                           graded          what its checks give
+    an endless loop, also one that swallows exceptions   timeout         none; others are graded
+    more memory than allowed, also in child processes    out-of-memory   none; others are graded
+    os._exit, a segmentation fault, a signal             crashed         none; others are graded
+    frames that are none, facts that contradict          tampered        none; others are graded
+    exit(), quit(), sys.exit(), input(), any exception   graded          of what was defined before
+    a file that is no notebook                           malformed       none
+    no file                                              missing         none
+    a fault of the grader itself, twice in a row         infrastructure  none; it is due again
+
+An answer cell that ends the process is left out, and its exercise keeps the status even where
+another cell defines the answer.  A submission has the gravest status of its cells and exercises.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +24,12 @@ from dataclasses import replace
 
 from autograder.engine.execution import Shown
 from autograder.engine.life import Lost
-from autograder.engine.outputs import Output
+from autograder.engine.outputs import TABLE_KEY, Output
 from autograder.engine.plan import Part, Step
 from autograder.lessons import Exercise
 from autograder.records import ExerciseRecord, RecordError, Status
 from autograder.regions import stubbed
 
-TABLE_KEY = "pytorch-measured"
 _TEXT_STUB = "YOUR ANSWER HERE"  # what nbgrader leaves of an answer in words
 # A submission is called after the first of these that one of its cells or exercises got.
 _GRAVEST_FIRST = (

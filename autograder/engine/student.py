@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine.frames import Kind, Receive, Send, endpoint, fd_taker
+from autograder.engine.frames import Kind, Receive, Send, endpoint_maker, fd_taker
 from autograder.engine.recorder import Recorder
 from autograder.engine.seal import Seal
 from autograder.engine.shell import Shell, record_with
@@ -45,34 +45,34 @@ class Prepared:
 
 def live(channel: int, prepared: Prepared) -> None:
     """Obey the channel until it ends; never returns to the caller's code in the zygote."""
-    send, receive = endpoint(channel)
+    open_endpoint = endpoint_maker()
+    send, receive = open_endpoint(channel)
     recorder = record_with(prepared.shell, lambda event: send(EVENT, 0, event), prepared.text_chars)
-    probe_names: dict[str, Any] = {"__name__": "probes"}
-    serve = _server(prepared, probe_names)
-    hooks = _Hooks(prepared.shell)
-    take_fd = fd_taker(channel)
+    probe_names: dict[str, Any] = {"__name__": "probes", "__builtins__": prepared.trusted.builtins}
+    be_twin = _twin_maker(open_endpoint, recorder, _server(prepared, probe_names))
+    hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
-    address_space = _address_space
+    address_space, write, define = _address_space_reader(), _write_file, _define
 
     def write_file(body: Any, buffers: list[bytes]) -> None:
-        _write_file(body["name"], buffers[0])
+        write(body["name"], buffers[0])
 
     def set_up(body: Any, buffers: list[bytes]) -> None:
-        _define(body["source"], probe_names)
+        define(body["source"], probe_names)
 
     def run(body: Any, buffers: list[bytes]) -> None:
         if body["plain"]:
             hooks.restore()
         end = run_cell(body["source"])
-        send(DONE, 0, {"error": end.error, "value": end.value[:500], "count": end.count,
-                       "pages": address_space()})  # fmt: skip
+        about = {"error": end.error, "value": end.value[:500], "count": end.count}
+        send(DONE, 0, {**about, "pages": address_space()})
 
     def park(body: Any, buffers: list[bytes]) -> None:
         twin_channel = take_fd()
         pid = fork()
         if pid == 0:
             close(channel)
-            _be_twin(twin_channel, recorder, serve, leave)
+            be_twin(twin_channel)
         close(twin_channel)
         send(PARKED, 0, {"pid": pid})
 
@@ -95,27 +95,31 @@ READY, EVENT, DONE, PARKED, REPLY, FAILED = (
 )
 
 
-def _be_twin(channel: int, recorder: Recorder, serve: Serve, leave: Callable[[int], Any]) -> None:
-    """Answer requests until the channel ends; what is printed meanwhile goes nowhere."""
-    send, receive = endpoint(channel)
-    recorder._emit = _nowhere
-    _silence()
-    try:
-        while True:
-            _answer(send, receive, serve)
-    finally:
-        leave(70)
+def _twin_maker(
+    open_endpoint: Callable[[int], tuple[Send, Receive]], recorder: Recorder, serve: Serve
+) -> Callable[[int], None]:
+    """A function that answers requests on a channel until it ends, and then ends the process."""
+    leave, silence, nowhere = os._exit, _silencer(), _nowhere
+    replied, failed = REPLY, FAILED
 
+    def be_twin(channel: int) -> None:
+        try:
+            send, receive = open_endpoint(channel)
+            recorder._emit = nowhere  # what is printed meanwhile goes nowhere
+            silence()
+            while True:
+                _, number, body, buffers = receive()
+                try:
+                    reply, reply_buffers = serve(body, buffers)
+                except BaseException as error:  # whatever the learner's objects raise
+                    name = type(error).__name__
+                    send(failed, number, {"error": name if type(name) is str else "error"})
+                else:
+                    send(replied, number, reply, reply_buffers)
+        finally:
+            leave(70)
 
-def _answer(send: Send, receive: Receive, serve: Serve) -> None:
-    _, number, body, buffers = receive()
-    try:
-        reply, reply_buffers = serve(body, buffers)
-    except BaseException as error:  # whatever the learner's objects raise while being measured
-        name = type(error).__name__
-        send(FAILED, number, {"error": name if type(name) is str else "error"})
-    else:
-        send(REPLY, number, reply, reply_buffers)
+    return be_twin
 
 
 def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
@@ -174,21 +178,35 @@ def _write_file(name: str, content: bytes) -> None:
         file.write(content)
 
 
-def _silence() -> None:
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)
-    os.dup2(nothing, 2)
-    os.close(nothing)
+def _silencer() -> Callable[[], None]:
+    """A function that sends what programs write to nowhere."""
+    opened, duplicate, close, path, mode = os.open, os.dup2, os.close, os.devnull, os.O_WRONLY
+
+    def silence() -> None:
+        nothing = opened(path, mode)
+        duplicate(nothing, 1)
+        duplicate(nothing, 2)
+        close(nothing)
+
+    return silence
 
 
 def _nowhere(event: object) -> None:
     pass
 
 
-def _address_space() -> int:
-    """The number of pages of address space in use, 0 where it cannot be read."""
-    try:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[0])
-    except Exception:
-        return 0
+def _address_space_reader() -> Callable[[], int]:
+    """A function that tells the pages of address space in use, 0 where it cannot."""
+    opened, read, close, mode = os.open, os.read, os.close, os.O_RDONLY
+
+    def address_space() -> int:
+        try:
+            fd = opened("/proc/self/statm", mode)
+            try:
+                return int(read(fd, 100).split()[0])
+            finally:
+                close(fd)
+        except OSError:  # no descriptor is left, or no /proc
+            return 0
+
+    return address_space

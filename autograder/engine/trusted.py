@@ -1,40 +1,41 @@
-"""Copies of the course's measuring modules that no learner's code has a name for.
+"""Copies of the measuring modules that no learner's code has a name for.
 
-A notebook may replace `course.facts.facts` or any other name of the package; what it reaches by
-`import course` is a second set of modules.  The first set, loaded before, measures.
+A notebook may replace `course.facts.facts`, `len`, or any other name it can reach; what it
+reaches by `import course` and `import builtins` is a second set.  The first set, loaded before,
+measures: modules that are not in `sys.modules`, whose functions look names up in each other and in
+built-ins of their own.
 """
 
 from __future__ import annotations
 
+import builtins
 import sys
-from contextlib import suppress
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pkgutil import iter_modules, walk_packages
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch.overrides import resolve_name
 
-# What serves a request, and what a set-up cell is likely to import.
-_MEASURING = ("course.answers", "course.probes", "course.observe", "course.wire")
-_OFFERED = (
-    "course",
-    "course.checks",
-    "course.probes",
-    "course.figures",
-    "course.figures.storage",
-    "course.quiz",
-    "course.widgets",
-    "course.widgets.storage",
-)
+_MEASURING = ("course.answers", "course.observe", "course.wire")  # and all probes
+_SERVING = ("autograder.engine.student", "autograder.engine.frames", "autograder.engine.seal")
+# Slow to import and used by whole lessons; loaded once where they are installed.
+_USED_BY_LESSONS = ("numpy", "torch.utils.data", "sklearn.datasets", "torchvision.datasets")
 
 
 @dataclass(frozen=True)
 class Trusted:
-    """The measuring modules by name, out of `sys.modules`."""
+    """The measuring modules by name, out of `sys.modules`, and the built-ins they use."""
 
     modules: dict[str, ModuleType]
+    builtins: dict[str, Any]
 
     def get(self, module: str, name: str) -> Any:
         """The object `name` of one of the modules; raises LookupError where it is not there."""
@@ -45,20 +46,36 @@ class Trusted:
 
 
 def load_trusted() -> Trusted:
-    """Load the course twice: the modules that measure, and those that a notebook imports."""
-    for name in _MEASURING:
-        import_module(name)
-    mine = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_course(name)}
+    """Load the measuring modules apart, then those that a notebook imports."""
+    own = dict(vars(builtins))
+    before = _taken_out(_SERVING)
+    with _own_builtins(own):
+        for name in (*_MEASURING, *_probe_modules(), *_SERVING):
+            import_module(name)
+    mine = _taken_out([name for name in sys.modules if _is_trusted(name)])
+    sys.modules.update(before)
     load_offered()
-    return Trusted(mine)
+    return Trusted(mine, own)
 
 
 def load_offered() -> None:
-    """Import what set-up cells import; the course's own figures will not be drawn here."""
-    for name in _OFFERED:
-        with suppress(ImportError):  # a lesson that needs it will say so
+    """Import what notebooks import; the course's own figures will not be drawn here."""
+    for name in (*_course_modules(), *_USED_BY_LESSONS):
+        # A lesson that needs what cannot be imported will say so itself.
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             import_module(name)
     import_module("course.figures").draw_nothing()
+
+
+def _probe_modules() -> list[str]:
+    found = (module.name for module in iter_modules(import_module("course").__path__))
+    return [f"course.{name}" for name in found if name.startswith("probes")]
+
+
+def _course_modules() -> list[str]:
+    package = import_module("course")
+    return ["course", *(found.name for found in walk_packages(package.__path__, "course."))]
 
 
 def warm_up_torch() -> None:
@@ -68,5 +85,49 @@ def warm_up_torch() -> None:
     torch.manual_seed(torch.initial_seed())  # 5 ms: reads the sources named in a stack trace
 
 
-def _is_course(name: str) -> bool:
-    return name == "course" or name.startswith("course.")
+def _is_trusted(name: str) -> bool:
+    return name == "course" or name.startswith("course.") or name in _SERVING
+
+
+def _taken_out(names: Iterable[str]) -> dict[str, ModuleType]:
+    return {name: sys.modules.pop(name) for name in list(names) if name in sys.modules}
+
+
+@contextmanager
+def _own_builtins(own: dict[str, Any]) -> Iterator[None]:
+    """While this lasts, trusted modules are loaded with these built-ins."""
+    finder = _Finder(own)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Finder(MetaPathFinder):
+    """Finds trusted modules where they always are, and has them loaded by `_Loader`."""
+
+    def __init__(self, own: dict[str, Any]) -> None:
+        self._own = own
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not _is_trusted(fullname):
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(fullname, spec.loader.path, self._own)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module whose functions look up `len` and the like in a dictionary of their own."""
+
+    def __init__(self, name: str, path: str, own: dict[str, Any]) -> None:
+        super().__init__(name, path)
+        self._own = own
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)["__builtins__"] = self._own
+        super().exec_module(module)

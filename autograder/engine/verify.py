@@ -66,12 +66,16 @@ def _same_tensor(sent: torch.Tensor, reported: Any, where: str) -> None:
 
 def _same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
     with torch.no_grad():
-        one, other = (t.detach().resolve_conj().resolve_neg().contiguous() for t in (a, b))
+        one, other = (t.detach().resolve_conj().resolve_neg() for t in (a, b))
         if one.dtype != other.dtype or one.shape != other.shape:
             return False
-        if one.numel() == 0:
-            return True
-        return torch.equal(one.reshape(-1).view(torch.uint8), other.reshape(-1).view(torch.uint8))
+        return torch.equal(_bytes(one), _bytes(other))
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    # A copy: a tensor of one element counts as contiguous whatever its stride, but has no bytes.
+    copy = torch.empty(tensor.numel(), dtype=tensor.dtype)
+    return copy.copy_(tensor.reshape(-1)).view(torch.uint8)
 
 
 def _facts_in(value: Value) -> Iterator[TensorFacts]:

@@ -17,9 +17,9 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from autograder.engine import kernel
 from autograder.engine.barrier import WORK, Plumbing, Walls, become_init
@@ -55,9 +55,9 @@ def main() -> None:
     else:
         kernel.die_with_parent()
     control = socket.socket(fileno=orders.control)
-    prepared = _prepare(orders)
+    live = _prepare(orders)
     control.send(json.dumps({"ready": os.getpid()}).encode())
-    _Zygote(control, orders, prepared).obey()
+    _Zygote(control, orders, live).obey()
 
 
 def _enter_namespaces(uid: int | None) -> None:
@@ -81,15 +81,13 @@ def _enter_namespaces(uid: int | None) -> None:
     kernel.forbid_user_namespaces()
 
 
-def _prepare(orders: Orders) -> Any:
+def _prepare(orders: Orders) -> Callable[[int], None]:
     """Import everything a cell is likely to use, then make this process cheap to fork."""
     tempfile.tempdir = WORK if orders.sandbox else None  # not what a submission will use
     import torch
     import torch.utils.data
 
-    from autograder.engine.seal import Seal
     from autograder.engine.shell import new_shell, warm_up
-    from autograder.engine.student import Prepared
     from autograder.engine.trusted import load_trusted, warm_up_torch
 
     torch.set_num_threads(1)
@@ -100,22 +98,27 @@ def _prepare(orders: Orders) -> Any:
         import matplotlib.pyplot  # noqa: F401  (loads the fonts once, for every figure)
     warm_up(shell)
     warm_up_torch()
-    seal = Seal(trusted.modules.values())
+    student = "autograder.engine.student"
+    seal = trusted.get("autograder.engine.seal", "Seal")(trusted.modules.values())
+    prepared = trusted.get(student, "Prepared")(shell, trusted, seal, orders.limits.text_chars)
+    live = trusted.get(student, "live")
     tempfile.tempdir = None
+    for name in [name for name in sys.modules if name.partition(".")[0] == "autograder"]:
+        del sys.modules[name]  # whoever imports them from a cell gets copies
     sys.path[:] = [*(path for path in sys.path if path), ""]  # a file of a lesson shadows nothing
     if len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("a thread was started before the fork; its locks would stay locked")
     gc.collect()
     gc.freeze()
     kernel.use_huge_pages()
-    return Prepared(shell, trusted, seal, orders.limits.text_chars)
+    return lambda channel: live(channel, prepared)
 
 
 class _Zygote:
     """Serves one submission at a time."""
 
-    def __init__(self, control: socket.socket, orders: Orders, prepared: Any) -> None:
-        self._control, self._orders, self._prepared = control, orders, prepared
+    def __init__(self, control: socket.socket, orders: Orders, live: Callable[[int], None]) -> None:
+        self._control, self._orders, self._live = control, orders, live
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if orders.sandbox else -1
         self._baseline = _anonymous_nbytes("self")
         self._child = 0
@@ -160,8 +163,7 @@ class _Zygote:
         pid = os.fork()
         if pid == 0:
             self._control.detach()
-            prepared = self._prepared
-            become_init(plumbing, walls, lambda channel: _live(channel, prepared))
+            become_init(plumbing, walls, self._live)
         if orders.sandbox:
             kernel.enter_namespace(self._own_pids)
         for fd in (plumbing.channel, plumbing.stdout, plumbing.stderr, plumbing.init):
@@ -196,12 +198,6 @@ class _Zygote:
         if sum(_own_nbytes(pid) for pid in pids) > limit:
             self._oom = True
             self._kill()
-
-
-def _live(channel: int, prepared: Any) -> None:
-    from autograder.engine.student import live
-
-    live(channel, prepared)
 
 
 def _anonymous_nbytes(pid: str) -> int:

@@ -18,6 +18,7 @@ from tests.autograder.engine.exam import (
     exam_cells,
     grade,
     graded_cell,
+    shown,
 )
 
 WITHOUT_ATTACK = 1.0  # the points of WRONG: it leaves its argument unchanged
@@ -136,6 +137,11 @@ ATTACKS = {
 }
 
 
+# These leave the notebook as it is, so the other exercise gets its points.
+HARMLESS = {"patched torch", "patched builtins", "published table", "equal to all", "equal tensor"}
+HARMLESS |= {"patched course", "renamed", "traced", "patched json", "modules removed"}
+
+
 def assert_nothing_leaked(outcome: Outcome) -> None:
     """Neither outputs nor record hold the text, the inputs or the results of the hidden test."""
     assert outcome.notebook is not None
@@ -151,6 +157,8 @@ def test_an_attack_on_python_torch_or_the_course_brings_no_points(
 ) -> None:
     outcome = grade(tmp_path, exam_cells(total=ATTACKS[attack]))
     assert answers(outcome)["total"].score <= WITHOUT_ATTACK
+    assert "pytorch-measured" not in shown(outcome, "total")
+    assert answers(outcome)["twice"].score == 2.0 or attack not in HARMLESS
     assert_nothing_leaked(outcome)
 
 
