@@ -116,7 +116,9 @@ def test_without_bubblewrap_the_grader_refuses_and_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sandbox.shutil, "which", lambda *a, **k: None)
-    with pytest.raises(SandboxError, match=r"bubblewrap, which keeps .* is not installed") as caught:
+    with pytest.raises(
+        SandboxError, match=r"bubblewrap, which keeps .* is not installed"
+    ) as caught:
         EngineRunner(1)
     assert "apt-get install bubblewrap" in str(caught.value)
     assert "--no-sandbox" in str(caught.value)
