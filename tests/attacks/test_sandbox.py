@@ -28,9 +28,9 @@ from tests.autograder.engine.exam import (
 )
 
 
-def run(root: Path, attack: str) -> tuple[Outcome, str]:
+def run(root: Path, attack: str, *, patient: bool = False) -> tuple[Outcome, str]:
     """The outcome of a right submission with an attack in a cell at its end, and what it said."""
-    outcome = grade(root, [*exam_cells(), code(attack, "attack")])
+    outcome = grade(root, [*exam_cells(), code(attack, "attack")], patient=patient)
     return outcome, printed(outcome, "attack")
 
 
@@ -54,7 +54,7 @@ print("searched")"""
 
 def test_no_file_of_the_course_can_be_found_on_the_disk(tmp_path: Path) -> None:
     (tmp_path / "gradebook.db").write_text(SECRET)
-    outcome, said = run(tmp_path, SEARCH_FILES)
+    outcome, said = run(tmp_path, SEARCH_FILES, patient=True)
     assert said == "searched\n"
     assert outcome.record.score == 5.0
 
@@ -102,7 +102,7 @@ print([text for text in In[:-1] if "check" in text])"""
 
 
 def test_the_hidden_tests_are_in_no_memory_that_can_be_read(tmp_path: Path) -> None:
-    outcome, said = run(tmp_path, SEARCH_MEMORY)
+    outcome, said = run(tmp_path, SEARCH_MEMORY, patient=True)
     lines = said.splitlines()
     assert lines[:3] == ["0", "0", "1 PermissionError"]
     assert [line for line in lines[3:-1] if not line.endswith(" 0")] == []
