@@ -20,6 +20,7 @@ from typing import NoReturn
 from autograder.engine import kernel, limits
 from autograder.engine.frames import FrameError, Kind, endpoint
 from autograder.engine.limits import Limits
+from autograder.engine.syscalls import refuse_dangerous_calls
 
 WORK = "/work"
 LESSON, TMP, SHM, HOME = (f"{WORK}/{name}" for name in ("lesson", "tmp", "shm", "home"))
@@ -105,6 +106,7 @@ def _become_student(plumbing: Plumbing, bounds: Limits, live: Callable[[int], No
         with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
             score.write("900")
         limits.apply(bounds)
+        refuse_dangerous_calls()
         live(CHANNEL_FD)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
@@ -153,7 +155,7 @@ def _watch(channel: int, student: int) -> None:
                 _, _, body, _ = receive()
             except FrameError:
                 return
-            with suppress(OSError):
+            with suppress(OSError, OverflowError):
                 os.kill(body["kill"], signal.SIGKILL)
 
 

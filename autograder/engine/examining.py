@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.engine.frames import FrameError, Kind
 from autograder.engine.life import Fate, Line, Lost
-from autograder.engine.limits import Limits
+from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.listening import Channel, Closed, Late, Listener
 from autograder.engine.outputs import Output, Outputs
 from autograder.engine.shell import Shell
@@ -128,6 +128,7 @@ def _be_checker(channel: int, shell: Shell, folder: str, limits: Limits) -> None
 
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        limit_memory(limits)
         check(channel, shell, folder, limits.text_chars)
     except BaseException:
         os._exit(1)

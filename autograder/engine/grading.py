@@ -24,12 +24,13 @@ from autograder.engine.examining import Checker, CheckerBroken
 from autograder.engine.execution import Execution, Material, Shown, student_forker
 from autograder.engine.limits import Limits
 from autograder.engine.listening import Listener
+from autograder.engine.needs import modules_needed
 from autograder.engine.plan import Part, Step, plan, setup_source
 from autograder.engine.repair import Malformed, Repaired, read_submission, repair
 from autograder.engine.sandbox import SandboxError, is_shown
 from autograder.engine.scoring import judge, notes_of, submission_status
 from autograder.engine.shell import new_shell, warm_up
-from autograder.engine.trusted import load_offered, warm_up_torch
+from autograder.engine.trusted import load_modules, load_offered, warm_up_torch
 from autograder.engine.zygotes import Zygote, ZygoteError
 from autograder.lessons import Lesson
 from autograder.notebooks import RawCell, read_notebook
@@ -47,27 +48,34 @@ class _Known:
     metadata: dict[str, object]
     material: Material
     folder: str
+    modules: tuple[str, ...]
 
 
 class Grader:
     """Turns jobs into outcomes; never raises for anything that a submission contains."""
 
-    def __init__(self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()) -> None:
-        """Load everything and start the zygote."""
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        sandbox: bool = True,
+        hide: Iterable[Path] = (),
+        zygote: Zygote | None = None,
+    ) -> None:
+        """Load everything; `zygote` may have been started already."""
         torch.set_num_threads(1)
         self._scratch = tempfile.mkdtemp(prefix="grader-")
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
         self.listener = Listener()
-        self._zygote = self._new_zygote()
+        self._zygote = zygote or self._new_zygote()
         self._shell = new_shell()
         warm_up(self._shell)
         warm_up_torch()
         load_offered()
         self._lessons: dict[str, _Known] = {}
-        gc.collect()
-        gc.freeze()
-        kernel.use_huge_pages()
+        _become_cheap_to_fork()
+        self._zygote.wait()
 
     def close(self) -> None:
         """End all processes and remove what was written."""
@@ -100,6 +108,7 @@ class Grader:
 
     def _execute(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
         known, steps = self._lesson(job.lesson), plan(repaired.cells)
+        self._zygote.load(known.modules)
         execution = Execution(
             steps,
             known.material,
@@ -122,6 +131,8 @@ class Grader:
             self._shell.translate(
                 step.source for step in plan(known.cells) if step.part is Part.TEST
             )
+            load_modules(known.modules)
+            _become_cheap_to_fork()
             self._lessons[key] = known
         return self._lessons[key]
 
@@ -154,7 +165,14 @@ def _know(lesson: Lesson, folder: Path) -> _Known:
         target.symlink_to(path.resolve())
     files = {name: path.read_bytes() for name, path in names.items()}
     material = Material(setup_source(cells), files)
-    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder))
+    modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules)
+
+
+def _become_cheap_to_fork() -> None:
+    gc.collect()
+    gc.freeze()
+    kernel.use_huge_pages()
 
 
 def _read(path: Path, limit: int) -> bytes:

@@ -99,8 +99,7 @@ class Outputs:
             return
         self._make_way()
         output = {"output_type": "display_data", "data": data, "metadata": metadata}
-        self._append(output)
-        if isinstance(name, str):
+        if self._append(output) and isinstance(name, str):
             self._shown.setdefault(name, []).append(output)
 
     def _result(self, event: Event, nbytes: int) -> None:
@@ -134,9 +133,11 @@ class Outputs:
         if self._clear_next:
             self._found, self._shown, self._clear_next = [], {}, False
 
-    def _append(self, output: Output) -> None:
-        if len(self._found) < _MOST_OUTPUTS:
-            self._found.append(output)
+    def _append(self, output: Output) -> bool:
+        if len(self._found) >= _MOST_OUTPUTS:
+            return False
+        self._found.append(output)
+        return True
 
 
 _TAKERS: Mapping[str, Callable[[Outputs, Event, int], None]] = {

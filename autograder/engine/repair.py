@@ -21,6 +21,8 @@ from autograder.regions import HIDDEN, RegionError, split_regions, stubbed
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _DEFINES = re.compile(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", re.M)
+# What a file of small values becomes in memory is many times its size; text with commas is not.
+_MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
 _STUB_TEXT = "YOUR ANSWER HERE"
 
 
@@ -41,6 +43,8 @@ def read_submission(raw: bytes) -> dict[str, Any]:
     """The notebook in these bytes; raises `Malformed` with the cause and what to do."""
     if not raw.strip():
         raise Malformed("The file is empty. Hand in the notebook again.")
+    if raw.count(b"[") + raw.count(b"{") > _MOST_BRACKETS or raw.count(b",") > _MOST_COMMAS:
+        raise Malformed("The file has too many values to be a notebook. Clear its outputs.")
     try:
         notebook = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from pkgutil import iter_modules, walk_packages
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
@@ -26,8 +26,8 @@ from torch.overrides import resolve_name
 
 _MEASURING = ("course.answers", "course.observe", "course.wire")  # and all probes
 _SERVING = ("autograder.engine.student", "autograder.engine.frames", "autograder.engine.seal")
-# Slow to import and used by whole lessons; loaded once where they are installed.
-_USED_BY_LESSONS = ("numpy", "torch.utils.data", "sklearn.datasets", "torchvision.datasets")
+# What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
+_OFFERED = ("course", "course.checks", "course.probes", "course.figures", "torch.utils.data")
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,18 @@ def load_trusted() -> Trusted:
 
 
 def load_offered() -> None:
-    """Import what notebooks import; the course's own figures will not be drawn here."""
-    for name in (*_course_modules(), *_USED_BY_LESSONS):
+    """Import what all notebooks import; the course's own figures will not be drawn here."""
+    load_modules(_OFFERED)
+    import_module("course.figures").draw_nothing()
+
+
+def load_modules(names: Iterable[str]) -> None:
+    """Import modules, so that forks of this process have them."""
+    for name in names:
         # A lesson that needs what cannot be imported will say so itself.
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import_module(name)
-    import_module("course.figures").draw_nothing()
 
 
 def _probe_modules() -> list[str]:
@@ -73,14 +78,8 @@ def _probe_modules() -> list[str]:
     return [f"course.{name}" for name in found if name.startswith("probes")]
 
 
-def _course_modules() -> list[str]:
-    package = import_module("course")
-    return ["course", *(found.name for found in walk_packages(package.__path__, "course."))]
-
-
 def warm_up_torch() -> None:
-    """Load and fill what torch loads and fills at first use; no operator runs."""
-    import_module("torch._dynamo")  # 0.9 s: the first optimizer of a process imports it
+    """Fill what torch fills at first use; no operator runs."""
     resolve_name(torch.Tensor.reshape)  # 17 ms: a table of all functions that can be overridden
     torch.manual_seed(torch.initial_seed())  # 5 ms: reads the sources named in a stack trace
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine.limits import Limits
+from autograder.engine.zygotes import Zygote
 from autograder.errors import AutograderError
 
 
@@ -44,10 +45,12 @@ def main() -> None:
 
 
 def _grader(told: dict[str, Any]) -> Any:
+    hide = [Path(path) for path in told["hide"]]
+    limits, sandbox = Limits(**told["limits"]), told["sandbox"]
+    zygote = Zygote(limits, sandbox=sandbox, hide=hide)  # loads torch while this process does too
     from autograder.engine.grading import Grader
 
-    hide = [Path(path) for path in told["hide"]]
-    return Grader(Limits(**told["limits"]), sandbox=told["sandbox"], hide=hide)
+    return Grader(limits, sandbox=sandbox, hide=hide, zygote=zygote)
 
 
 def _grade(grader: Any, job: Any) -> Any:

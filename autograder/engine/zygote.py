@@ -5,6 +5,7 @@ a submission needs reaches the fork through its channel.  It obeys the worker ov
 
     {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
     {"kill": true}                          →  the submission ends, with all its processes
+    {"load": [names]}                       →  {"loaded": n}: later forks have these modules
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def main() -> None:
     else:
         kernel.die_with_parent()
     control = socket.socket(fileno=orders.control)
-    live = _prepare(orders)
+    ready = _prepare(orders)
     control.send(json.dumps({"ready": os.getpid()}).encode())
-    _Zygote(control, orders, live).obey()
+    _Zygote(control, orders, ready).obey()
 
 
 def _enter_namespaces(uid: int | None) -> None:
@@ -81,14 +82,14 @@ def _enter_namespaces(uid: int | None) -> None:
     kernel.forbid_user_namespaces()
 
 
-def _prepare(orders: Orders) -> Callable[[int], None]:
+def _prepare(orders: Orders) -> _Ready:
     """Import everything a cell is likely to use, then make this process cheap to fork."""
     tempfile.tempdir = WORK if orders.sandbox else None  # not what a submission will use
     import torch
     import torch.utils.data
 
     from autograder.engine.shell import new_shell, warm_up
-    from autograder.engine.trusted import load_trusted, warm_up_torch
+    from autograder.engine.trusted import load_modules, load_trusted, warm_up_torch
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
@@ -106,19 +107,31 @@ def _prepare(orders: Orders) -> Callable[[int], None]:
     for name in [name for name in sys.modules if name.partition(".")[0] == "autograder"]:
         del sys.modules[name]  # whoever imports them from a cell gets copies
     sys.path[:] = [*(path for path in sys.path if path), ""]  # a file of a lesson shadows nothing
+    _become_cheap_to_fork()
+    return _Ready(lambda channel: live(channel, prepared), load_modules)
+
+
+def _become_cheap_to_fork() -> None:
     if len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("a thread was started before the fork; its locks would stay locked")
     gc.collect()
     gc.freeze()
     kernel.use_huge_pages()
-    return lambda channel: live(channel, prepared)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """What the zygote has ready; it keeps what it no longer finds by name."""
+
+    live: Callable[[int], None]
+    load_modules: Callable[[list[str]], None]
 
 
 class _Zygote:
     """Serves one submission at a time."""
 
-    def __init__(self, control: socket.socket, orders: Orders, live: Callable[[int], None]) -> None:
-        self._control, self._orders, self._live = control, orders, live
+    def __init__(self, control: socket.socket, orders: Orders, ready: _Ready) -> None:
+        self._control, self._orders, self._ready = control, orders, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if orders.sandbox else -1
         self._baseline = _anonymous_nbytes("self")
         self._child = 0
@@ -152,8 +165,19 @@ class _Zygote:
         message = json.loads(data)
         if "fork" in message:
             self._fork(Plumbing(*fds), message["fork"])
+        elif "load" in message:
+            self._load(message["load"])
         elif message.get("kill"):
             self._kill()
+
+    def _load(self, names: list[str]) -> None:
+        # Some modules look for a directory to write to, and are broken for good without one.
+        tempfile.tempdir = WORK if self._orders.sandbox else None
+        self._ready.load_modules(names)
+        tempfile.tempdir = None
+        _become_cheap_to_fork()
+        self._baseline = _anonymous_nbytes("self")
+        self._control.send(json.dumps({"loaded": len(names)}).encode())
 
     def _fork(self, plumbing: Plumbing, folder: str) -> None:
         orders = self._orders
@@ -163,7 +187,7 @@ class _Zygote:
         pid = os.fork()
         if pid == 0:
             self._control.detach()
-            become_init(plumbing, walls, self._live)
+            become_init(plumbing, walls, self._ready.live)
         if orders.sandbox:
             kernel.enter_namespace(self._own_pids)
         for fd in (plumbing.channel, plumbing.stdout, plumbing.stderr, plumbing.init):

@@ -53,7 +53,7 @@ class Exit:
 
 
 class Zygote:
-    """A running zygote, inside bubblewrap unless `sandbox` is false."""
+    """A zygote, inside bubblewrap unless `sandbox` is false; it starts while its owner goes on."""
 
     def __init__(self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()) -> None:
         self._sandbox = sandbox
@@ -72,15 +72,32 @@ class Zygote:
             cwd="/",
         )
         theirs.close()
-        self._answer("ready", _START_S)
+        self._loaded: set[str] = set()
+        self._is_ready = False
 
     @property
     def control(self) -> socket.socket:
         """Becomes readable when the submission ended."""
         return self._control
 
+    def wait(self) -> None:
+        """Wait until it has started; raises `SandboxError` where it cannot."""
+        if not self._is_ready:
+            self._answer("ready", _START_S)
+            self._is_ready = True
+
+    def load(self, names: Iterable[str]) -> None:
+        """Have it import modules, so that student processes start with them."""
+        new = [name for name in names if name not in self._loaded]
+        if new:
+            self.wait()
+            self._loaded.update(new)
+            self._control.send(json.dumps({"load": new}).encode())
+            self._answer("loaded", _START_S)
+
     def fork(self) -> Lines:
         """Start a student process; the lines to it."""
+        self.wait()
         channel, their_channel = socket.socketpair()
         init, their_init = socket.socketpair()
         out, their_out = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)

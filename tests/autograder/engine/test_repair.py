@@ -158,6 +158,8 @@ def test_a_cell_that_claims_to_be_graded_is_an_ordinary_cell() -> None:
         (b'{"cells": [3]}', "Cell 1 of the notebook is not a code, markdown or raw cell"),
         (b'{"cells": [{"cell_type": "code", "source": [1]}]}', "Cell 1 of the notebook has no"),
         (b"[" * 200_000, "nested too deeply"),
+        (b"[" + b"[]," * 500_000 + b"[]]", "too many values"),
+        (b"[" + b"0," * 5_000_000 + b"0]", "too many values"),
     ],
 )
 def test_a_file_that_is_no_notebook_says_why(raw: bytes, reason: str) -> None:
