@@ -11,6 +11,8 @@ measured too: the same cells in one warm IPython shell each, with no grader arou
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -29,6 +31,7 @@ from autograder.lessons import Lesson
 from autograder.simulate import simulate
 
 ENGINE = "engine"
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
 class BenchError(AutograderError):
@@ -132,12 +135,14 @@ def _start_cost(room: Path, lesson: str, cells_cpu_s: float) -> float:
 
 
 def _execute(command: Sequence[str]) -> tuple[Cost, str]:
-    """Run a command to its end; what it cost, with all its children, and what it printed."""
+    """Run a command to its end; what it cost, with all its descendants, and what it printed."""
+    _adopt_orphans()
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
+        cpu = usage.ru_utime + usage.ru_stime + _cpu_of_orphans()
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)
@@ -147,7 +152,22 @@ def _execute(command: Sequence[str]) -> tuple[Cost, str]:
                 place=" ".join(command[:4]),
                 remedy="Run the command by hand; `autograder doctor` says what is missing.",
             )
-        return Cost(wall, usage.ru_utime + usage.ru_stime), output.read()
+        return Cost(wall, cpu), output.read()
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent ends first, to count their CPU too."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def _cpu_of_orphans() -> float:
+    total = 0.0
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            usage = os.wait4(-1, 0)[2]
+            total += usage.ru_utime + usage.ru_stime
+    return total
 
 
 def _must_agree(room: Path, names: list[str], lesson: str) -> None:

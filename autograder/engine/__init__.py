@@ -1,10 +1,12 @@
 """The grading engine: learners' code in a sandbox, test cells in a process of their own.
 
     EngineRunner (main process)
-      └─ worker, one a core: repairs, supervises, records          worker.py, grading.py
-           ├─ fork → checker: runs the test cells, keeps the score  checker.py, verify.py
-           └─ bubblewrap → zygote: torch, course, IPython loaded    sandbox.py, zygote.py
-                └─ fork → init → student process → twins            barrier.py, student.py
+      └─ torch, course, nbformat loaded once
+           ├─ fork → worker, one a core: repairs, supervises, records  worker.py, grading.py
+           │    └─ fork → checker: runs the test cells, keeps the score  checker.py, verify.py
+           └─ bubblewrap → torch, course, IPython loaded once           sandbox.py, zygotes.py
+                └─ fork → zygote, one a worker                          zygote.py
+                     └─ fork → init → student process → twins           barrier.py, student.py
 
 Importing this package is cheap; torch is loaded in the workers.
 """

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,9 @@ from autograder.engine.plan import Part, Step, plan, setup_source
 from autograder.engine.repair import Malformed, Repaired, read_submission, repair
 from autograder.engine.sandbox import SandboxError, is_shown
 from autograder.engine.scoring import judge, notes_of, submission_status
-from autograder.engine.shell import new_shell, warm_up
+from autograder.engine.shell import Shell, new_shell, warm_up
 from autograder.engine.trusted import load_modules, load_offered, warm_up_torch
-from autograder.engine.zygotes import Zygote, ZygoteError
+from autograder.engine.zygotes import Zygote, ZygoteError, Zygotes
 from autograder.lessons import Lesson
 from autograder.notebooks import RawCell, read_notebook
 from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
@@ -51,35 +50,45 @@ class _Known:
     modules: tuple[str, ...]
 
 
+def prepared_shell() -> Shell:
+    """Load what checkers use, ready to be forked; the shell in which they run test cells."""
+    torch.set_num_threads(1)
+    shell = new_shell()
+    warm_up(shell)
+    warm_up_torch()
+    load_offered()
+    gc.collect()
+    gc.freeze()
+    return shell
+
+
 class Grader:
     """Turns jobs into outcomes; never raises for anything that a submission contains."""
 
     def __init__(
         self,
         limits: Limits,
+        shell: Shell,
+        zygote: Zygote,
         *,
         sandbox: bool = True,
         hide: Iterable[Path] = (),
-        zygote: Zygote | None = None,
     ) -> None:
-        """Load everything; `zygote` may have been started already."""
-        torch.set_num_threads(1)
+        """`shell` is a prepared one; `zygote` may still be starting. Raises `SandboxError`."""
         self._scratch = tempfile.mkdtemp(prefix="grader-")
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
         self.listener = Listener()
-        self._zygote = zygote or self._new_zygote()
-        self._shell = new_shell()
-        warm_up(self._shell)
-        warm_up_torch()
-        load_offered()
+        self._shell, self._zygote = shell, zygote
+        self._own: Zygotes | None = None  # replaces one that failed
         self._lessons: dict[str, _Known] = {}
-        _become_cheap_to_fork()
-        self._zygote.wait()
+        zygote.wait()
 
     def close(self) -> None:
         """End all processes and remove what was written."""
         self._zygote.close()
+        if self._own is not None:
+            self._own.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def grade(self, job: Job) -> Outcome:
@@ -132,7 +141,9 @@ class Grader:
                 step.source for step in plan(known.cells) if step.part is Part.TEST
             )
             load_modules(known.modules)
-            _become_cheap_to_fork()
+            gc.collect()
+            gc.freeze()
+            kernel.use_huge_pages()
             self._lessons[key] = known
         return self._lessons[key]
 
@@ -144,13 +155,12 @@ class Grader:
                 remedy="Keep the course directory outside of Python's own directories.",
             )
 
-    def _new_zygote(self) -> Zygote:
-        return Zygote(self._limits, sandbox=self._sandbox, hide=self._hide)
-
     def _replace_zygote(self) -> None:
         self._zygote.close()
-        with suppress(SandboxError, ZygoteError):
-            self._zygote = self._new_zygote()
+        if self._own is not None:
+            self._own.close()
+        self._own = Zygotes(self._limits, sandbox=self._sandbox, hide=self._hide)
+        (self._zygote,) = self._own.each
 
 
 def _know(lesson: Lesson, folder: Path) -> _Known:
@@ -167,12 +177,6 @@ def _know(lesson: Lesson, folder: Path) -> _Known:
     material = Material(setup_source(cells), files)
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
     return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules)
-
-
-def _become_cheap_to_fork() -> None:
-    gc.collect()
-    gc.freeze()
-    kernel.use_huge_pages()
 
 
 def _read(path: Path, limit: int) -> bytes:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -17,12 +20,13 @@ from typing import Self
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import ONE_THREAD, bubblewrap
-from autograder.engine.worker import orders
-from autograder.errors import AutograderError, UsageError
+from autograder.engine.worker import Orders
+from autograder.errors import AutograderError
 from autograder.runner import Job, Outcome
 
-_START_S = 180.0
 _ATTEMPTS = 2
+_END_S = 2.0
+_LAST_NBYTES = 2_000
 
 
 class WorkerError(AutograderError):
@@ -37,7 +41,6 @@ class EngineRunner:
         jobs: int | None = None,
         *,
         sandbox: bool = True,
-        scheduler: str | None = None,
         limits: Limits | None = None,
         hide: Iterable[Path] = (),
     ) -> None:
@@ -45,24 +48,20 @@ class EngineRunner:
 
         `hide` names directories that no submission may see even where Python lives above them.
         """
-        if scheduler is not None:
-            raise UsageError(
-                "a scheduler is not served by this runner",
-                remedy="Use autograder.cluster for `--scheduler`.",
-            )
         if sandbox:
             bubblewrap()
         self._size = jobs or len(os.sched_getaffinity(0))
         self._limits, self._sandbox = limits or Limits(), sandbox
         self._hide = tuple(Path(path).resolve() for path in hide)
+        self._nurseries: list[_Nursery] = []
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, _Task] = {}
 
     @property
     def workers(self) -> tuple[int, ...]:
-        """The process ids of the workers, busy ones first."""
+        """The process ids of the workers that have started, busy ones first."""
         busy = [task.worker for task in self._busy.values()]
-        return tuple(worker.pid for worker in (*busy, *self._idle))
+        return tuple(worker.pid for worker in (*busy, *self._idle) if worker.pid is not None)
 
     def __enter__(self) -> Self:
         """Use as a context manager to end the workers in time."""
@@ -81,6 +80,8 @@ class EngineRunner:
         """End the workers; the next job starts new ones."""
         while self._idle:
             self._idle.pop().close()
+        while self._nurseries and not self._busy:
+            self._nurseries.pop().close()
 
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
@@ -96,8 +97,8 @@ class EngineRunner:
                         self._fill(busy, waiting)
                         yield outcome
         finally:
-            for task in busy.values():
-                task.worker.close()
+            while busy:
+                busy.popitem()[1].worker.close()
 
     def _fill(self, busy: dict[Connection, _Task], waiting: Iterator[Job]) -> None:
         while len(busy) < self._size:
@@ -107,10 +108,10 @@ class EngineRunner:
             self._start(busy, job, attempt=1)
 
     def _start(self, busy: dict[Connection, _Task], job: Job, *, attempt: int) -> None:
-        worker = self._idle.pop() if self._idle else self._new_worker()
+        worker = self._idle_worker()
         task = _Task(worker, job, attempt, time.monotonic())
         busy[worker.connection] = task
-        if worker.ready:
+        if worker.pid is not None:
             worker.send(job)
 
     def _collect(self, busy: dict[Connection, _Task], task: _Task) -> Outcome | None:
@@ -123,7 +124,7 @@ class EngineRunner:
         if isinstance(message, AutograderError):
             raise message
         if not isinstance(message, Outcome):
-            worker.ready = True
+            worker.has_started(message)
             worker.send(task.job)
             busy[worker.connection] = task
             return None
@@ -132,19 +133,24 @@ class EngineRunner:
 
     def _lost(self, busy: dict[Connection, _Task], task: _Task) -> Outcome | None:
         """A worker died: its job is tried once more, then given up."""
-        code = task.worker.close()
-        if not task.worker.ready:
+        task.worker.close()
+        if task.worker.pid is None:
             raise WorkerError(
-                f"a grading worker does not start (exit status {code}): {task.worker.last_words}",
+                f"a grading worker does not start: {task.worker.nursery.last_words()}",
                 remedy="`autograder doctor` says what this machine offers.",
             )
         if task.attempt < _ATTEMPTS:
             self._start(busy, task.job, attempt=task.attempt + 1)
             return None
-        return _given_up(task, code, self._sandbox)
+        return _given_up(task, self._sandbox)
 
-    def _new_worker(self) -> _Worker:
-        return _Worker(self._limits, self._sandbox, self._hide)
+    def _idle_worker(self) -> _Worker:
+        if not self._idle:
+            count = 1 if self._nurseries else self._size  # all at first, then one that was lost
+            nursery = _Nursery(count, self._limits, self._sandbox, self._hide)
+            self._nurseries.append(nursery)
+            self._idle += nursery.workers
+        return self._idle.pop()
 
     def __del__(self) -> None:
         with suppress(Exception):
@@ -159,57 +165,85 @@ class _Task:
     begun: float
 
 
-class _Worker:
-    """A worker process and the connection to it."""
+class _Nursery:
+    """The process that starts workers; they share what it has loaded."""
 
-    def __init__(self, limits: Limits, sandbox: bool, hide: tuple[Path, ...]) -> None:
-        ours, theirs = socket.socketpair()
-        self.connection = Connection(ours.detach())
+    def __init__(self, count: int, limits: Limits, sandbox: bool, hide: tuple[Path, ...]) -> None:
+        pairs = [socket.socketpair() for _ in range(count)]
+        numbers = tuple(theirs.fileno() for _, theirs in pairs)
         root = str(Path(__file__).resolve().parents[2])
         paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         own = {"PYTHONPATH": paths, "NBGRADER_EXECUTION": "autograde"}
         own |= dict.fromkeys(ONE_THREAD, "1")
         own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
-        argument = orders(theirs.fileno(), limits, sandbox=sandbox, hide=hide)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.engine.worker", argument],
+            [
+                *(sys.executable, "-m", "autograder.engine.worker"),
+                Orders(numbers, limits, sandbox, hide).as_text(),
+            ],
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=[theirs.fileno()],
+            stderr=self._log,
+            pass_fds=numbers,
             start_new_session=True,
         )
-        theirs.close()
-        self.ready = False
-        self.last_words = ""
+        for _, theirs in pairs:
+            theirs.close()
+        self.workers = [_Worker(self, Connection(ours.detach())) for ours, _ in pairs]
 
-    @property
-    def pid(self) -> int:
-        """The id of the process."""
-        return self._process.pid
+    def last_words(self) -> str:
+        """What it said before it ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        self._log.seek(0)
+        text = self._log.read()[-_LAST_NBYTES:].decode("utf-8", "replace").strip()
+        return text or f"it ended with {self._process.poll()} and said nothing"
+
+    def close(self) -> None:
+        """End it; its workers have been closed."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+
+class _Worker:
+    """The connection to a worker process, and its id once it has started."""
+
+    def __init__(self, nursery: _Nursery, connection: Connection) -> None:
+        self.nursery, self.connection = nursery, connection
+        self.pid: int | None = None
+        self._pidfd = -1
+
+    def has_started(self, pid: int) -> None:
+        """It waits for its first job."""
+        with suppress(ProcessLookupError):  # it has ended already, which its connection will tell
+            self._pidfd = os.pidfd_open(pid)
+        self.pid = pid
 
     def send(self, job: Job) -> None:
         """Hand it a job; whether it arrived shows when its answer is awaited."""
         with suppress(OSError):
             self.connection.send(job)
 
-    def close(self) -> int:
-        """End the process; its exit status."""
+    def close(self) -> None:
+        """End the process."""
         self.connection.close()
-        try:
-            self._process.wait(1.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-        if self._process.stderr is not None:
-            with suppress(OSError, ValueError):
-                text = self._process.stderr.read()[-2_000:]
-                self.last_words = text.decode("utf-8", "replace").strip()
-                self._process.stderr.close()
-        return self._process.wait()
+        if self._pidfd < 0:
+            return
+        ended = select.select([self._pidfd], [], [], _END_S)[0]
+        if not ended:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            select.select([self._pidfd], [], [], _END_S)
+        os.close(self._pidfd)
+        self._pidfd = -1
 
 
-def _given_up(task: _Task, code: int, sandboxed: bool) -> Outcome:
+def _given_up(task: _Task, sandboxed: bool) -> Outcome:
     from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
 
     status = Status.INFRASTRUCTURE
@@ -217,7 +251,7 @@ def _given_up(task: _Task, code: int, sandboxed: bool) -> Outcome:
         ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
         for one in task.job.lesson.exercises
     )
-    reason = f"The grading worker ended {_ATTEMPTS} times (exit status {code}); grade it again."
+    reason = f"The grading worker ended {_ATTEMPTS} times; grade it again."
     score, points = total(exercises)
     return Outcome(
         SubmissionRecord(

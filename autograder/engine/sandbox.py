@@ -15,7 +15,7 @@ import site
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -65,15 +65,15 @@ def bubblewrap() -> str:
     return found
 
 
-def sandboxed(limits: Limits, control: int, hide: Iterable[Path] = ()) -> Command:
-    """The command of a zygote inside bubblewrap that is controlled through the socket `control`.
+def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()) -> Command:
+    """The command of zygotes inside bubblewrap, one for each of the sockets `controls`.
 
     `hide` are directories that must not be seen even where they lie below one that is shown.
     """
     root = os.geteuid() == 0
     shown = shown_directories()
     orders = {
-        "control": control,
+        "controls": list(controls),
         "limits": asdict(limits),
         "sandbox": True,
         "uid": UNPRIVILEGED_UID if root else None,
@@ -94,10 +94,10 @@ def sandboxed(limits: Limits, control: int, hide: Iterable[Path] = ()) -> Comman
     return Command(tuple(argv), {"PATH": "/usr/bin:/bin"})
 
 
-def unsandboxed(limits: Limits, control: int) -> Command:
-    """The command of a zygote with nothing around it but limits."""
+def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
+    """The command of zygotes with nothing around them but limits."""
     orders = {
-        "control": control,
+        "controls": list(controls),
         "limits": asdict(limits),
         "sandbox": False,
         "uid": None,

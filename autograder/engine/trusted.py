@@ -65,12 +65,16 @@ def load_offered() -> None:
 
 
 def load_modules(names: Iterable[str]) -> None:
-    """Import modules, so that forks of this process have them."""
+    """Import modules, or what a package imports when asked for a name, for this process's forks."""
     for name in names:
         # A lesson that needs what cannot be imported will say so itself.
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import_module(name)
+            try:
+                import_module(name)
+            except ModuleNotFoundError:
+                package, _, last = name.rpartition(".")
+                getattr(import_module(package), last)
 
 
 def _probe_modules() -> list[str]:

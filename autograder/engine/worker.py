@@ -1,6 +1,8 @@
-"""A grading worker: takes jobs from the grader's main process, one at a time, and answers each.
+"""Grading workers: each takes jobs from the grader's main process, one at a time, and answers.
 
-Started as `python -m autograder.engine.worker ORDERS`.  It ends when the main process does.
+Started as `python -m autograder.engine.worker ORDERS`.  That process loads torch and the course,
+has zygotes load them too inside the sandbox, and then forks the workers; it runs no job itself.
+All of them end when the main process does.
 """
 
 from __future__ import annotations
@@ -10,47 +12,100 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from autograder.engine import kernel
 from autograder.engine.limits import Limits
-from autograder.engine.zygotes import Zygote
+from autograder.engine.zygotes import Zygote, Zygotes
 from autograder.errors import AutograderError
+from autograder.lean import skip_unused_grammar
 
 
-def orders(control: int, limits: Limits, *, sandbox: bool, hide: tuple[Path, ...]) -> str:
-    """The argument that starts a worker."""
-    data = {"control": control, "limits": asdict(limits), "sandbox": sandbox}
-    return json.dumps({**data, "hide": [str(path) for path in hide]})
+@dataclass(frozen=True)
+class Orders:
+    """How workers are started: one for each of the sockets `controls`."""
+
+    controls: tuple[int, ...]
+    limits: Limits
+    sandbox: bool
+    hide: tuple[Path, ...]
+
+    def as_text(self) -> str:
+        """The argument that starts them."""
+        return json.dumps({**asdict(self), "hide": [str(path) for path in self.hide]})
+
+    @classmethod
+    def read(cls, text: str) -> Orders:
+        """The orders in that argument."""
+        data = json.loads(text)
+        hide = tuple(Path(path) for path in data["hide"])
+        return cls(tuple(data["controls"]), Limits(**data["limits"]), data["sandbox"], hide)
 
 
 def main() -> None:
-    """Serve until the main process goes away."""
-    told = json.loads(sys.argv[1])
-    connection = Connection(told["control"])
+    """Start the workers and wait for their ends."""
+    orders = Orders.read(sys.argv[1])
+    skip_unused_grammar()
     try:
-        grader = _grader(told)
+        zygotes = Zygotes(  # they load torch while this process does too
+            orders.limits, len(orders.controls), sandbox=orders.sandbox, hide=orders.hide
+        )
+        shell = _prepared_shell()
+    except AutograderError as error:
+        for control in orders.controls:
+            Connection(control).send(error)
+        return
+    workers = []
+    for control, zygote in zip(orders.controls, zygotes.each, strict=True):
+        workers.append(os.fork())
+        if workers[-1] == 0:
+            _close([one for one in orders.controls if one != control])
+            _close([one.control.fileno() for one in zygotes.each if one is not zygote])
+            _work(control, orders, shell, zygote)
+    _close(orders.controls)
+    zygotes.let_go()
+    for worker in workers:
+        os.waitpid(worker, 0)
+    zygotes.close()
+
+
+def _work(control: int, orders: Orders, shell: Any, zygote: Zygote) -> NoReturn:
+    """Be one worker until the main process goes away."""
+    try:
+        kernel.die_with_parent()
+        _serve(Connection(control), orders, shell, zygote)
+        os._exit(0)
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    finally:
+        os._exit(70)
+
+
+def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -> None:
+    from autograder.engine.grading import Grader
+
+    try:
+        grader = Grader(orders.limits, shell, zygote, sandbox=orders.sandbox, hide=orders.hide)
     except AutograderError as error:
         connection.send(error)
         return
-    connection.send("ready")
-    grader.listener.look_after(told["control"], lambda: _leave_if_alone(told["control"]))
+    connection.send(os.getpid())
+    grader.listener.look_after(connection.fileno(), lambda: _leave_if_alone(connection.fileno()))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             connection.send(_grade(grader, connection.recv()))
     grader.close()
 
 
-def _grader(told: dict[str, Any]) -> Any:
-    hide = [Path(path) for path in told["hide"]]
-    limits, sandbox = Limits(**told["limits"]), told["sandbox"]
-    zygote = Zygote(limits, sandbox=sandbox, hide=hide)  # loads torch while this process does too
-    from autograder.engine.grading import Grader
+def _prepared_shell() -> Any:
+    from autograder.engine.grading import prepared_shell
 
-    return Grader(limits, sandbox=sandbox, hide=hide, zygote=zygote)
+    return prepared_shell()
 
 
 def _grade(grader: Any, job: Any) -> Any:
@@ -71,6 +126,11 @@ def _leave_if_alone(control: int) -> None:
         if sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
             return
     os._exit(1)
+
+
+def _close(fds: Sequence[int]) -> None:
+    for fd in fds:
+        os.close(fd)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """The zygote: a process with torch, the course and IPython loaded, from which students fork.
 
-It lives inside one bubblewrap and runs no learner code and no operator.  It knows no lesson: what
-a submission needs reaches the fork through its channel.  It obeys the worker over one socket:
+It lives inside bubblewrap and runs no learner code and no operator.  It knows no lesson: what a
+submission needs reaches the fork through its channel.  Loading costs seconds, so it is done once:
+the process that bubblewrap starts loads everything and then forks a zygote for each worker, which
+divides itself from the others by namespaces of its own.  It obeys its worker over one socket:
 
     {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
     {"kill": true}                          →  the submission ends, with all its processes
@@ -18,9 +20,11 @@ import signal
 import socket
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NoReturn
 
 from autograder.engine import kernel
 from autograder.engine.barrier import WORK, Plumbing, Walls, become_init
@@ -34,7 +38,7 @@ _WATCH_MS = 200
 class Orders:
     """How the zygote was started, as JSON in its first argument."""
 
-    control: int
+    controls: tuple[int, ...]  # a socket for each worker
     limits: Limits
     sandbox: bool
     uid: int | None  # become this user first: the grader runs as root
@@ -44,7 +48,9 @@ class Orders:
     def read(cls, text: str) -> Orders:
         """The orders written by the worker."""
         data = json.loads(text)
-        data["limits"], data["keep"] = Limits(**data["limits"]), tuple(data["keep"])
+        data["limits"] = Limits(**data["limits"])
+        for name in ("controls", "keep"):
+            data[name] = tuple(data[name])
         return cls(**data)
 
 
@@ -52,25 +58,53 @@ def main() -> None:
     """Start as `python -m autograder.engine.zygote ORDERS`."""
     orders = Orders.read(sys.argv[1])
     if orders.sandbox:
-        _enter_namespaces(orders.uid)
+        _become_user(orders.uid)
     else:
         kernel.die_with_parent()
-    control = socket.socket(fileno=orders.control)
     ready = _prepare(orders)
-    control.send(json.dumps({"ready": os.getpid()}).encode())
-    _Zygote(control, orders, ready).obey()
+    for control in orders.controls:
+        if os.fork() == 0:
+            _serve(control, orders, ready)
+    for control in orders.controls:  # the workers must hear when a zygote is gone
+        os.close(control)
+    for _ in orders.controls:
+        os.wait()
 
 
-def _enter_namespaces(uid: int | None) -> None:
-    """Become pid 1 of namespaces that this process may divide further for each submission."""
+def _serve(control: int, orders: Orders, ready: _Ready) -> NoReturn:
+    """Be the zygote of one worker until it goes away."""
+    try:
+        kernel.die_with_parent()
+        for other in orders.controls:
+            if other != control:
+                os.close(other)
+        if orders.sandbox:
+            _enter_namespaces()
+        own = socket.socket(fileno=control)
+        own.send(json.dumps({"ready": os.getpid()}).encode())
+        _Zygote(own, orders, ready).obey()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(70)
+
+
+def _become_user(uid: int | None) -> None:
+    """Where the grader runs as root: become an ordinary user for good."""
     if uid is not None:
         kernel.mount_proc()
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
         kernel.set_dumpable(True)
+
+
+def _enter_namespaces() -> None:
+    """Become pid 1 of namespaces that this process may divide further for each submission."""
     user, group = os.getuid(), os.getgid()
-    kernel.unshare(kernel.NEW_USER | kernel.NEW_NS | kernel.NEW_PID | kernel.NEW_IPC)
+    kernel.unshare(
+        kernel.NEW_USER | kernel.NEW_NS | kernel.NEW_PID | kernel.NEW_IPC | kernel.NEW_NET
+    )
     kernel.map_own_user(user, group)
     child = os.fork()
     if child:
@@ -107,16 +141,15 @@ def _prepare(orders: Orders) -> _Ready:
     for name in [name for name in sys.modules if name.partition(".")[0] == "autograder"]:
         del sys.modules[name]  # whoever imports them from a cell gets copies
     sys.path[:] = [*(path for path in sys.path if path), ""]  # a file of a lesson shadows nothing
-    _become_cheap_to_fork()
+    _only_one_thread()
+    gc.collect()
+    gc.freeze()
     return _Ready(lambda channel: live(channel, prepared), load_modules)
 
 
-def _become_cheap_to_fork() -> None:
+def _only_one_thread() -> None:
     if len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("a thread was started before the fork; its locks would stay locked")
-    gc.collect()
-    gc.freeze()
-    kernel.use_huge_pages()
 
 
 @dataclass(frozen=True)
@@ -175,7 +208,10 @@ class _Zygote:
         tempfile.tempdir = WORK if self._orders.sandbox else None
         self._ready.load_modules(names)
         tempfile.tempdir = None
-        _become_cheap_to_fork()
+        _only_one_thread()
+        gc.collect()
+        gc.freeze()
+        kernel.use_huge_pages()
         self._baseline = _anonymous_nbytes("self")
         self._control.send(json.dumps({"loaded": len(names)}).encode())
 

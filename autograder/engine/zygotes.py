@@ -14,12 +14,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import SandboxError, sandboxed, unsandboxed
 
 _START_S = 120.0
 _ANSWER_S = 20.0
+_END_S = 2.0
+_LAST_NBYTES = 2_000
 
 
 class ZygoteError(Exception):
@@ -52,15 +55,19 @@ class Exit:
     out_of_memory: bool
 
 
-class Zygote:
-    """A zygote, inside bubblewrap unless `sandbox` is false; it starts while its owner goes on."""
+class Zygotes:
+    """Zygotes that share what they load, inside bubblewrap unless `sandbox` is false.
 
-    def __init__(self, limits: Limits, *, sandbox: bool = True, hide: Iterable[Path] = ()) -> None:
-        self._sandbox = sandbox
-        self._folder: str | None = None
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        number = theirs.fileno()
-        command = sandboxed(limits, number, hide) if sandbox else unsandboxed(limits, number)
+    They start while their owner goes on.  Each ends when its socket is closed, all of them with
+    the process that started them.
+    """
+
+    def __init__(
+        self, limits: Limits, count: int = 1, *, sandbox: bool = True, hide: Iterable[Path] = ()
+    ) -> None:
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(count)]
+        numbers = [theirs.fileno() for _, theirs in pairs]
+        command = sandboxed(limits, numbers, hide) if sandbox else unsandboxed(limits, numbers)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         self._process = subprocess.Popen(
             command.argv,
@@ -68,10 +75,34 @@ class Zygote:
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
-            pass_fds=[number],
+            pass_fds=numbers,
             cwd="/",
         )
-        theirs.close()
+        for _, theirs in pairs:
+            theirs.close()
+        self.each = tuple(Zygote(ours, self._log, sandbox=sandbox) for ours, _ in pairs)
+
+    def let_go(self) -> None:
+        """Leave them to the forks of this process that hold on to them."""
+        for zygote in self.each:
+            zygote.close()
+
+    def close(self) -> None:
+        """End all of them and everything in them; for the process that started them."""
+        self.let_go()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+
+class Zygote:
+    """The hold of one worker on its zygote; `log` is where the zygote says what went wrong."""
+
+    def __init__(self, control: socket.socket, log: IO[bytes], *, sandbox: bool) -> None:
+        self._control, self._log, self._sandbox = control, log, sandbox
+        self._folder: str | None = None
         self._loaded: set[str] = set()
         self._is_ready = False
 
@@ -133,13 +164,8 @@ class Zygote:
         return Exit(int(report["exited"]), bool(report["oom"]))
 
     def close(self) -> None:
-        """End the zygote and everything in it."""
+        """Let the zygote end, with everything in it."""
         self._control.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.5)
-        self._process.kill()
-        self._process.wait()
-        self._log.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -167,8 +193,6 @@ class Zygote:
         return found
 
     def _last_words(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
-        self._log.seek(0)
-        text = self._log.read()[-2_000:].decode("utf-8", "replace").strip()
-        return text or f"it ended with {self._process.poll()} and said nothing"
+        size = os.fstat(self._log.fileno()).st_size
+        tail = os.pread(self._log.fileno(), _LAST_NBYTES, max(0, size - _LAST_NBYTES))
+        return tail.decode("utf-8", "replace").strip() or "it said nothing"

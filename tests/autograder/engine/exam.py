@@ -114,12 +114,16 @@ def hand_in(root: Path, lesson: Lesson, cells: list[Cell] | bytes, student: str 
     return Job(student, lesson, path, folder)
 
 
-@cache
 def engine(patient: bool = False) -> EngineRunner:
     """One engine with one worker for all tests of this process.
 
     The patient one lets an honest but slow cell end on a machine that is busy elsewhere.
     """
+    return _engine(patient)
+
+
+@cache
+def _engine(patient: bool) -> EngineRunner:
     limits = replace(LIMITS, cell_s=40.0, submission_s=120.0) if patient else LIMITS
     runner = EngineRunner(1, limits=limits)
     atexit.register(runner.close)

@@ -131,7 +131,7 @@ def test_where_there_is_no_linux_the_grader_refuses(monkeypatch: pytest.MonkeyPa
 
 
 def test_every_file_that_is_shown_is_shown_for_reading_only() -> None:
-    argv = sandboxed(Limits(), 5).argv
+    argv = sandboxed(Limits(), [5]).argv
     assert "--bind" not in argv
     writable = [argv[i + 2] for i, word in enumerate(argv) if word == "--dev-bind"]
     assert writable == ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
@@ -146,9 +146,9 @@ def test_what_is_hidden_is_covered_even_where_it_lies_below_python(
     inside.mkdir(parents=True)
     monkeypatch.setattr(sandbox, "shown_directories", lambda: (tmp_path / "prefix",))
     assert is_shown(inside / "source.ipynb")
-    argv = sandboxed(Limits(), 5, [inside]).argv
+    argv = sandboxed(Limits(), [5], [inside]).argv
     assert argv[argv.index(str(inside)) - 1] == "--tmpfs"
-    assert str(inside) not in sandboxed(Limits(), 5).argv
+    assert str(inside) not in sandboxed(Limits(), [5]).argv
 
 
 def test_the_facts_of_a_machine_are_told_in_words() -> None:
