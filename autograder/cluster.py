@@ -26,8 +26,8 @@ from autograder.cluster_work import Orders, edition, pack_lesson
 from autograder.engine.limits import Limits
 from autograder.errors import AutograderError
 from autograder.intake import NOTEBOOK_LIMIT_NBYTES
-from autograder.records import ExerciseRecord, RecordError, Status, SubmissionRecord, total
-from autograder.runner import Job, Outcome
+from autograder.records import RecordError, Status, SubmissionRecord
+from autograder.runner import Job, Outcome, unrun
 
 _CONNECT_S = 15.0
 _PATIENCE_S = 300.0  # batch systems and autoscalers take minutes to bring the first worker
@@ -176,28 +176,7 @@ class ClusterRunner:
         return self._unrun(task.job, Status.INFRASTRUCTURE, f"{reason}; grade it again.", seconds)
 
     def _unrun(self, job: Job, status: Status, reason: str, seconds: float = 0.0) -> Outcome:
-        exercises = tuple(
-            ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
-            for one in job.lesson.exercises
-        )
-        score, points = total(exercises)
-        return Outcome(
-            SubmissionRecord(
-                student=job.student,
-                lesson=job.lesson.slug,
-                status=status,
-                score=score,
-                max=points,
-                seconds=seconds,
-                exercises=exercises,
-                runner="engine",
-                sandboxed=self._sandbox,
-                notes=(reason,),
-                submission_digest=job.submission_digest,
-                source_digest=job.source_digest,
-                submitted_at=job.submitted_at,
-            )
-        )
+        return unrun(job, status, reason, seconds=seconds, sandboxed=self._sandbox)
 
     def _gone(self, error: BaseException) -> ClusterError:
         return ClusterError(

@@ -23,7 +23,7 @@ from autograder.lessons import Lesson
 from autograder.place import Place, place
 from autograder.progress import Progress
 from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
-from autograder.runner import Job, Outcome, Runner
+from autograder.runner import Job, Outcome, Runner, unrun
 from autograder.tables import grades_json, grades_table
 
 if TYPE_CHECKING:
@@ -201,14 +201,14 @@ def _outcomes(runner: Runner, submissions: Sequence[Submission]) -> Iterator[Out
     for one in submissions:
         if one.problem is not None:
             status, reason = one.problem
-            yield Outcome(unrun(one, Status(status), reason))
+            yield unrun(_job(one), Status(status), reason, sandboxed=True)
     silent = {(one.lesson.slug, one.student): one for one in submissions if one.problem is None}
     for outcome in runner.run_many([_job(one) for one in silent.values()]):
         silent.pop((outcome.record.lesson, outcome.record.student))
         yield outcome
     for one in silent.values():
         reason = "The grading workers stopped without an answer for it; grade it again."
-        yield Outcome(unrun(one, Status.INFRASTRUCTURE, reason))
+        yield unrun(_job(one), Status.INFRASTRUCTURE, reason, sandboxed=True)
 
 
 def _job(submission: Submission) -> Job:
@@ -220,22 +220,6 @@ def _job(submission: Submission) -> Job:
         submission_digest=submission.digest,
         source_digest=submission.lesson.digest,
         submitted_at=submission.submitted_at,
-    )
-
-
-def unrun(submission: Submission, status: Status, reason: str) -> SubmissionRecord:
-    """The record of a submission that was never executed, and why."""
-    return SubmissionRecord(
-        student=submission.student,
-        lesson=submission.lesson.slug,
-        status=status,
-        score=0.0,
-        max=0.0,
-        seconds=0.0,
-        exercises=(),
-        runner="engine",
-        sandboxed=True,
-        notes=(reason,),
     )
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from autograder.records import SubmissionRecord
+from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -48,6 +48,55 @@ class Outcome:
 
     record: SubmissionRecord
     notebook: NotebookNode | None = None
+
+
+def record_of(
+    job: Job,
+    status: Status,
+    exercises: tuple[ExerciseRecord, ...],
+    seconds: float,
+    *,
+    sandboxed: bool,
+    notes: tuple[str, ...] = (),
+    runner: Literal["engine", "stock"] = "engine",
+) -> SubmissionRecord:
+    """The record of `job` with these exercises, and with what the job itself tells."""
+    score, points = total(exercises)
+    return SubmissionRecord(
+        student=job.student,
+        lesson=job.lesson.slug,
+        status=status,
+        score=score,
+        max=points,
+        seconds=seconds,
+        exercises=exercises,
+        runner=runner,
+        sandboxed=sandboxed,
+        notes=notes,
+        submission_digest=job.submission_digest,
+        source_digest=job.source_digest,
+        submitted_at=job.submitted_at,
+    )
+
+
+def unrun(
+    job: Job,
+    status: Status,
+    *reasons: str,
+    seconds: float = 0.0,
+    sandboxed: bool,
+    runner: Literal["engine", "stock"] = "engine",
+) -> Outcome:
+    """The outcome of a job that could not be executed, and why: no points in any exercise."""
+    exercises = tuple(
+        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
+        for one in job.lesson.exercises
+    )
+    return Outcome(
+        record_of(
+            job, status, exercises, seconds, sandboxed=sandboxed, notes=reasons, runner=runner
+        )
+    )
 
 
 class Runner(Protocol):

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,8 @@ from autograder.records import (
     ExerciseRecord,
     RecordError,
     Status,
-    SubmissionRecord,
-    total,
 )
-from autograder.runner import Job, Outcome
+from autograder.runner import Job, Outcome, record_of, unrun
 
 TABLE_KEY = "pytorch-measured"
 _STUDENT = "learner"
@@ -85,7 +83,7 @@ def grade_one(work: _Work) -> Outcome:
     try:
         notebook, notes = _repaired(job)
     except Malformed as error:
-        return Outcome(_record(job, Status.MALFORMED, begun, notes=(str(error),)))
+        return _unrun(job, Status.MALFORMED, begun, str(error))
     with tempfile.TemporaryDirectory(prefix="submission-") as folder:
         root = Path(folder) / "course"
         shutil.copytree(work.template, root)
@@ -94,50 +92,25 @@ def grade_one(work: _Work) -> Outcome:
         graded = root / "autograded" / _STUDENT / job.lesson.slug / f"{job.lesson.slug}.ipynb"
         if not answer["success"] or not graded.is_file():
             status, note = _explain(f"{answer.get('error', '')}\n{answer.get('log', '')}")
-            return Outcome(_record(job, status, begun, notes=(*notes, note)))
+            return _unrun(job, status, begun, *notes, note)
         notebook = nbformat.read(graded, as_version=4)
     broken = _broken_setup(notebook)
     if broken:
-        return Outcome(_record(job, Status.INFRASTRUCTURE, begun, notes=(*notes, broken)), notebook)
+        failed = _unrun(job, Status.INFRASTRUCTURE, begun, *notes, broken)
+        return replace(failed, notebook=notebook)
     exercises = tuple(_exercise(one, notebook) for one in job.lesson.exercises)
     troubles = [one.status for one in exercises if one.status is not Status.GRADED]
     status = troubles[0] if troubles else Status.GRADED
-    return Outcome(_record(job, status, begun, exercises, notes), notebook)
-
-
-def _record(
-    job: Job,
-    status: Status,
-    begun: float,
-    exercises: tuple[ExerciseRecord, ...] | None = None,
-    notes: tuple[str, ...] = (),
-) -> SubmissionRecord:
-    if exercises is None:
-        exercises = without_points(job.lesson, status)
-    score, points = total(exercises)
-    return SubmissionRecord(
-        student=job.student,
-        lesson=job.lesson.slug,
-        status=status,
-        score=score,
-        max=points,
-        seconds=time.monotonic() - begun,
-        exercises=exercises,
-        runner="stock",
-        sandboxed=False,
-        notes=notes,
-        submission_digest=job.submission_digest,
-        source_digest=job.source_digest,
-        submitted_at=job.submitted_at,
+    seconds = time.monotonic() - begun
+    record = record_of(
+        job, status, exercises, seconds, sandboxed=False, notes=notes, runner="stock"
     )
+    return Outcome(record, notebook)
 
 
-def without_points(lesson: Lesson, status: Status) -> tuple[ExerciseRecord, ...]:
-    """The exercises of `lesson` where nothing could be run: no points, and the reason."""
-    return tuple(
-        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
-        for one in lesson.exercises
-    )
+def _unrun(job: Job, status: Status, begun: float, *reasons: str) -> Outcome:
+    seconds = time.monotonic() - begun
+    return unrun(job, status, *reasons, seconds=seconds, sandboxed=False, runner="stock")
 
 
 def _begin_worker() -> None:
@@ -158,7 +131,7 @@ def _finished(running: dict[Future[Outcome], Job]) -> Iterator[Outcome]:
             yield future.result()
         except Exception as error:  # the pool itself broke: the grader's fault, not the learner's
             note = f"The grading worker stopped: {type(error).__name__}: {error}"
-            yield Outcome(_record(job, Status.INFRASTRUCTURE, time.monotonic(), notes=(note,)))
+            yield _unrun(job, Status.INFRASTRUCTURE, time.monotonic(), note)
 
 
 def _template(lesson: Lesson, scratch: Path) -> Path:

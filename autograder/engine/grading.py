@@ -33,8 +33,8 @@ from autograder.engine.trusted import load_modules, load_offered, warm_up_torch
 from autograder.engine.zygotes import Zygote, ZygoteError, Zygotes
 from autograder.lessons import Lesson
 from autograder.notebooks import RawCell, read_notebook
-from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
-from autograder.runner import Job, Outcome
+from autograder.records import Status, SubmissionRecord
+from autograder.runner import Job, Outcome, record_of, unrun
 
 _ATTEMPTS = 2
 
@@ -98,9 +98,9 @@ class Grader:
             raw = _read(job.notebook, self._limits.notebook_nbytes)
             repaired = repair(self._lesson(job.lesson).cells, read_submission(raw))
         except FileNotFoundError:
-            return _unrun(job, Status.MISSING, f"{job.notebook.name} is not there.", begun, self)
+            return self._unrun(job, Status.MISSING, f"{job.notebook.name} is not there.", begun)
         except (Malformed, OSError) as error:
-            return _unrun(job, Status.MALFORMED, str(error), begun, self)
+            return self._unrun(job, Status.MALFORMED, str(error), begun)
         return self._grade(job, repaired, begun)
 
     def _grade(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
@@ -111,9 +111,12 @@ class Grader:
             except (ZygoteError, SandboxError, CheckerBroken, OSError) as error:
                 reasons.append(str(error))
                 self._replace_zygote()
-        return _unrun(
-            job, Status.INFRASTRUCTURE, f"The grader failed: {'; '.join(reasons)}", begun, self
-        )
+        reason = f"The grader failed: {'; '.join(reasons)}"
+        return self._unrun(job, Status.INFRASTRUCTURE, reason, begun)
+
+    def _unrun(self, job: Job, status: Status, reason: str, begun: float) -> Outcome:
+        seconds = time.monotonic() - begun
+        return unrun(job, status, reason, seconds=seconds, sandboxed=self._sandbox)
 
     def _execute(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
         known, steps = self._lesson(job.lesson), plan(repaired.cells)
@@ -200,46 +203,8 @@ def _record(
     )
     status = submission_status(exercises, shown.values())
     notes = (*repaired.notes, *notes_of(steps, shown))
-    return _submission(job, status, exercises, notes, begun, sandboxed)
-
-
-def _submission(
-    job: Job,
-    status: Status,
-    exercises: tuple[ExerciseRecord, ...],
-    notes: tuple[str, ...],
-    begun: float,
-    sandboxed: bool,
-) -> SubmissionRecord:
-    score, points = total(exercises)
-    return SubmissionRecord(
-        student=job.student,
-        lesson=job.lesson.slug,
-        status=status,
-        score=score,
-        max=points,
-        seconds=time.monotonic() - begun,
-        exercises=exercises,
-        runner="engine",
-        sandboxed=sandboxed,
-        notes=notes,
-        submission_digest=job.submission_digest,
-        source_digest=job.source_digest,
-        submitted_at=job.submitted_at,
-    )
-
-
-def unrun(job: Job, status: Status, reason: str, begun: float, *, sandboxed: bool) -> Outcome:
-    """The outcome of a job that could not be executed, and why."""
-    exercises = tuple(
-        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
-        for one in job.lesson.exercises
-    )
-    return Outcome(_submission(job, status, exercises, (reason,), begun, sandboxed))
-
-
-def _unrun(job: Job, status: Status, reason: str, begun: float, grader: Grader) -> Outcome:
-    return unrun(job, status, reason, begun, sandboxed=grader._sandbox)
+    seconds = time.monotonic() - begun
+    return record_of(job, status, exercises, seconds, sandboxed=sandboxed, notes=notes)
 
 
 def _notebook(

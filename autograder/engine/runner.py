@@ -22,7 +22,8 @@ from autograder.engine.limits import Limits
 from autograder.engine.sandbox import ONE_THREAD, bubblewrap
 from autograder.engine.worker import Orders
 from autograder.errors import AutograderError
-from autograder.runner import Job, Outcome
+from autograder.records import Status
+from autograder.runner import Job, Outcome, unrun
 
 _ATTEMPTS = 2
 _END_S = 2.0
@@ -142,7 +143,11 @@ class EngineRunner:
         if task.attempt < _ATTEMPTS:
             self._start(busy, task.job, attempt=task.attempt + 1)
             return None
-        return _given_up(task, self._sandbox)
+        reason = f"The grading worker ended {_ATTEMPTS} times; grade it again."
+        seconds = time.monotonic() - task.begun
+        return unrun(
+            task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox
+        )
 
     def _idle_worker(self) -> _Worker:
         if not self._idle:
@@ -241,32 +246,3 @@ class _Worker:
             select.select([self._pidfd], [], [], _END_S)
         os.close(self._pidfd)
         self._pidfd = -1
-
-
-def _given_up(task: _Task, sandboxed: bool) -> Outcome:
-    from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
-
-    status = Status.INFRASTRUCTURE
-    exercises = tuple(
-        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
-        for one in task.job.lesson.exercises
-    )
-    reason = f"The grading worker ended {_ATTEMPTS} times; grade it again."
-    score, points = total(exercises)
-    return Outcome(
-        SubmissionRecord(
-            student=task.job.student,
-            lesson=task.job.lesson.slug,
-            status=status,
-            score=score,
-            max=points,
-            seconds=time.monotonic() - task.begun,
-            exercises=exercises,
-            runner="engine",
-            sandboxed=sandboxed,
-            notes=(reason,),
-            submission_digest=task.job.submission_digest,
-            source_digest=task.job.source_digest,
-            submitted_at=task.job.submitted_at,
-        )
-    )

@@ -98,7 +98,7 @@ def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -
     grader.listener.look_after(connection.fileno(), lambda: _leave_if_alone(connection.fileno()))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            connection.send(_grade(grader, connection.recv()))
+            connection.send(_grade(grader, connection.recv(), orders.sandbox))
     grader.close()
 
 
@@ -108,16 +108,17 @@ def _prepared_shell() -> Any:
     return prepared_shell()
 
 
-def _grade(grader: Any, job: Any) -> Any:
-    from autograder.engine.grading import unrun
+def _grade(grader: Any, job: Any, sandboxed: bool) -> Any:
     from autograder.records import Status
+    from autograder.runner import unrun
 
     begun = time.monotonic()
     try:
         return grader.grade(job)
     except Exception as error:  # a fault of the grader must not stop the others
         reason = f"The grader failed: {type(error).__name__}: {error}"
-        return unrun(job, Status.INFRASTRUCTURE, reason, begun, sandboxed=grader._sandbox)
+        seconds = time.monotonic() - begun
+        return unrun(job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=sandboxed)
 
 
 def _leave_if_alone(control: int) -> None:
