@@ -16,15 +16,17 @@ RUN        := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 AUTOGRADER := $(RUN) $(PY) -m autograder
 PYTEST     := $(RUN) PYTHONHASHSEED=0 $(PY) -m pytest
 
+START_PAGE := 00-start-here.ipynb
 LAB_ARGS ?=
 STUDENTS ?= 12
+COURSE   ?= .
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo lab release answers test lint types drift pytest test-gpu bench wheel clean force
+.PHONY: help demo lab formgrader release answers test lint types drift pytest test-gpu bench wheel clean force
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # --- set-up ------------------------------------------------------------------------------------
 
@@ -56,9 +58,10 @@ demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
 	@echo '$(CURDIR)/demo/gradebook.db'
 
 # lab/.as-released remembers each file as it was copied. A file that still equals its memory is
-# brought up to date; one that you changed is kept, and a newer edition of it is announced.
+# brought up to date; one that you changed is kept, and a newer edition of it is announced. The start
+# page holds nothing of yours: it is always new, and shows how far you are before you run anything.
 lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
-	@cd release && find . -type f ! -path '*/.*/*' | while IFS= read -r file; do \
+	@cd release && find . -type f ! -path '*/.*/*' ! -name $(START_PAGE) | while IFS= read -r file; do \
 	    mine="../lab/$$file"; copied="../lab/.as-released/$$file"; \
 	    mkdir -p "$${mine%/*}" "$${copied%/*}"; \
 	    if [ ! -e "$$mine" ] || cmp -s "$$mine" "$$copied"; then \
@@ -66,8 +69,15 @@ lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
 	    elif ! cmp -s "$$file" "$$copied"; then \
 	        echo "lab/$${file#./}: kept as you changed it; the new edition is release/$${file#./}"; \
 	    fi; done
+	@cp release/$(START_PAGE) lab/ && $(PY) -m course.desk lab/$(START_PAGE)
 	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
-	    cd lab && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" exec python -m jupyterlab $$root $(LAB_ARGS)
+	    cd lab && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" exec python -m jupyterlab $$root \
+	    --LabApp.default_url=/lab/tree/$(START_PAGE) $(LAB_ARGS)
+
+formgrader: $(READY)  ## JupyterLab for instructors; COURSE=demo: on the simulated class
+	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
+	    cd '$(COURSE)' && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" exec python -m jupyterlab $$root \
+	    --ServerApp.jpserver_extensions=autograder.formgrader=True $(LAB_ARGS)
 
 release: $(READY)  ## write both editions of every lesson into release/
 	@$(AUTOGRADER) release
@@ -77,6 +87,7 @@ wheel: $(READY)  ## build the package into dist/, for a notebook without network
 	@$(PY) -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 	@rm -rf build
 	@ls dist/*.whl
+	@echo 'Put it beside a self-study notebook, or upload it to Colab: the set-up cell installs it.'
 
 # --- check -------------------------------------------------------------------------------------
 

@@ -61,6 +61,8 @@ def run(
             print(path)
         for line in without_points(rows):
             print(f"{lesson.slug}: without points: {line}", file=sys.stderr)
+        for line in unread(rows):
+            print(f"{lesson.slug}: not all points yet: {line}", file=sys.stderr)
     return 0
 
 
@@ -90,6 +92,11 @@ def lms_csv(
 def without_points(rows: Iterable[Row]) -> list[str]:
     """Who has no points that count, and why."""
     return [f"{row.student}: {row.status}" for row in rows if row.score is None]
+
+
+def unread(rows: Iterable[Row]) -> list[str]:
+    """Whose points lack those for an answer in words that nobody has read, and for which."""
+    return [f"{row.student}: {', '.join(row.unread)} to be read" for row in rows if row.unread]
 
 
 def _moodle(

@@ -25,8 +25,8 @@ from autograder.pages import markdown, plain, render
 from autograder.pictures import picture_of
 from autograder.place import Place, place
 from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord
-from autograder.regions import HIDDEN, RegionError, split_regions, stubbed
-from autograder.wording import TO_LEARNER, counts, state_of
+from autograder.regions import HIDDEN, RegionError, split_regions
+from autograder.wording import TO_LEARNER, counts, is_unread, state_of
 
 REMOVED = "[a line of a hidden test was removed here]"
 _TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
@@ -132,6 +132,7 @@ def page_of(
         views=views,
         score=max(0.0, sum(view.score for view in views) - penalty),
         judged=counts(record) or any(view.by_hand for view in views),
+        unread=sum(one.record.max for one in views if is_unread(one.record) and not one.by_hand),
         penalty=penalty,
         late=standing.seconds_late if standing else 0.0,
         stale=stale,
@@ -222,7 +223,7 @@ def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
 def _code(exercise: Exercise, cell: RawCell) -> str:
     """What the learner wrote; nothing where the cell is still the stub."""
     source = str(cell.get("source", ""))
-    return "" if source.strip() == stubbed(exercise.answer_source).strip() else plain(source)
+    return "" if source.strip() == exercise.stub.strip() else plain(source)
 
 
 def _error_of(cell: RawCell) -> str:

@@ -24,7 +24,7 @@ from autograder.lessons import (
     read_lesson,
 )
 from autograder.lint import SETUP
-from autograder.regions import stubbed, without_markers
+from autograder.regions import without_markers
 from autograder.trial import LIMIT_S, Trial, TrialResult, run_trials
 
 LEAST_RIGHT, LEAST_WRONG = 2, 5
@@ -194,7 +194,7 @@ def _cases(gate: Gate) -> Iterable[Case]:
                 gate.lesson, exercise, one.kind, one.title, one.place, one.source, one.misconception
             )
         place = f"{gate.lesson.source}, cell {exercise.answer_id}"
-        stub, solution = stubbed(exercise.answer_source), without_markers(exercise.answer_source)
+        stub, solution = exercise.stub, without_markers(exercise.answer_source)
         yield Case(gate.lesson, exercise, "stub", "the untouched stub", place, stub)
         yield Case(gate.lesson, exercise, "solution", "the source's own solution", place, solution)
 

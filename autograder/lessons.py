@@ -27,6 +27,7 @@ from autograder.notebooks import (
     read_notebook,
     role,
 )
+from autograder.regions import stubbed
 
 TEST_PREFIX = "test-"
 _SLUG = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
@@ -37,7 +38,8 @@ _IGNORED = {"__pycache__", ".ipynb_checkpoints", ".DS_Store"}
 class Exercise:
     """One exercise: what is asked, where the answer goes, and the cell that tests it.
 
-    `manual` marks a cell that a person grades; it is answer and test in one.
+    `manual` marks a cell that a person grades; it is answer and test in one.  `words` marks a text
+    cell: its solution is a model answer and a marking scheme.
     """
 
     name: str
@@ -53,6 +55,12 @@ class Exercise:
     minutes: int = 0
     hints: tuple[str, ...] = ()
     manual: bool = False
+    words: bool = False
+
+    @property
+    def stub(self) -> str:
+        """The answer cell as a learner gets it."""
+        return stubbed(self.answer_source, words=self.words)
 
 
 @dataclass(frozen=True)
@@ -251,6 +259,7 @@ def _exercise(
         minutes=int(number(more.get("minutes"))),
         hints=_hints(cells, name),
         manual=manual,
+        words=manual and test["cell_type"] == "markdown",
     )
 
 

@@ -20,6 +20,7 @@ from autograder.notebooks import RawCell, grader, is_answer, is_test, number, ro
 from autograder.regions import HIDDEN, SOLUTION, RegionError, split_regions
 
 SETUP = "setup"
+MARKING = "**Marking**"
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,6 @@ def _orphans(cells: list[RawCell], lesson: Lesson) -> Iterator[Slip]:
 def _exercise(
     one: Exercise, lesson: Lesson, cells: list[RawCell], known: Collection[str]
 ) -> Iterator[Slip]:
-    if one.manual:
-        return
     place, order = f"exercise {one.name}", _order(one, cells)
     for what, position in order.items():
         if position is None:
@@ -138,6 +137,10 @@ def _exercise(
     positions = [position for position in order.values() if position is not None]
     if positions != sorted(positions):
         yield place, "its cells are out of order", "Order them: task, answer, test."
+    if one.manual:
+        yield from _about(one, lesson, cells)
+        yield from _read_by_a_person(one)
+        return
     if one.test_id != f"test-{one.name}":
         yield place, f"its test cell is called '{one.test_id}'", f"Call it test-{one.name}."
     yield from _about(one, lesson, cells)
@@ -194,6 +197,26 @@ def _answer_cell(one: Exercise) -> Iterator[Slip]:
         yield place, "nothing of it is left for the learner", remedy
 
 
+def _read_by_a_person(one: Exercise) -> Iterator[Slip]:
+    """Give the slips of a cell that is answer and test in one."""
+    place = f"cell {one.test_id}"
+    if one.points <= 0:
+        yield place, "it gives no points", "Set nbgrader's points."
+    try:
+        outside, inside = split_regions(one.answer_source, SOLUTION)
+    except RegionError as error:
+        yield place, str(error), "Pair the markers."
+        return
+    if MARKING not in "\n".join(inside):
+        remedy = (
+            f"Write both between ### BEGIN SOLUTION and END SOLUTION; head the second {MARKING}."
+        )
+        yield place, "it has no model answer with a marking scheme", remedy
+    elif any(line.strip() for line in outside):
+        remedy = "Put the question into the task cell, and all of this cell into the region."
+        yield place, "a learner would find more than the stub", remedy
+
+
 def _test_cell(one: Exercise, cells: list[RawCell], known: Collection[str]) -> Iterator[Slip]:
     place = f"cell {one.test_id}"
     try:
@@ -247,10 +270,11 @@ def _misconceptions_in(tree: ast.Module) -> set[str]:
 
 def _unknown_names(tree: ast.Module, setup: str) -> set[str]:
     used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return used - _defined(tree) - _defined(_parsed(setup)) - set(dir(builtins))
+    return used - _defined(tree) - _defined(parsed(setup)) - set(dir(builtins))
 
 
-def _parsed(source: str) -> ast.Module:
+def parsed(source: str) -> ast.Module:
+    """The code of a cell without its magics; nothing of a cell that is no Python."""
     plain = [line for line in source.split("\n") if not line.lstrip().startswith(("%", "!"))]
     try:
         return ast.parse("\n".join(plain))

@@ -63,8 +63,9 @@ def judged(records: Sequence[SubmissionRecord]) -> list[SubmissionRecord]:
 
 
 def share(record: SubmissionRecord) -> float:
-    """Points as a share of the maximum, 0 to 1."""
-    return record.score / record.max if record.max else 0.0
+    """Points as a share of the maximum, 0 to 1; questions that a person grades are left out."""
+    most = record.max - sum(one.max for one in record.exercises if one.manual)
+    return record.score / most if most else 0.0
 
 
 def exercise_measures(

@@ -1,7 +1,8 @@
 """The marked regions of a source cell: the solution, the hidden tests, and what is left of them.
 
 The markers are nbgrader's.  `### BEGIN SOLUTION` … `### END SOLUTION` becomes a stub in the class
-edition, `### BEGIN HIDDEN TESTS` … `### END HIDDEN TESTS` disappears.
+edition, `### BEGIN HIDDEN TESTS` … `### END HIDDEN TESTS` disappears.  A model answer in words is a
+solution like any other; what is left of it is nbgrader's text stub.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 SOLUTION = "SOLUTION"
 HIDDEN = "HIDDEN TESTS"
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
+WORDS_STUB = ("YOUR ANSWER HERE",)
 
 
 class RegionError(ValueError):
@@ -38,22 +40,25 @@ def split_regions(source: str, name: str) -> tuple[list[str], list[str]]:
     return outside, inside
 
 
-def stubbed(source: str) -> str:
+def stubbed(source: str, *, words: bool = False) -> str:
     r"""The answer cell as a learner gets it: what nbgrader's ClearSolutions leaves.
+
+    `words` says that it is a text cell.
 
     >>> print(stubbed("def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION"))
     def f():
         # YOUR CODE HERE
         raise NotImplementedError()
     """
+    stub = WORDS_STUB if words else STUB
     if f"BEGIN {SOLUTION}" not in source:
-        return "\n".join(STUB)
+        return "\n".join(stub)
     lines: list[str] = []
     within = False
     for line in source.split("\n"):
         if f"BEGIN {SOLUTION}" in line:
             indent = line[: len(line) - len(line.lstrip())]
-            lines += [indent + stub for stub in STUB]
+            lines += [indent + one for one in stub]
             within = True
         elif f"END {SOLUTION}" in line:
             within = False

@@ -29,6 +29,7 @@ from autograder.selfstudy import self_study_edition
 
 RELEASE = "release"
 SELF_STUDY = "self-study"
+START_PAGE = "00-start-here.ipynb"  # in source/ and release/, beside the lessons
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Drift:
 
 
 def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
-    """Both editions of `lessons`: path below `release/` to content."""
+    """Both editions of `lessons` and the start page: path below `release/` to content."""
     for lesson in lessons:
         refuse_unsound(course, lesson)
     files = class_editions(course, lessons)
@@ -50,6 +51,9 @@ def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
         _add(files, f"{SELF_STUDY}/{lesson.slug}.ipynb", stable_bytes(notebook))
         for data in lesson.data_files:
             _add(files, f"{SELF_STUDY}/{_beside(lesson, data)}", data.read_bytes())
+    start_page = course / "source" / START_PAGE
+    if start_page.is_file():
+        files[START_PAGE] = stable_bytes(read_notebook(start_page))
     return files
 
 
@@ -204,6 +208,7 @@ def _stray(course: Path, files: Iterable[str]) -> list[str]:
     expected |= {f"{SELF_STUDY}/{_beside(one, data)}" for one in lessons for data in one.data_files}
     expected |= {f"{one.slug}/{_beside(one, data)}" for one in lessons for data in one.data_files}
     expected |= {f"{one.slug}/{one.slug}.ipynb" for one in lessons}
+    expected |= {path.name for path in (course / "source").glob(START_PAGE)}
     found = sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
     return [
         f"{RELEASE}/{path.as_posix()}"

@@ -80,6 +80,13 @@ class LessonView:
         return tuple(row for row in self.rows if row.reasons)
 
     @property
+    def unread(self) -> tuple[tuple[str, int], ...]:
+        """Each question in words with the number of its answers that wait for a person."""
+        asked = [name for row in self.rows for name in row.unread]
+        names = [one.name for one in self.lesson.exercises if one.name in asked]
+        return tuple((name, asked.count(name)) for name in names)
+
+    @property
     def late(self) -> tuple[Row, ...]:
         """The submissions that came after the due date, the latest first."""
         found = [row for row in self.rows if row.standing and row.standing.seconds_late > 0]
@@ -163,6 +170,7 @@ def _numbers(view: LessonView) -> dict[str, object]:
         "mean": mean,
         "median": median,
         "need_a_person": [row.student for row in view.to_look_at],
+        "to_read": dict(view.unread),
         "exercises": [
             {"id": one.exercise.name, "mean": one.ease, "discrimination": one.discrimination}
             for one in view.measures

@@ -10,7 +10,7 @@ from autograder.journal import Journal
 from autograder.lessons import Lesson
 from autograder.place import Place
 from autograder.records import Status, SubmissionRecord
-from autograder.wording import TO_INSTRUCTOR, counts
+from autograder.wording import TO_INSTRUCTOR, counts, is_unread
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,30 @@ class Row:
         return mine.score
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """The questions in words whose answers nobody has read; any class has many of them.
+
+        One with points from before a regrade is not among them: it is to be looked at again.
+        """
+        if self.record is None or self.standing is None:
+            return ()
+        asked = [one.id for one in self.record.exercises if is_unread(one)]
+        open_ = self.standing.waiting - self.standing.manual
+        return tuple(id_ for id_ in asked if id_ in open_)
+
+    @property
     def reasons(self) -> tuple[str, ...]:
-        """Why a person should look at this submission; empty where nobody needs to."""
+        """Why a person should look at this submission; empty where nobody needs to.
+
+        Answers to be read are no reason: they are `unread`.
+        """
         if self.record is None:
             return ()
         found = [TO_INSTRUCTOR[self.record.status]] if self.record.status != Status.GRADED else []
         if self.stale:
             found.append("A newer submission or an unfinished regrade waits: run `grade` again.")
         if self.standing is not None and self.record.status not in NEEDS_PERSON:
-            waiting = sorted(self.standing.waiting)
+            waiting = sorted(self.standing.waiting - set(self.unread))
             found += [f"Waits for points by hand: {', '.join(waiting)}."] if waiting else []
         return (*found, *self.record.notes) if found else ()
 

@@ -1,50 +1,49 @@
 """The self-study edition: the lesson for somebody who learns alone, on Colab or anywhere.
 
 All tests are there, folded and with nothing hidden; hints and solutions are folded; a set-up cell
-brings the `course` package where it is not installed; a last cell adds up the points.
+brings the `course` package where it is not installed; a last cell shows the score and keeps it.
 """
 
 from __future__ import annotations
 
 import ast
+from importlib.resources import files
 from typing import Any
 
 from autograder.lessons import Exercise, Lesson
+from autograder.lint import SETUP, parsed
 from autograder.notebooks import RawCell, grader, is_answer, is_test, read_notebook
-from autograder.regions import SOLUTION, split_regions, stubbed, without_markers
+from autograder.regions import SOLUTION, split_regions, without_markers
 
-BADGE_ID, INSTALL_ID, SCORE_ID = "colab-badge", "colab-setup", "your-score"
+BADGE_ID, INSTALL_ID = "colab-badge", "colab-setup"
+KEEP_ID, PROGRESS_ID = "keep-your-progress", "your-progress"
 
-_INSTALL = """\
-#@title Set-up for Colab: run this first { display-mode: "form" }
-import importlib.util
-import pathlib
-import subprocess
-import sys
+_DEVICE = "\nfrom course.gpu.where import device_in_words\n\nprint(device_in_words())"
+_ANSWER_HERE = "*Your answer: double-click here and write.*"
+_KEEP = """\
+## Your score, and how to keep it
 
-your_points: dict[str, float] = {}  # the score of each exercise whose tests you ran
-repository = "OWNER/NAME"
-if importlib.util.find_spec("course") is None:
-    wheels = sorted(pathlib.Path().glob("pytorch_measured-*.whl"))
-    origin = str(wheels[-1]) if wheels else repository and f"git+https://github.com/{repository}"
-    if not origin:
-        raise ModuleNotFoundError(
-            "The package `course` is not installed. Put the file pytorch_measured-….whl "
-            "beside this notebook, then run this cell again."
-        )
-    print(f"Installing course from {origin}, and nothing else.")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", origin]
-    subprocess.run(command, check=True)
-    importlib.invalidate_caches()"""
+The last cell adds up the best result of each exercise. Run it as often as you like.
 
-_SCORE = """\
-#@title Your score { display-mode: "form" }
-exercises = EXERCISES
-width = max(map(len, [*exercises, "together"]))
-for name, most in exercises.items():
-    note = "" if name in your_points else "  (run its tests)"
-    print(f"{name:<{width}}  {your_points.get(name, 0):g} of {most:g}{note}")
-print(f"{'together':<{width}}  {sum(your_points.values()):g} of {sum(exercises.values()):g}")"""
+- To **keep** your progress, choose `save` for `action` (in JupyterLab: write it in the place of
+  `show`) and run the cell. It writes your results, and the cells that reached them, to
+  `pytorch-measured-progress.json`. On Colab it downloads that file, because a Colab runtime forgets
+  everything when it ends.
+- To **bring it back**, choose `load`. On Colab you are asked for the file; elsewhere put it beside
+  this notebook. The better result of each exercise counts, and your saved answers are shown: none
+  of them is run, and no cell is overwritten.
+
+One file serves all lessons. Answers in words stay in the notebook: save that, too."""
+_PROGRESS = """\
+#@title Your score and your progress {{ display-mode: "form" }}
+action = "show"  #@param ["show", "save", "load"]
+from course.progress import lesson_progress
+
+lesson_progress(
+    "{slug}",
+    {points},{by_hand}
+    action=action,
+)"""
 
 
 def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any]:
@@ -54,10 +53,10 @@ def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any
     if repository:
         cells.append(_text(BADGE_ID, _badge(lesson, repository)))
     for cell in lesson.cells():
-        if cell.get("id") == "setup":
-            cells.append(_code(INSTALL_ID, _INSTALL.replace("OWNER/NAME", repository), folded=True))
+        if cell.get("id") == SETUP:
+            cells.append(_code(INSTALL_ID, _install(lesson, repository), folded=True))
         cells += _cells_for(cell, lesson)
-    cells.append(_code(SCORE_ID, _score(lesson), folded=True))
+    cells += [_text(KEEP_ID, _KEEP), _code(PROGRESS_ID, _progress(lesson))]
     return {**notebook, "cells": cells}
 
 
@@ -67,7 +66,9 @@ def _cells_for(cell: RawCell, lesson: Lesson) -> list[RawCell]:
     plain = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
     id_ = str(grader(cell).get("grade_id", ""))
     if is_answer(cell) and id_ in by_id:
-        return [dict(cell, source=stubbed(cell["source"]), metadata=plain)]
+        one = by_id[id_]
+        answer = dict(cell, source=_ANSWER_HERE if one.words else one.stub, metadata=plain)
+        return [answer, _text(f"{one.name}-solution", _solution(one))] if one.manual else [answer]
     if is_test(cell) and id_ in tests:
         one = tests[id_]
         test = _code(id_, _test(one), folded=True, metadata=plain)
@@ -75,19 +76,35 @@ def _cells_for(cell: RawCell, lesson: Lesson) -> list[RawCell]:
     return [dict(cell, metadata=plain)]
 
 
+def _install(lesson: Lesson, repository: str) -> str:
+    """The set-up cell; where the lesson uses `course.gpu`, it ends by naming the device."""
+    template = files("autograder").joinpath("templates", "colab_setup.txt").read_text("utf-8")
+    code = [cell["source"] for cell in lesson.cells() if cell["cell_type"] == "code"]
+    device = _DEVICE if any(map(_uses_the_gpu, code)) else ""
+    return template.rstrip().replace("OWNER/NAME", repository) + device
+
+
+def _uses_the_gpu(source: str) -> bool:
+    nodes = ast.walk(parsed(source))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {getattr(node, "module", None) or "" for node in imports}
+    names = {f"{getattr(node, 'module', '')}.{one.name}" for node in imports for one in node.names}
+    return any(name.lstrip(".").startswith("course.gpu") for name in modules | names)
+
+
 def _test(one: Exercise) -> str:
-    """Return the whole test, keeping its points for the last cell of the notebook."""
-    lines = without_markers(one.test_source).rstrip().split("\n")
-    last = ast.parse("\n".join(lines)).body[-1]
-    entry = f'your_points["{one.name}"]'
-    lines[last.lineno - 1] = f"{entry} = {lines[last.lineno - 1]}"
+    """Return the whole test under a title, which is what Colab shows of it."""
     title = f'#@title Tests: {one.name} {{ display-mode: "form" }}'
-    return "\n".join([title, *lines, entry])
+    return f"{title}\n{without_markers(one.test_source).rstrip()}"
 
 
 def _solution(one: Exercise) -> str:
     outside, inside = split_regions(one.answer_source, SOLUTION)
-    code = without_markers(one.answer_source) if outside else "\n".join(inside)
+    if one.words:
+        summary = f"A model answer to {one.name}, and what it is worth"
+        return _folded(summary, "\n".join(inside).strip())
+    whole = any(line.strip() for line in outside)
+    code = without_markers(one.answer_source) if whole else "\n".join(inside)
     return _folded(f"A solution of {one.name}", f"```python\n{code}\n```")
 
 
@@ -95,10 +112,16 @@ def _folded(summary: str, body: str) -> str:
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
-def _score(lesson: Lesson) -> str:
-    exercises = {one.name: one.points for one in lesson.exercises if not one.manual}
-    rows = "".join(f'\n    "{name}": {points:g},' for name, points in exercises.items())
-    return _SCORE.replace("EXERCISES", "{" + rows + "\n}")
+def _progress(lesson: Lesson) -> str:
+    tested = _table({one.name: one.points for one in lesson.exercises if not one.manual})
+    words = {one.name: one.points for one in lesson.exercises if one.manual}
+    by_hand = f"\n    by_hand={_table(words)}," if words else ""
+    return _PROGRESS.format(slug=lesson.slug, points=tested, by_hand=by_hand)
+
+
+def _table(points: dict[str, float]) -> str:
+    rows = "".join(f'\n        "{name}": {value:g},' for name, value in points.items())
+    return f"{{{rows}\n    }}"
 
 
 def _badge(lesson: Lesson, repository: str) -> str:
@@ -113,11 +136,12 @@ def _text(id_: str, source: str) -> RawCell:
 
 
 def _code(
-    id_: str, source: str, *, folded: bool, metadata: dict[str, Any] | None = None
+    id_: str, source: str, *, folded: bool = False, metadata: dict[str, Any] | None = None
 ) -> RawCell:
-    about = dict(metadata or {})
-    if folded:  # the first for JupyterLab, the second for Colab, which also reads the #@title line
-        about |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    # Colab shows the form of its #@title line; JupyterLab would hide what can be chosen in it.
+    about = dict(metadata or {}) | {"cellView": "form"}
+    if folded:
+        about["jupyter"] = {"source_hidden": True}
     return {
         "cell_type": "code",
         "id": id_,

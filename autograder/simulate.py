@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ from autograder.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.errors import SimulationError
 from autograder.faults import FAULTS, SLIPS, put, slipped, written
 from autograder.lessons import Exercise, Lesson, claims_path, misconceptions
+from autograder.lint import MARKING
+from autograder.regions import SOLUTION, split_regions
 from autograder.release import RELEASE, class_editions
 
 MARK = "simulated.json"
@@ -36,6 +39,7 @@ _PROFILES: dict[str, tuple[int, tuple[int, int, int]]] = {
     "weak": (20, (25, 50, 5)),
     "broken": (10, (25, 25, 40)),
 }
+_FIRST_SENTENCE = re.compile(r"(?:\d+\. )?.*?\.(?=\s|$)", re.S)  # after the number of a list
 # Fifteen and eight have no common divisor, so the first 120 names differ.
 _FIRST = (
     *("Alder", "Aspen", "Bay", "Briar", "Cedar", "Clove", "Dale", "Ember"),
@@ -220,6 +224,12 @@ def _submission(
         answers[one.name] = title
         if source:
             put(notebook, one.answer_id, source)
+    for one in (one for one in lesson.exercises if one.manual):
+        # Drawn apart: a question in words changes nothing in the other answers of a class.
+        own = random.Random(f"{seed}/words/{one.name}/{student}")
+        title, source = _read_by_a_person(one, _PROFILES[profile][1], own)
+        answers[one.name] = title
+        put(notebook, one.answer_id, source)
     fault = faulty.get(student)
     if fault is None:
         return written(notebook), Simulated(student, lesson.slug, profile, None, answers)
@@ -242,6 +252,21 @@ def _answer(
         return "stub", ""
     chosen = pick.choice(fitting)
     return chosen.title, chosen.source
+
+
+def _read_by_a_person(
+    one: Exercise, often: tuple[int, int, int], pick: random.Random
+) -> tuple[str, str]:
+    """Return the title and the source of an answer that a person grades, made from the model."""
+    kind = pick.choices(["right", "wrong", "slip", "stub"], [*often, 100 - sum(often)])[0]
+    if kind == "stub":
+        return "stub", one.stub
+    _, inside = split_regions(one.answer_source, SOLUTION)
+    model = "\n".join(inside).partition(MARKING)[0].strip()
+    if kind == "right" or not one.words:
+        return "the model answer", model
+    found = _FIRST_SENTENCE.match(model)
+    return "its first sentence", found[0] if found else model
 
 
 def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: int) -> None:

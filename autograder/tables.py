@@ -6,8 +6,9 @@ import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from autograder.measures import share
 from autograder.records import UNJUDGED, Status, SubmissionRecord
-from autograder.wording import counts, points
+from autograder.wording import counts, is_unread, points
 
 
 def grades_table(records: Iterable[SubmissionRecord]) -> str:
@@ -21,9 +22,11 @@ def summary(records: Sequence[SubmissionRecord]) -> str:
     """One line: how many submissions, how many of each status, the mean of those judged."""
     found = {status: sum(one.status is status for one in records) for status in Status}
     told = ", ".join(f"{count} {status}" for status, count in found.items() if count)
-    shares = [one.score / one.max for one in records if one.status not in UNJUDGED and one.max]
+    shares = [share(one) for one in records if one.status not in UNJUDGED and one.max]
     mean = f" · mean {100 * sum(shares) / len(shares):.0f} %" if shares else ""
-    return f"{len(records)} submissions: {told or 'none'}{mean}"
+    words = sum(is_unread(one) for record in records for one in record.exercises)
+    unread = f" · to be read by a person: {words}" if words else ""
+    return f"{len(records)} submissions: {told or 'none'}{mean}{unread}"
 
 
 def grades_json(records: Iterable[SubmissionRecord]) -> str:

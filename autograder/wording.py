@@ -73,6 +73,11 @@ def counts(record: SubmissionRecord | ExerciseRecord) -> bool:
     return record.status is Status.GRADED or record.score > 0
 
 
+def is_unread(exercise: ExerciseRecord) -> bool:
+    """Whether the grader leaves the points to a person who reads the answer."""
+    return exercise.manual and exercise.attempted and exercise.status is Status.GRADED
+
+
 def state_of(exercise: ExerciseRecord) -> str:
     """One word for what became of an exercise: the colour and the sign it gets on a page."""
     if exercise.status is not Status.GRADED:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from course import answers
+from course import answers, attempts
 from course.compare import difference
 from course.hidden import called_from_hidden_part
 from course.observe import Observation
@@ -63,6 +63,7 @@ class Checking:
     def score(self, points: float) -> float:
         """Show the table and return the points: all of them only when every check holds."""
         result = self.result(points)
+        attempts.note(result)
         show_table(result)
         return result.score
 

@@ -11,9 +11,8 @@ import html
 import re
 from dataclasses import dataclass
 
-from IPython import get_ipython
-
 from course.claims import VERDICTS, Claim, ClaimError, Proof, claim, prove
+from course.widgets.front_end import widgets_alive
 
 __all__ = ["Question", "Revealed", "predict"]
 
@@ -86,7 +85,7 @@ class Question:
         return bundle
 
     def _widget_view(self) -> dict[str, object] | None:
-        if not _widgets_work():
+        if not widgets_alive():
             return None
         if self._buttons is None:
             self._buttons = buttons_for(self.claim)
@@ -181,7 +180,8 @@ def revealed_html(revealed: Revealed) -> str:
         shown = "\n".join(_shown_lines(proof))
         outcome = f"<p>{_inline(measured(claim, proof))}</p>{_code(shown) if shown else ''}"
     return (
-        '<div role="status" style="border-left:3px solid currentColor;padding-left:12px">'
+        '<div role="status" style="border-left:3px solid currentColor;padding-left:12px;'
+        'line-height:1.45">'
         f"<p><b>{html.escape(compared(claim.verdict, revealed.prediction))}</b></p>"
         f"<p>{_inline(claim.fact)}</p>{source}{_code(claim.proof.strip())}{outcome}</div>"
     )
@@ -220,17 +220,6 @@ def _verdict_of(word: str) -> str | None:
 
 
 # ---------------------------------------------------------------- widget glue
-
-
-def _widgets_work() -> bool:
-    """Whether this process is a notebook kernel that can talk to ipywidgets."""
-    if getattr(get_ipython(), "kernel", None) is None:
-        return False
-    try:
-        import ipywidgets  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def buttons_for(claim: Claim) -> object:

@@ -179,7 +179,7 @@ class _Nursery:
         root = str(Path(__file__).resolve().parents[2])
         paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         own = {"PYTHONPATH": paths, "NBGRADER_EXECUTION": "autograde"}
-        own |= dict.fromkeys(ONE_THREAD, "1")
+        own |= ONE_THREAD
         own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         self._process = subprocess.Popen(

@@ -25,7 +25,13 @@ from autograder.engine.limits import Limits
 from autograder.errors import AutograderError
 
 UNPRIVILEGED_UID = 64_001  # the user that learners' code runs as where the grader is root
-ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+# What starts threads when it is imported: no process with threads can be forked safely.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, through scikit-learn and pandas
+}
 _ENGINE = "/engine"
 _OWN = ("/work", "/engine", "/dev")
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
@@ -268,7 +274,7 @@ def _environment(python_path: str) -> dict[str, str]:
         "PYTHONPATH": python_path,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        **dict.fromkeys(ONE_THREAD, "1"),
+        **ONE_THREAD,
         "CUDA_VISIBLE_DEVICES": "",
         "NBGRADER_EXECUTION": "autograde",  # what nbgrader sets while it grades
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",

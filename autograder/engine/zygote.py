@@ -7,7 +7,8 @@ divides itself from the others by namespaces of its own.  It obeys its worker ov
 
     {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
     {"kill": true}                          →  the submission ends, with all its processes
-    {"load": [names]}                       →  {"loaded": n}: later forks have these modules
+    {"load": [names]}                       →  {"loaded": n}: later forks have these modules,
+                                               if "threads" is 1; if not, it serves no more forks
 """
 
 from __future__ import annotations
@@ -141,15 +142,16 @@ def _prepare(orders: Orders) -> _Ready:
     for name in [name for name in sys.modules if name.partition(".")[0] == "autograder"]:
         del sys.modules[name]  # whoever imports them from a cell gets copies
     sys.path[:] = [*(path for path in sys.path if path), ""]  # a file of a lesson shadows nothing
-    _only_one_thread()
+    if _threads() > 1:
+        raise RuntimeError("a thread was started before the fork; its locks would stay locked")
     gc.collect()
     gc.freeze()
     return _Ready(lambda channel: live(channel, prepared), load_modules)
 
 
-def _only_one_thread() -> None:
-    if len(os.listdir("/proc/self/task")) > 1:
-        raise RuntimeError("a thread was started before the fork; its locks would stay locked")
+def _threads() -> int:
+    """The threads of this process: a lock that another one holds stays locked in a fork."""
+    return len(os.listdir("/proc/self/task"))
 
 
 @dataclass(frozen=True)
@@ -208,12 +210,12 @@ class _Zygote:
         tempfile.tempdir = WORK if self._orders.sandbox else None
         self._ready.load_modules(names)
         tempfile.tempdir = None
-        _only_one_thread()
         gc.collect()
         gc.freeze()
         kernel.use_huge_pages()
         self._baseline = _anonymous_nbytes("self")
-        self._control.send(json.dumps({"loaded": len(names)}).encode())
+        about = {"loaded": len(names), "threads": _threads()}
+        self._control.send(json.dumps(about).encode())
 
     def _fork(self, plumbing: Plumbing, folder: str) -> None:
         orders = self._orders

@@ -117,14 +117,18 @@ class Zygote:
             self._answer("ready", _START_S)
             self._is_ready = True
 
-    def load(self, names: Iterable[str]) -> None:
-        """Have it import modules, so that student processes start with them."""
+    def load(self, names: Iterable[str]) -> bool:
+        """Have it import modules, so that student processes start with them.
+
+        False where one of them started a thread: then this zygote cannot be forked any more.
+        """
         new = [name for name in names if name not in self._loaded]
-        if new:
-            self.wait()
-            self._loaded.update(new)
-            self._control.send(json.dumps({"load": new}).encode())
-            self._answer("loaded", _START_S)
+        if not new:
+            return True
+        self.wait()
+        self._loaded.update(new)
+        self._control.send(json.dumps({"load": new}).encode())
+        return self._answer("loaded", _START_S)["threads"] == 1
 
     def fork(self) -> Lines:
         """Start a student process; the lines to it."""

@@ -83,8 +83,8 @@ class Picture:
     def _repr_html_(self) -> str:
         return (
             f'<figure style="margin:8px 0;padding:10px 12px;max-width:900px;background:{CARD};'
-            f'color:{INK};border:1px solid {LINE};border-radius:6px">{self._image()}'
-            f"{self._figcaption()}</figure>"
+            f'color:{INK};border:1px solid {LINE};border-radius:6px;line-height:1.45">'
+            f"{self._image()}{self._figcaption()}</figure>"
         )
 
     def _image(self) -> str:

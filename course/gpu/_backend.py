@@ -126,13 +126,19 @@ def register(
     The operators `named` have a kernel for every device, which the fallback would not replace.
     The libraries returned must be kept: torch withdraws the kernels with them.
     """
+    # The engine starts a thread for each device at the first backward pass of a process, and no
+    # fork of a process with such threads can run backward; the grader forks submissions. So let
+    # the first backward pass come before there is a device.
+    torch.zeros((), requires_grad=True).backward()
     backend_registration._setup_privateuseone_for_python_backend(
         name, backend_module=module, hook=Hooks(), device_guard=(guard := Guard())
     )
     stop_calling_python(guard)
-    # The engine has one thread a device, and believes that there is one device; run the backward
-    # pass in the thread that asked for it instead, as on the CPU.
+    # Run the backward pass in the thread that asked for it, as on the CPU.
     torch._C._set_multithreading_enabled(False)
+    # Build `torch.tensor(data, device=…)` on the CPU and copy it then. Otherwise torch makes the
+    # copy where modes are excluded, and under a TorchDispatchMode (`observe`) finds no kernel.
+    torch._C._set_only_lift_cpu_tensors(True)
     everything = torch.library.Library("_", "IMPL")
     everything.fallback(kernel, _KEY)
     explicit = torch.library.Library("aten", "IMPL", _KEY)

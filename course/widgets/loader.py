@@ -9,6 +9,7 @@ from typing import Any
 from course.figures.loader import format_seconds, plan_words, show_loader_timeline
 from course.loader_model import LoaderPlan, LoaderRun, run_loader
 from course.widgets.front_end import widgets_alive
+from course.widgets.pages import PROSE
 
 __all__ = ["LoaderExplorer", "LoaderPanel", "LoaderSettings", "explore_loader"]
 
@@ -131,8 +132,7 @@ def page_html(settings: LoaderSettings) -> str:
     """The timelines of these settings and what they show, as a page."""
     plans = _compared(settings)
     words = "".join(f"<p>{escape(line)}</p>" for line in verdict_words(settings))
-    ink = "color:var(--jp-content-font-color1,inherit)"
-    return f"{show_loader_timeline(*plans)._repr_html_()}<div style='{ink}'>{words}</div>"
+    return f"{show_loader_timeline(*plans)._repr_html_()}<div style='{PROSE}'>{words}</div>"
 
 
 def verdict_words(settings: LoaderSettings) -> list[str]:

@@ -9,6 +9,7 @@ from course.figures.memory import segments_picture, show_timeline
 from course.gpu.sizes import format_size
 from course.gpu.timeline import Timeline
 from course.widgets.front_end import widgets_alive
+from course.widgets.pages import PROSE
 
 __all__ = ["MemoryExplorer", "MemoryPanel", "explore_memory"]
 
@@ -108,8 +109,7 @@ def moment_html(timeline: Timeline, at: int) -> str:
     head, *rows = moment_words(timeline, at).split("\n")
     items = "".join(f"<li>{escape(row)}</li>" for row in rows)
     picture = segments_picture(timeline, at)
-    ink = "color:var(--jp-content-font-color1,inherit)"
     return (
-        f'<div style="{ink}"><p>{escape(head)} The largest blocks:</p><ul>{items}</ul></div>'
+        f'<div style="{PROSE}"><p>{escape(head)} The largest blocks:</p><ul>{items}</ul></div>'
         f"{picture._repr_html_()}"
     )

@@ -9,6 +9,7 @@ from course.figures.storage import show_storage
 from course.widgets.exploration import Attempt, Exploration, Forecast, attempt
 
 __all__ = [
+    "PROSE",
     "attempts_html",
     "facts_html",
     "forecast_html",
@@ -18,7 +19,8 @@ __all__ = [
 ]
 
 # The page is light or dark with JupyterLab's theme; the colours come from it where it has them.
-_INK = "color:var(--jp-content-font-color1,inherit)"
+# ipywidgets gives every line the height of a button, which tears texts apart.
+PROSE = "color:var(--jp-content-font-color1,inherit);line-height:1.45"
 _FORECASTS = {
     "view": "works, on the same storage",
     "copy": "copies into a new storage",
@@ -32,12 +34,12 @@ def facts_html(state: Exploration) -> str:
     seen = state.facts()
     picture = show_storage(state.tensor(), names=[state.name])
     rows = "".join(
-        f'<tr><th scope="row" style="text-align:left;padding-right:16px">{escape(name)}</th>'
-        f'<td style="text-align:left"><code>{escape(value)}</code></td></tr>'
+        f'<tr><th scope="row" style="text-align:left;padding:2px 16px 2px 0">{escape(name)}</th>'
+        f'<td style="text-align:left;padding:2px 0"><code>{escape(value)}</code></td></tr>'
         for name, value in _fact_rows(seen)
     )
     return (
-        f'<div style="{_INK}"><pre style="margin:4px 0">{escape(state.code)}</pre>'
+        f'<div style="{PROSE}"><pre style="margin:4px 0">{escape(state.code)}</pre>'
         f"<table>{rows}</table></div>{picture._repr_html_()}"
     )
 
@@ -94,9 +96,9 @@ def _attempt_words(one: Attempt) -> str:
 
 def message_html(text: str) -> str:
     """A sentence for the reader, announced by screen readers; empty for none."""
-    return f'<div role="status" style="{_INK}">{escape(text)}</div>'
+    return f'<div role="status" style="{PROSE}">{escape(text)}</div>'
 
 
 def _list(title: str, lines: list[str]) -> str:
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<div role="status" style="{_INK}"><b>{escape(title)}</b><ul>{items}</ul></div>'
+    return f'<div role="status" style="{PROSE}"><b>{escape(title)}</b><ul>{items}</ul></div>'

@@ -11,6 +11,7 @@ import torch
 from course.figures.sampler import balance_words, draw_plan, format_mean
 from course.sampler_model import EpochPlan, epoch_plan
 from course.widgets.front_end import widgets_alive
+from course.widgets.pages import PROSE
 
 __all__ = ["SamplerExplorer", "SamplerPanel", "SamplerSettings", "explore_sampler"]
 
@@ -143,13 +144,12 @@ def _slider(label: str, value: int, most: int) -> Any:
 
 def page_html(settings: SamplerSettings) -> str:
     """The picture of these settings and what it shows; what cannot be drawn is a sentence."""
-    ink = "color:var(--jp-content-font-color1,inherit)"
     try:
         plan = settings.plan()
     except ValueError as error:
-        return f"<p style='{ink}'>{escape(str(error))}.</p>"
+        return f"<p style='{PROSE}'>{escape(str(error))}.</p>"
     words = "".join(f"<p>{escape(line)}</p>" for line in plan_words(plan))
-    return f"{draw_plan(plan, _NAMES)._repr_html_()}<div style='{ink}'>{words}</div>"
+    return f"{draw_plan(plan, _NAMES)._repr_html_()}<div style='{PROSE}'>{words}</div>"
 
 
 def plan_words(plan: EpochPlan) -> list[str]:

@@ -193,6 +193,33 @@ def exercise(
     ]
 
 
+MODEL = """\
+### BEGIN SOLUTION
+Doubling in place writes into the storage of the argument. Whoever still holds it sees the write.
+
+**Marking** (3 points)
+
+- 1 point: the storage is the caller's.
+### END SOLUTION"""
+
+
+def words(name: str, model: str = MODEL, points: float = 3) -> list[dict[str, Any]]:
+    """The two cells of a question that is answered in words and graded by a person."""
+    asked = f"### In words: {name}\n\nWhy does it matter?"
+    about: dict[str, str | int] = {"role": "exercise", "exercise": name, "minutes": 5}
+    answer = graded(name, model, solution=True, points=points)
+    del answer["outputs"], answer["execution_count"]
+    task = text(f"{name}-task", asked, **about, difficulty=1, section="doubling")
+    return [task, {**answer, "cell_type": "markdown"}]
+
+
+def notebook_with_words() -> dict[str, Any]:
+    """The tiny lesson with a question in words, `why`, after its last exercise."""
+    found = notebook()
+    found["cells"][-1:-1] = words("why")
+    return found
+
+
 def notebook() -> dict[str, Any]:
     """The source notebook of the tiny lesson."""
     setup = "import torch\n\nfrom course import Check, answer\n\ntorch.manual_seed(0)"

@@ -4,12 +4,14 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from course import quiz
 from course.claims import Claim, Proof, claim, claims
 from course.quiz import Question, Revealed, buttons_for, compared, predict
+from course.widgets import front_end
 
 ID = "reshape-always-copies"
 SOURCES = sorted((Path(__file__).parents[2] / "source").glob("*/*.ipynb"))
@@ -162,13 +164,25 @@ def test_without_a_kernel_there_are_no_buttons() -> None:
 
 
 def test_in_a_notebook_the_widget_comes_with_its_twins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiz, "_widgets_work", lambda: True)
+    monkeypatch.setattr(quiz, "widgets_alive", lambda: True)
     question = ask(ID)
     bundle = question._repr_mimebundle_()
     view = bundle["application/vnd.jupyter.widget-view+json"]
     assert set(bundle) >= {"text/plain", "text/html"}
     assert view["model_id"]
     assert question._repr_mimebundle_()["application/vnd.jupyter.widget-view+json"] == view
+
+
+def test_where_nobody_can_press_a_button_the_answer_is_folded_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=False))  # as nbconvert runs it
+    monkeypatch.setattr(front_end, "get_ipython", lambda: kernel)
+    bundle = ask(ID)._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert "<summary>Show the verdict</summary>" in str(bundle["text/html"])
+    kernel.kernel._allow_stdin = True  # as JupyterLab runs it
+    assert "application/vnd.jupyter.widget-view+json" in ask(ID)._repr_mimebundle_()
 
 
 def test_four_buttons_name_the_verdicts_and_what_they_mean() -> None:

@@ -21,6 +21,7 @@ from course.claims import claims, misconceptions
 ROOT = Path(__file__).parents[2]
 SLUG = "04-memory-layout"
 LESSON = find_lesson(ROOT, SLUG)
+EXERCISES = [one for one in LESSON.exercises if not one.manual]
 TOPICS = {
     *(f"000-{number:02}" for number in range(1, 11)),
     *("001-05", "002-08", "004-04", "004-13"),
@@ -52,10 +53,10 @@ def tables() -> dict[str, TrialResult]:
     setup = cells()["setup"]["source"]
     trials = [
         Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in LESSON.exercises
+        for one in EXERCISES
     ]
     results = run_trials(trials)
-    return {one.name: result for one, result in zip(LESSON.exercises, results, strict=True)}
+    return {one.name: result for one, result in zip(EXERCISES, results, strict=True)}
 
 
 def test_every_topic_has_its_section() -> None:
@@ -80,19 +81,19 @@ def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
 
 
 def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in LESSON.exercises)
+    tests = "".join(exercise.test_source for exercise in EXERCISES)
     silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
     assert silent == []
 
 
 def test_there_are_ten_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in LESSON.exercises]
+    levels = [exercise.difficulty for exercise in EXERCISES]
     assert len(levels) == 10
     assert levels[0] == 1
     assert set(levels) == {1, 2, 3}
 
 
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
+@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
 def test_a_table_has_eight_checks_of_which_three_are_hidden(
     tables: dict[str, TrialResult], exercise: str
 ) -> None:
@@ -172,3 +173,25 @@ def test_the_product_with_a_transposed_weight_copies_nothing() -> None:
     weight, x = torch.zeros(2, 3), torch.zeros(5, 3)
     operators = solved("linear")["observe"](lambda: x @ weight.t()).operators
     assert operators == ("aten::t", "aten::mm")
+
+
+# --- the question in words ------------------------------------------------------------------------
+
+
+def heads_in_rows(texts: int, heads: int, tokens: int) -> tuple[bool, torch.Tensor]:
+    """Whether the lines of the question copy, and the rows that they give."""
+    x = torch.arange(texts * tokens * heads * 4).view(texts, tokens, heads * 4)
+    rows = x.view(texts, tokens, heads, 4).transpose(1, 2).reshape(texts * heads, tokens, 4)
+    return not same_storage(x, rows), rows
+
+
+def test_the_model_answer_has_the_numbers_that_torch_has() -> None:
+    model = cells()["why-this-copies"]["source"]
+    copied, rows = heads_in_rows(2, 3, 5)
+    assert copied
+    assert rows[:, 0, 0].tolist() == [0, 4, 8, 60, 64, 68]
+    assert "0, 4, 8, 60, 64 and 68" in model
+    heads = torch.arange(120).view(2, 5, 3, 4).transpose(1, 2)
+    assert (heads.size(), heads.stride()) == ((2, 3, 5, 4), (60, 4, 12, 1))
+    for one in ((1, 3, 5), (2, 1, 5), (2, 3, 1)):
+        assert heads_in_rows(*one)[0] is False, one

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.engine import EngineRunner
 from autograder.engine.needs import modules_needed
 from tests.autograder.engine.exam import (
+    LIMITS,
     code,
     engine,
     exam_cells,
@@ -40,6 +42,25 @@ def test_a_lessons_modules_are_there_before_its_cells_run(tmp_path: Path) -> Non
     look = "import sys\nprint('colorsys' in sys.modules, 'torch' in sys.modules)"
     outcome = grade(tmp_path, [*exam_cells(), code(look, "look")], source)
     assert printed(outcome, "look") == "True True\n"
+
+
+def test_a_module_that_starts_a_thread_is_left_to_the_submissions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "threaded.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(9,)).start()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    uses = [*exam_cells(), code("import colorsys, threaded", "uses")]
+    look = code("import sys\nprint([m in sys.modules for m in ('threaded', 'colorsys')])", "look")
+    lesson = write_lesson(tmp_path, uses)
+    job = hand_in(tmp_path, lesson, [*exam_cells(), look, code("import threaded", "uses")])
+    with EngineRunner(1, limits=LIMITS, sandbox=False) as runner:
+        (outcome,) = runner.run_many([job])
+    assert printed(outcome, "look") == "[False, False]\n"
+    assert (outcome.record.status, outcome.record.score) == ("graded", 5.0)
 
 
 def test_training_works_where_the_zygote_could_not_write(tmp_path: Path) -> None:

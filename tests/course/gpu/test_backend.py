@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch.utils import backend_registration
 
-from course import gpu
+from course import gpu, observe
 from course.gpu import _backend, _guard
 from course.gpu.composites import COMPOSED_ON_CUDA, WHOLE_ON_CPU
 
@@ -127,3 +127,12 @@ def test_one_module_alone_knows_the_names_of_the_experimental_interface() -> Non
             assert "backend_registration" not in text, path.name
             assert "redispatch" not in text, path.name
             assert "_C._acc" not in text, path.name
+
+
+def test_a_tensor_of_numbers_is_made_on_the_device_while_it_is_observed(
+    device: torch.device,
+) -> None:
+    seen = observe(lambda: torch.tensor([0.5, 2], device=device, requires_grad=True).sum().item())
+    assert (seen.error, seen.result.plain) == (None, 2.5)
+    leaf = torch.tensor([1.0], device=device, requires_grad=True)
+    assert (leaf.is_leaf, leaf.device.type) == (True, device.type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import os
 import pickle
 from collections.abc import Callable
 
@@ -100,6 +101,19 @@ def test_a_forked_worker_cannot_use_the_device(device: torch.device) -> None:
     loader = DataLoader(OnDevice(device), num_workers=1, multiprocessing_context="fork")
     with pytest.raises(RuntimeError, match="Cannot re-initialize CUDA in forked subprocess"):
         next(iter(loader))
+
+
+@simulated
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_plain_fork_carries_the_device_and_its_backward_pass_along(device: torch.device) -> None:
+    w = torch.ones(3, device=device, requires_grad=True)
+    (w * w).sum().backward()  # the parent has run backward before
+    child = os.fork()
+    if child == 0:
+        w.grad = None
+        (w * w).sum().backward()
+        os._exit(0 if w.grad is not None and w.grad.tolist() == [2, 2, 2] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def saved(state: object) -> io.BytesIO:

@@ -168,3 +168,20 @@ def test_two_devices_have_books_of_their_own(two: tuple[torch.device, torch.devi
     x = torch.ones(MIB // 4, device=two[1])
     assert (gpu.memory_allocated(0), gpu.memory_allocated(1)) == (0, MIB)
     del x
+
+
+def test_an_out_of_memory_error_is_part_of_no_cycle(device: torch.device) -> None:
+    def step() -> torch.Tensor:
+        batch = torch.empty(40 * MIB, dtype=torch.uint8, device=device)
+        return torch.empty_like(batch)
+
+    gpu.set_capacity(gpu.memory_reserved() + 64 * MIB)
+    before = gpu.memory_allocated()
+    gc.disable()
+    try:
+        with pytest.raises(torch.OutOfMemoryError) as raised:
+            step()
+        del raised
+        assert gpu.memory_allocated() == before
+    finally:
+        gc.enable()

@@ -1,0 +1,101 @@
+"""Each lesson, opened in JupyterLab and run from top to bottom as it is handed out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
+
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.jupyter import ROOT, Lab, Notebook, window
+
+LESSONS = sorted(path.parent.name for path in (ROOT / "release").glob("[0-9]*/*.ipynb"))
+
+
+class Lesson(Notebook):
+    """A lesson with all its cells run and its gaps open."""
+
+    slug: str
+
+    def cells(self, call: str) -> list[str]:
+        """The ids of the code cells that contain this call."""
+        path = ROOT / "release" / self.slug / f"{self.slug}.ipynb"
+        cells = json.loads(path.read_text())["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        return [cell["id"] for cell in code if re.search(rf"\b{call}\(", "".join(cell["source"]))]
+
+
+@pytest.fixture(scope="module", params=LESSONS)
+def lesson(browser: Browser, server: Lab, request: pytest.FixtureRequest) -> Iterator[Lesson]:
+    page = window(browser)
+    lesson = Lesson.open(page, server, f"{request.param}/{request.param}.ipynb")
+    lesson.slug = request.param
+    lesson.run_all()
+    yield lesson
+    page.close()
+    server.end_kernels()
+
+
+def test_it_runs_through_while_its_gaps_are_open(lesson: Lesson) -> None:
+    assert lesson.errors() == {}
+    assert lesson.never_ran() == []
+
+
+def test_its_pictures_are_drawn_and_say_what_they_show(lesson: Lesson) -> None:
+    pictures = lesson.pictures()
+    assert pictures
+    assert [one for one in pictures if not one["width"] or len(one["alt"]) < 20] == []
+
+
+def test_each_exercise_is_shown_as_not_attempted(lesson: Lesson) -> None:
+    tables = [id for id in lesson.cells("Check") if id != "setup"]
+    assert len(tables) >= 6
+    for id in tables:
+        expect(lesson.output(id)).to_contain_text("not attempted yet, 0 of")
+
+
+def test_each_question_offers_four_answers(lesson: Lesson) -> None:
+    for id in lesson.cells("predict"):
+        expect(lesson.output(id).get_by_role("button")).to_have_text(
+            ["True", "False", "It depends", "Outdated"]
+        )
+
+
+def test_a_click_on_an_answer_reveals_verdict_and_proof(lesson: Lesson) -> None:
+    shown = lesson.output(lesson.cells("predict")[0])
+    shown.get_by_role("button", name="Outdated").click()
+    answer = shown.get_by_role("status")
+    expect(answer).to_contain_text("Measured just now, and it holds:")
+    expect(answer).to_contain_text("You predicted Outdated")
+
+
+def test_each_widget_answers_to_its_sliders_and_choices(lesson: Lesson) -> None:
+    for id in [id for id in lesson.cells("explore_[a-z]+") if id != "setup"]:
+        shown = lesson.output(id)
+        sliders, choices = shown.get_by_role("slider").all(), shown.get_by_role("combobox").all()
+        controls = sliders[:3] or choices[:1]
+        for control in controls:
+            before = shown.evaluate(DRAWN)
+            move(control)
+            changed = f"([one, before]) => ({DRAWN})(one) !== before"
+            lesson.page.wait_for_function(changed, arg=[shown.element_handle(), before])
+        lesson.shoot(f"{lesson.slug}-{id}", id)
+        assert controls
+
+
+# What a widget shows: its texts, its pictures, and what can be chosen.
+DRAWN = """one => [...one.querySelectorAll('.widget-html, select')]
+    .map(part => part.innerHTML).join()"""
+
+
+def move(control: Locator) -> None:
+    """One step of a slider, or another entry of a choice."""
+    if control.get_attribute("role") == "slider":
+        control.press("ArrowRight")
+    else:
+        control.select_option(index=2)

@@ -1,0 +1,144 @@
+"""What the course shows can be read in both themes and used without a mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
+
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.jupyter import ROOT, Notebook, serve, window
+
+WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
+CELLS = f"""
+from course import *
+from course.desk import lessons
+from course.widgets.loader import explore_loader
+%%
+lessons({str(ROOT / "release")!r})
+%%
+predict("reshape-always-copies")
+%%
+predict("reshape-always-copies").reveal("true")
+%%
+explore_strides()
+%%
+explore_loader()
+%%
+import torch
+def flatten(x):
+    return x.contiguous().view(-1)
+flat = answer("flatten")
+check = Check("flatten")
+seen = flat(torch.arange(12.0).view(3, 4)[:, ::2])
+check.equal(seen.result, torch.zeros(6))
+check.shares_storage(seen.result, seen.args[0])
+check.runs(seen)
+check.score(4)
+%%
+def flatten(x):
+    raise NotImplementedError()
+check = Check("flatten")
+check.runs(flat(torch.arange(12.0)))
+check.score(4)
+"""
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def shown(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Notebook]:
+    """A notebook with one of everything that the course shows, in one theme."""
+    import nbformat
+
+    root = tmp_path_factory.mktemp("desk")
+    cells = [nbformat.v4.new_code_cell(text.strip()) for text in CELLS.split("%%")]
+    python = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=python), root / "all.ipynb")
+    with serve(root, tmp_path_factory.mktemp("home"), dark=request.param == "dark") as lab:
+        page = window(browser)
+        page.set_viewport_size({"width": 1280, "height": 4000})
+        shown = Notebook.open(page, lab, "all.ipynb")
+        shown.run_all()
+        page.wait_for_timeout(3000)
+        shown.shoot(f"everything-{request.param}")
+        yield shown
+        page.close()
+
+
+FAINT = """() => {
+    const parse = text => {
+        const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number);
+        const unit = text.startsWith('color(srgb') ? 255 : 1;
+        return [r * unit, g * unit, b * unit, a ?? 1];
+    };
+    const over = (top, under) => [0, 1, 2].map(i => top[i] * top[3] + under[i] * (1 - top[3]));
+    const ground = one => {
+        const layers = [];
+        for (; one; one = one.parentElement) {
+            const colour = parse(getComputedStyle(one).backgroundColor);
+            if (colour[3]) layers.push(colour);
+            if (colour[3] === 1) break;
+        }
+        return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
+    };
+    const light = colour => {
+        const [r, g, b] = colour.map(c => c / 255)
+            .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const contrast = (one, other) => {
+        const [dark, bright] = [light(one), light(other)].sort((a, b) => a - b);
+        return (bright + 0.05) / (dark + 0.05);
+    };
+    const faint = [];
+    for (const one of document.querySelectorAll('.jp-OutputArea-output *')) {
+        const words = [...one.childNodes].filter(x => x.nodeType === 3 && x.data.trim());
+        if (!words.length || !one.getClientRects().length) continue;
+        if (one.closest('[disabled], option')) continue;
+        const under = ground(one);
+        const found = contrast(over(parse(getComputedStyle(one).color), under), under);
+        if (found < 4.5) faint.push([words[0].data.trim().slice(0, 40), found.toFixed(2)]);
+    }
+    return faint;
+}"""
+
+
+def test_every_word_stands_out_from_its_ground(shown: Notebook) -> None:
+    assert shown.page.evaluate(FAINT) == []
+
+
+def test_a_question_is_answered_from_the_keyboard(shown: Notebook) -> None:
+    question = shown.output(shown.ids()[2])
+    tab_to(shown, question.get_by_role("button", name="False"))
+    shown.page.keyboard.press("Enter")
+    expect(question.get_by_role("status")).to_contain_text("✓ You predicted False")
+
+
+def test_a_slider_is_moved_from_the_keyboard(shown: Notebook) -> None:
+    loader = shown.output(shown.ids()[5])
+    tab_to(shown, loader.get_by_role("slider").nth(2))
+    shown.page.keyboard.press("ArrowRight")
+    expect(loader).to_contain_text("3 workers, prefetch_factor 2.")
+
+
+def test_a_step_is_taken_from_the_keyboard(shown: Notebook) -> None:
+    strides = shown.output(shown.ids()[4])
+    tab_to(shown, strides.get_by_role("button", name="Apply step"))
+    shown.page.keyboard.press("Enter")
+    expect(strides).to_contain_text("b = a.t()")
+
+
+def tab_to(shown: Notebook, control: Locator) -> None:
+    """Press Tab, from the cell that holds the control, until the control has the focus."""
+    control.locator("xpath=ancestor::*[contains(@class,'jp-CodeCell')]").locator(
+        ".jp-InputPrompt"
+    ).click()
+    for _ in range(40):
+        shown.page.keyboard.press("Tab")
+        if control.evaluate("one => one === document.activeElement"):
+            return
+    raise AssertionError("forty presses of Tab do not reach the control")

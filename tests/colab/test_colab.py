@@ -1,0 +1,312 @@
+"""The self-study notebooks with Colab's versions of everything: they run, and pay full points."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+from autograder.lessons import Lesson, lesson_paths, read_lesson
+from autograder.regions import without_markers
+from autograder.selfstudy import INSTALL_ID, PROGRESS_ID, self_study_edition
+from tests.colab.runtime import (
+    REQUIREMENTS,
+    ROOT,
+    Cell,
+    PipError,
+    Runtime,
+    build_wheel,
+    copy_package,
+    make_runtime,
+)
+from tests.test_house import COLAB
+
+TABLE = "pytorch-measured"
+# Answer every prediction and move every other widget: ipywidgets 7 is not the one of the tests.
+PRESS = """\
+from ipywidgets import HTML, Button, IntSlider, Widget
+
+widgets = list(Widget.widgets.values())
+
+
+def said():
+    return [one.value for one in widgets if isinstance(one, HTML)]
+
+
+before = said()
+buttons = [one for one in widgets if isinstance(one, Button) and one.description == "False"]
+for one in buttons:
+    one.click()
+answered = sum(a != b for a, b in zip(before, said()))
+for one in widgets:
+    if isinstance(one, IntSlider):
+        one.value = one.min if one.value == one.max else one.max
+    elif len(getattr(one, "options", ())) > 1:
+        one.index = 1 if one.index == 0 else 0
+[len(buttons), answered]"""
+SLUGS = list(lesson_paths(ROOT))
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    try:
+        return make_runtime(tmp_path_factory.mktemp("colab") / "runtime")
+    except PipError as error:  # no network, or no wheel of that time for this Python
+        pytest.skip(f"Colab's versions cannot be installed here: {error}")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture
+def with_course(runtime: Runtime, wheel: Path) -> Runtime:
+    if "pytorch-measured" not in runtime.packages():
+        runtime.pip("install", "--quiet", "--no-deps", str(wheel))
+    return runtime
+
+
+def solved(lesson: Lesson) -> list[Cell]:
+    """The self-study notebook of a lesson as somebody leaves it who solved everything."""
+    answers = {one.answer_id: without_markers(one.answer_source) for one in lesson.exercises}
+    cells = self_study_edition(lesson)["cells"]
+    return [{**cell, "source": answers.get(cell["id"], cell["source"])} for cell in cells]
+
+
+def in_folder(lesson: Lesson, folder: Path) -> Path:
+    """The folder of a notebook, with the lesson's data files."""
+    folder.mkdir(exist_ok=True)
+    for data in lesson.data_files:
+        (folder / data.name).write_bytes(data.read_bytes())
+    return folder
+
+
+def errors(outputs: dict[str, list[Any]]) -> dict[str, str]:
+    """How the cells ended that raised."""
+    found = {id_: one for id_, many in outputs.items() for one in many if "ename" in one}
+    return {id_: f"{one['ename']}: {one['evalue']}" for id_, one in found.items()}
+
+
+def is_stderr(output: Any) -> bool:
+    """Whether this is text on stderr: a warning of an older library, for example."""
+    return output.get("name") == "stderr"
+
+
+def tables(outputs: dict[str, list[Any]]) -> dict[str, tuple[float, float]]:
+    """Points and most points of each exercise, as its check table says."""
+    found = [
+        one["metadata"].get(TABLE) for many in outputs.values() for one in many if "data" in one
+    ]
+    return {one["exercise"]: (one["score"], one["max"]) for one in found if one}
+
+
+def printed(outputs: list[Any]) -> str:
+    """What a cell wrote and showed, as text."""
+    return "".join(one.get("text") or one.get("data", {}).get("text/plain", "") for one in outputs)
+
+
+def code(id_: str, source: str) -> Cell:
+    about = {"id": id_, "metadata": {}, "outputs": [], "execution_count": None}
+    return {"cell_type": "code", "source": source, **about}
+
+
+def colabs_versions() -> dict[str, str]:
+    """The versions of the first part of the requirements."""
+    lines = REQUIREMENTS.read_text().split("\n\n")[0].splitlines()[1:]
+    return {one.name: str(one.specifier).removeprefix("==") for one in map(Requirement, lines)}
+
+
+def test_these_are_the_versions_that_the_package_promises_to_run_with() -> None:
+    assert {**COLAB, **colabs_versions()} == {**colabs_versions(), **COLAB}
+    assert COLAB.keys() - colabs_versions().keys() == {"torch"}
+
+
+def test_the_runtime_has_colabs_versions_and_no_grader(runtime: Runtime, tmp_path: Path) -> None:
+    ask = """\
+import importlib.metadata as about
+from importlib.util import find_spec
+import numpy, torch
+wanted = {NAMES}
+found = {name: about.version(name) for name in wanted}
+[found, numpy.__version__, torch.__version__, find_spec("nbgrader"), find_spec("jupyterlab")]"""
+    pins = colabs_versions()
+    outputs = runtime.run([code("ask", ask.replace("{NAMES}", repr(list(pins))))], tmp_path)
+    found, numpy, torch, nbgrader, lab = ast.literal_eval(printed(outputs["ask"]))
+    assert found == pins
+    assert (numpy, torch.partition(".")[0], nbgrader, lab) == (pins["numpy"], "2", None, None)
+
+
+# The set-up cell.
+
+
+def set_up(lesson: Lesson, repository: str = "") -> Cell:
+    """The cell that brings `course`."""
+    cells = self_study_edition(lesson, repository=repository)["cells"]
+    return next(cell for cell in cells if cell["id"] == INSTALL_ID)
+
+
+IMPORT = code("import", "import course\n[course.__file__]")
+
+
+@pytest.fixture
+def without_course(runtime: Runtime) -> Runtime:
+    if "pytorch-measured" in runtime.packages():
+        runtime.pip("uninstall", "--quiet", "--yes", "pytorch-measured")
+    return runtime
+
+
+@pytest.fixture(scope="module")
+def lesson() -> Lesson:
+    return read_lesson(lesson_paths(ROOT)[SLUGS[0]])
+
+
+def test_the_wheel_beside_the_notebook_is_installed_and_nothing_else(
+    lesson: Lesson, without_course: Runtime, wheel: Path, tmp_path: Path
+) -> None:
+    before = without_course.packages()
+    shutil.copy(wheel, tmp_path)
+    outputs = without_course.run([set_up(lesson, "owner/name"), IMPORT], tmp_path)
+    assert printed(outputs[INSTALL_ID]) == (
+        f"Installing course from {wheel.name}, and nothing else …\n"
+        "Installed. Go on with the next cell; no restart is needed.\n"
+    )
+    (path,) = ast.literal_eval(printed(outputs["import"]))
+    assert Path(path).is_relative_to(without_course.root)
+    after = without_course.packages()
+    assert after.pop("pytorch-measured")
+    assert after == before
+
+
+def test_without_a_wheel_it_is_installed_from_the_one_address_and_nothing_else(
+    lesson: Lesson, without_course: Runtime, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before = without_course.packages()
+    tree = copy_package(tmp_path_factory.mktemp("github") / "name")
+    commit(tree)
+    # pip and git do all that they do on Colab; git alone is told where that address leads.
+    insteadof = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{tree}.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/owner/name",
+    }
+    folder = tmp_path_factory.mktemp("notebook")
+    outputs = without_course.run([set_up(lesson, "owner/name"), IMPORT], folder, **insteadof)
+    assert errors(outputs) == {}
+    assert "from git+https://github.com/owner/name, and nothing" in printed(outputs[INSTALL_ID])
+    after = without_course.packages()
+    assert after.pop("pytorch-measured")
+    assert after == before
+
+
+def test_where_there_is_nothing_to_install_it_says_what_to_do_and_the_run_stops(
+    lesson: Lesson, without_course: Runtime, tmp_path: Path
+) -> None:
+    outputs = without_course.run([set_up(lesson), IMPORT], tmp_path)
+    (shown,) = outputs[INSTALL_ID]
+    assert shown["traceback"] == [shown["evalue"]]
+    assert "Put the file pytorch_measured-….whl beside this notebook" in shown["evalue"]
+    assert outputs["import"] == []
+
+
+def test_an_installation_that_fails_is_told_in_pips_words(
+    lesson: Lesson, without_course: Runtime, tmp_path: Path
+) -> None:
+    (tmp_path / "pytorch_measured-0.1.0-py3-none-any.whl").write_text("cut off")
+    (shown,) = without_course.run([set_up(lesson)], tmp_path)[INSTALL_ID][1:]
+    assert shown["traceback"] == [shown["evalue"]]
+    assert shown["evalue"].startswith("pip could not install it:\n")
+    assert "pytorch_measured-0.1.0-py3-none-any.whl" in shown["evalue"]
+
+
+def test_where_it_is_installed_the_set_up_does_nothing(
+    lesson: Lesson, with_course: Runtime, tmp_path: Path
+) -> None:
+    before = with_course.packages()
+    (tmp_path / "pytorch_measured-0.1.0-py3-none-any.whl").write_text("not even read")
+    assert with_course.run([set_up(lesson, "owner/name")], tmp_path) == {INSTALL_ID: []}
+    assert with_course.packages() == before
+
+
+def commit(tree: Path) -> None:
+    """Make a git repository of a folder."""
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "One")):
+        subprocess.run(["git", *who, *command], cwd=tree, check=True)
+
+
+# The lessons.
+
+
+def until_the_first_check(lesson: Lesson) -> list[Cell]:
+    """The cells that a learner has to run for the first check table, and the table's own."""
+    first = next(one for one in lesson.exercises if not one.manual)
+    wanted = (INSTALL_ID, "setup", first.answer_id, first.test_id)
+    return [cell for cell in solved(lesson) if cell["id"] in wanted]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_three_cells_are_enough_for_the_first_check(
+    slug: str, with_course: Runtime, tmp_path: Path
+) -> None:
+    lesson = read_lesson(lesson_paths(ROOT)[slug])
+    cells = until_the_first_check(lesson)
+    outputs = with_course.run(cells, in_folder(lesson, tmp_path))
+    assert len(cells) - 1 == 3
+    assert [score == most for score, most in tables(outputs).values()] == [True]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_solved_notebook_runs_to_its_end_with_all_points(
+    slug: str, with_course: Runtime, tmp_path: Path
+) -> None:
+    lesson = read_lesson(lesson_paths(ROOT)[slug])
+    cells = [*solved(lesson), code("press", PRESS)]
+    outputs = with_course.run(cells, in_folder(lesson, tmp_path))
+    assert errors(outputs) == {}
+    assert [id_ for id_, many in outputs.items() if any(is_stderr(one) for one in many)] == []
+    tested = [one for one in lesson.exercises if not one.manual]
+    assert tables(outputs) == {one.name: (one.points, one.points) for one in tested}
+    most = f"{sum(one.points for one in tested):g}"
+    (shown,) = outputs[PROGRESS_ID]
+    assert shown["data"]["text/plain"].startswith(
+        f"{slug}: {most} of {most} points · {len(tested)} of {len(tested)} exercises complete"
+    )
+    assert "text/html" in shown["data"]
+    asked, answered = ast.literal_eval(printed(outputs["press"]))
+    assert asked == answered > 0
+
+
+def test_progress_that_was_saved_comes_back_with_the_answers(
+    lesson: Lesson, with_course: Runtime, tmp_path: Path
+) -> None:
+    first = next(one for one in lesson.exercises if not one.manual)
+    last = next(cell for cell in solved(lesson) if cell["id"] == PROGRESS_ID)
+    saving, loading = (
+        {**last, "source": last["source"].replace('"show"', f'"{action}"', 1)}
+        for action in ("save", "load")
+    )
+    saved = with_course.run([*until_the_first_check(lesson), saving], tmp_path)
+    assert "saved in pytorch-measured-progress.json" in printed(saved[PROGRESS_ID])
+    shown = printed(with_course.run([loading], tmp_path)[PROGRESS_ID])  # another kernel
+    assert f"✓ {first.name}" in shown
+    assert without_markers(first.answer_source).strip() in shown
+
+
+def test_the_one_gpu_for_everyone_runs_and_is_named(with_course: Runtime, tmp_path: Path) -> None:
+    source = """\
+import torch
+from course import gpu
+from course.gpu.where import device_in_words
+
+x = torch.ones(3, device=gpu.device())
+[device_in_words(), gpu.memory_allocated(), (x + 1).tolist()]"""
+    outputs = with_course.run([code("gpu", source)], tmp_path)
+    told, nbytes, values = ast.literal_eval(printed(outputs["gpu"]))
+    assert told.startswith("This notebook runs on ")
+    assert (nbytes, values) == (512, [2.0, 2.0, 2.0])
