@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
 from autograder.records import CheckRecord
 
-if TYPE_CHECKING:
-    from course.facts import TensorFacts
-    from course.figures import Picture
-
 _DRAWN_ELEMENTS = 4096  # a forged record must not make us draw for minutes
-# What `course.checks` expects of two tensors that exist both: the second is no model of the first.
-_OF_TWO = frozenset(
-    {"the same storage", "a storage of its own", "a common element", "no common element"}
-)
 
 
 def picture_of(check: CheckRecord) -> Markup | None:
@@ -28,22 +20,13 @@ def picture_of(check: CheckRecord) -> Markup | None:
         return None
     try:
         from course.facts import TensorFacts
+        from course.table import draw_layouts
 
-        picture = _draw(check, *(TensorFacts.from_dict(dict(one)) for one in layouts))
-        return Markup(picture._repr_html_())
+        facts = [TensorFacts.from_dict(dict(one)) for one in layouts]
+        return Markup(draw_layouts(facts, check.expected)._repr_html_())
     except Exception:
         # The record may be forged and the figure is a help; the words stand without it.
         return None
-
-
-def _draw(check: CheckRecord, yours: TensorFacts, other: TensorFacts | None = None) -> Picture:
-    from course.figures import compare_storage, show_storage
-
-    if other is None:
-        return show_storage(yours, names=["your tensor"])
-    if check.expected in _OF_TWO:
-        return show_storage(yours, other, names=["your tensor", "the other one"])
-    return compare_storage(yours, other)
 
 
 def _is_drawable(layout: Mapping[str, Any]) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from course.facts import TensorFacts
 from course.results import CheckResult, TestResult
 
 __all__ = [
@@ -148,24 +149,28 @@ class Table:
     ) -> tuple[dict[str, str], dict[str, Any]]:
         data = {
             "text/plain": text_table(self.result),
-            "text/html": html_table(self.result, picture=draw_layouts),
+            "text/html": html_table(self.result, picture=_picture_of),
         }
         return data, {METADATA_KEY: self.result.to_dict()}
+
+
+def _picture_of(check: CheckResult) -> Any:
+    return draw_layouts(check.layouts, check.expected)
 
 
 # What a check of two tensors expects: the second one is then no model of the first.
 _OF_TWO = {"the same storage", "a storage of its own", "a common element", "no common element"}
 
 
-def draw_layouts(check: CheckResult) -> Any:
+def draw_layouts(layouts: Sequence[TensorFacts], expected: str | None) -> Any:
     """The picture of a failed layout check: your tensor, and the other one or the expected one."""
     from course.figures import compare_storage, show_storage
 
-    if len(check.layouts) == 1:
-        return show_storage(*check.layouts, names=["yours"])
-    if check.expected in _OF_TWO:
-        return show_storage(*check.layouts, names=["yours", "the other one"])
-    return compare_storage(*check.layouts)
+    if len(layouts) == 1:
+        return show_storage(*layouts, names=["yours"])
+    if expected in _OF_TWO:
+        return show_storage(*layouts, names=["yours", "the other one"])
+    return compare_storage(*layouts)
 
 
 def show_table(result: TestResult) -> None:
