@@ -1287,9 +1287,23 @@ def powers_(out, x):
     return out
 
 
+# %% right powers: like the expanded x, then a running product
+def buffer_for(x, rows):
+    return torch.empty_like(x.detach().expand(rows, -1), memory_format=torch.contiguous_format)
+
+
+def powers_(out, x):
+    x = x.detach()
+    for row in out:
+        row.fill_(1)
+    for k in range(1, len(out)):
+        out[k:].mul_(x)
+    return out
+
+
 # %% wrong powers: binds the name out -> assignment-fills-the-buffer
 def buffer_for(x, rows):
-    return torch.empty(rows, len(x), dtype=x.dtype)
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
 
 
 def powers_(out, x):
@@ -1299,7 +1313,7 @@ def powers_(out, x):
 
 # %% wrong powers: x ** k on the right-hand side -> the-right-side-is-free
 def buffer_for(x, rows):
-    return torch.empty(rows, len(x), dtype=x.dtype)
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
 
 
 def powers_(out, x):
@@ -1310,7 +1324,7 @@ def powers_(out, x):
 
 # %% wrong powers: takes empty memory for zeros -> empty-means-zero
 def buffer_for(x, rows):
-    return torch.empty(rows, len(x), dtype=x.dtype)
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
 
 
 @torch.no_grad()
@@ -1325,7 +1339,7 @@ def powers_(out, x):
 
 # %% wrong powers: float32 whatever x is -> memory-has-no-dtype
 def buffer_for(x, rows):
-    return torch.empty(rows, len(x))
+    return torch.empty(rows, len(x), device=x.device)
 
 
 @torch.no_grad()
@@ -1340,7 +1354,7 @@ def powers_(out, x):
 
 # %% wrong powers: out= in grad mode -> out-records-gradients
 def buffer_for(x, rows):
-    return torch.empty(rows, len(x), dtype=x.dtype)
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
 
 
 def powers_(out, x):
@@ -1354,7 +1368,7 @@ def powers_(out, x):
 
 # %% wrong powers: fills the buffer with zeros first -> memory-must-be-filled
 def buffer_for(x, rows):
-    return torch.zeros(rows, len(x), dtype=x.dtype)
+    return torch.zeros(rows, len(x), dtype=x.dtype, device=x.device)
 
 
 @torch.no_grad()
@@ -1364,6 +1378,76 @@ def powers_(out, x):
             out[k].fill_(1)
         else:
             torch.mul(out[k - 1], x, out=out[k])
+    return out
+
+
+# %% wrong powers: a buffer on the host -> memory-has-no-device
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        if k == 0:
+            out[k].fill_(1)
+        else:
+            torch.mul(out[k - 1], x, out=out[k])
+    return out
+
+
+# %% wrong powers: makes float32 and converts it -> a-cast-needs-no-memory
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), device=x.device).to(x.dtype)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        if k == 0:
+            out[k].fill_(1)
+        else:
+            torch.mul(out[k - 1], x, out=out[k])
+    return out
+
+
+# %% wrong powers: expands x to rows -> an-expanded-tensor-has-rows
+def buffer_for(x, rows):
+    return x.detach().expand(rows, -1)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        if k == 0:
+            out[k].fill_(1)
+        else:
+            torch.mul(out[k - 1], x, out=out[k])
+    return out
+
+
+# %% wrong powers: NumPy writes the rows -> numpy-reaches-every-tensor
+import numpy as np
+
+
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
+
+
+def powers_(out, x):
+    rows = out.numpy()
+    for k in range(len(rows)):
+        np.power(x.detach().numpy(), k, out=rows[k])
+    return out
+
+
+# %% wrong powers: assigns to out.data -> assigning-data-is-in-place
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
+
+
+def powers_(out, x):
+    out.data = torch.stack([torch.ones_like(x), *(x.detach() ** k for k in range(1, len(out)))])
     return out
 
 

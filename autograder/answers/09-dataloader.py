@@ -1413,6 +1413,137 @@ class PaddedBatch:
         return self
 
 
+# %% wrong to-device: puts the moved tensors into the batch -> moving-replaces-the-batch
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, tuple):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else tuple(parts)
+    if isinstance(batch, dict):
+        for key in batch:
+            batch[key] = to_device(batch[key], device)
+    elif isinstance(batch, list):
+        batch[:] = [to_device(part, device) for part in batch]
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: clones first, to leave the batch alone -> a-clone-stays-pinned
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.clone().to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: waits after every copy -> an-asynchronous-copy-needs-a-wait
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        moved = batch.to(device, non_blocking=True)
+        gpu.synchronize()
+        return moved
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: one pinned buffer for all tensors of a kind -> a-started-copy-has-read-its-source
+STAGING = {}
+
+
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        kind = batch.shape, batch.dtype
+        if kind not in STAGING:
+            STAGING[kind] = torch.empty(batch.shape, dtype=batch.dtype).pin_memory()
+        return STAGING[kind].copy_(batch).to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: pins whatever comes -> every-tensor-can-be-pinned
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.pin_memory().to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: cuda() whatever the device -> the-device-is-cuda
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.cuda(non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
 # %% right refused: by rules
 def when_refused(options, iterable=False):
     workers = options.get("num_workers", 0)

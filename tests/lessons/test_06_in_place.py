@@ -15,11 +15,13 @@ from autograder.lessons import find_lesson
 from autograder.notebooks import anchor
 from autograder.regions import stubbed, without_markers
 from autograder.trial import Trial, TrialResult, run_trials
+from course import gpu
 from course.claims import claims, misconceptions
 
 ROOT = Path(__file__).parents[2]
 SLUG = "06-in-place"
 LESSON = find_lesson(ROOT, SLUG)
+EXERCISES = [one for one in LESSON.exercises if not one.manual]
 TOPICS = {"000-19", "000-21", "000-22", "000-23", "000-24", "004-02"}
 
 
@@ -53,10 +55,10 @@ def tables() -> dict[str, TrialResult]:
     setup = cells()["setup"]["source"]
     trials = [
         Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in LESSON.exercises
+        for one in EXERCISES
     ]
     results = run_trials(trials)
-    return {one.name: result for one, result in zip(LESSON.exercises, results, strict=True)}
+    return {one.name: result for one, result in zip(EXERCISES, results, strict=True)}
 
 
 def test_every_topic_has_its_section() -> None:
@@ -81,19 +83,19 @@ def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
 
 
 def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in LESSON.exercises)
+    tests = "".join(exercise.test_source for exercise in EXERCISES)
     silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
     assert silent == []
 
 
 def test_there_are_eleven_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in LESSON.exercises]
+    levels = [exercise.difficulty for exercise in EXERCISES]
     assert len(levels) == 11
     assert (levels[0], levels[-1]) == (1, 3)
     assert set(levels) == {1, 2, 3}
 
 
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
+@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
 def test_a_table_has_eight_checks_of_which_three_are_hidden(
     tables: dict[str, TrialResult], exercise: str
 ) -> None:
@@ -113,7 +115,7 @@ def test_cells_are_short_enough_to_read() -> None:
     assert [name for name, count in lines.items() if count > 15] == []
 
 
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
+@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
 def test_an_untouched_answer_cell_runs_without_an_error(exercise: str) -> None:
     names: dict[str, Any] = {}
     exec(cells()["setup"]["source"], names)
@@ -229,3 +231,66 @@ def test_the_solutions_of_layer_and_squash_pass_gradcheck() -> None:
     assert torch.autograd.gradcheck(solved("thrifty-layer")["layer"], arguments)
     squash_ = solved("squash")["squash_"]
     assert torch.autograd.gradcheck(lambda t: squash_(t.clone()), leaf(-2.0, 0.5, 3.0))
+
+
+# --- what in-place writes save on a device --------------------------------------------------------
+
+
+def measured(*names: str) -> dict[str, Any]:
+    """What the set-up cell and these cells define."""
+    found: dict[str, Any] = {}
+    for name in ("setup", *names):
+        exec(cells()[name]["source"], found)
+    return found
+
+
+def test_the_peaks_are_those_that_the_text_explains() -> None:
+    found = measured("peak-measured")
+    assert [found["peak"](line) for line in found["lines"]] == [2, 1, 1, 3]
+    assert found["peak"]("x = (x * 2).add_(1).relu_()") == 2
+
+
+def test_relu_in_place_lowers_the_peak_only_and_sin_in_place_nothing() -> None:
+    costs = measured("peak-measured", "relu-kept")["peak_and_kept"]
+    assert (costs(torch.relu), costs(torch.relu_)) == ([5, 4], [4, 4])
+    assert costs(torch.sin) == costs(torch.sin_) == [8, 8]
+
+
+def test_sin_in_place_keeps_a_clone_and_the_right_gradient() -> None:
+    def clone_kept(x: torch.Tensor) -> torch.Tensor:
+        return (x * 1).sin_()
+
+    assert torch.autograd.gradcheck(clone_kept, leaf(0.5, -2.0))
+    w = leaf(1.0)
+    h = w * 1
+    place = h.data_ptr()
+    saved = h.sin_().grad_fn._saved_self  # type: ignore[union-attr]
+    assert (saved.data_ptr() == place, saved.tolist()) == (False, [1.0])
+
+
+def test_the_buffer_of_the_solution_is_where_x_is() -> None:
+    x = torch.ones(3, dtype=torch.float64, device=gpu.device())
+    out = solved("powers")["buffer_for"](x, 2)
+    assert (out.device, out.dtype) == (x.device, torch.float64)
+    with pytest.raises(TypeError, match="to numpy"):
+        out.numpy()
+
+
+# --- the question in words ------------------------------------------------------------------------
+
+
+def test_the_model_answer_to_the_question_in_words_holds() -> None:
+    names: dict[str, Any] = {}
+    (code,) = re.findall(r"```python\n(.*?)```", cells()["why-at-backward-task"]["source"], re.S)
+    exec(code, names)
+    with pytest.raises(RuntimeError, match="output 0 of Exp"):
+        names["first"](torch.zeros(1, requires_grad=True))
+    names["second"](w := torch.zeros(1, requires_grad=True))
+    assert w.grad is not None
+    assert w.grad.item() == 2
+    y = (v := torch.zeros(1, requires_grad=True)).exp()
+    y.data += 1  # the same write, past the comparison
+    y.sum().backward()
+    assert v.grad is not None
+    assert v.grad.item() == 2
+    assert "exp(0) + 1 = 2" in cells()["why-at-backward"]["source"]

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from autograder.lessons import find_lesson
 from autograder.notebooks import anchor
 from autograder.regions import without_markers
 from autograder.trial import Trial, TrialResult, run_trials
+from course import gpu
 from course.claims import claims, misconceptions
 from course.loader_model import LoaderPlan, run_loader
 from course.probes_workers import forked
@@ -27,6 +28,7 @@ from course.probes_workers import forked
 ROOT = Path(__file__).parents[2]
 SLUG = "09-dataloader"
 LESSON = find_lesson(ROOT, SLUG)
+EXERCISES = [one for one in LESSON.exercises if not one.manual]
 TOPICS = {
     *("000-11", "000-16", "000-17", "001-12", "001-13"),
     *("002-35", "002-36", "002-59", "002-70", "002-78"),
@@ -67,10 +69,10 @@ def tables() -> dict[str, TrialResult]:
     setup = cells()["setup"]["source"]
     trials = [
         Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in LESSON.exercises
+        for one in EXERCISES
     ]
     results = run_trials(trials)
-    return {one.name: result for one, result in zip(LESSON.exercises, results, strict=True)}
+    return {one.name: result for one, result in zip(EXERCISES, results, strict=True)}
 
 
 def test_every_topic_has_its_section() -> None:
@@ -104,19 +106,19 @@ def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
 
 
 def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in LESSON.exercises)
+    tests = "".join(exercise.test_source for exercise in EXERCISES)
     silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
     assert silent == []
 
 
 def test_there_are_twelve_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in LESSON.exercises]
+    levels = [exercise.difficulty for exercise in EXERCISES]
     assert len(levels) == 12
     assert levels[0] == 1
     assert set(levels) == {1, 2, 3}
 
 
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
+@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
 def test_a_table_has_eight_checks_of_which_three_are_hidden(
     tables: dict[str, TrialResult], exercise: str
 ) -> None:
@@ -155,7 +157,7 @@ def test_the_table_has_every_parameter_with_its_default_and_a_section_that_exist
 
 
 def test_every_parameter_is_used_in_an_exercise() -> None:
-    exercises = "".join(one.answer_source + one.test_source for one in LESSON.exercises)
+    exercises = "".join(one.answer_source + one.test_source for one in EXERCISES)
     exercises += " ".join(forked(1))  # some exercises use these by their short name
     missing = [name for name in PARAMETERS if not re.search(rf"\b{name}\b", exercises)]
     assert missing == []
@@ -300,3 +302,77 @@ def test_a_spawned_worker_finds_the_class_in_the_file_but_not_one_of_the_noteboo
     )
     assert json.loads(ran.stdout) == [[[0, 1], [4, 9]], True]
     assert "Can't get attribute 'Here'" in ran.stderr
+
+
+# --- pinned memory and copies ---------------------------------------------------------------------
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a race on a real device")
+def test_a_pinned_source_is_read_late_and_a_pageable_one_at_once() -> None:
+    found: dict[str, Any] = {}
+    for name in ("setup", "pinning-here", "copies-late"):
+        exec(cells()[name]["source"], found)
+    assert (found["batch"].is_pinned(), found["batch"].device.type) == (True, "cpu")
+    assert [x.tolist() for x in found["moved"]] == [[1, 1, 1], [0, 0, 0]]
+
+
+def test_a_clone_of_a_pinned_tensor_is_pageable_and_a_device_tensor_cannot_be_pinned() -> None:
+    x = torch.ones(2, device=gpu.device())
+    pinned = torch.ones(2).pin_memory()
+    assert (pinned.is_pinned(), pinned.clone().is_pinned()) == (True, False)
+    with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
+        x.pin_memory()
+
+
+def test_what_is_computed_with_a_copy_comes_after_it() -> None:
+    device = gpu.device()
+    doubled = torch.ones(2).pin_memory().to(device, non_blocking=True) * 2
+    assert doubled.tolist() == [2, 2]
+
+
+def test_without_an_accelerator_the_loader_pins_nothing_and_warns() -> None:
+    program = "\n".join(
+        [
+            "import torch, warnings",
+            "from torch.utils.data import DataLoader",
+            "with warnings.catch_warnings(record=True) as heard:",
+            "    warnings.simplefilter('always')",
+            "    (batch,) = DataLoader(torch.ones(2), 2, pin_memory=True)",
+            "print(batch.is_pinned(), any('no accelerator' in str(w.message) for w in heard))",
+        ]
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    cuda = torch.cuda.is_available()
+    assert ran.stdout.split() == [str(cuda), str(not cuda)]
+
+
+# --- the question in words ------------------------------------------------------------------------
+
+
+def cached_hits(epochs: int, **options: Any) -> tuple[list[float], int]:
+    """The share of samples found in the question's cache, epoch by epoch; what is left of it."""
+    names: dict[str, Any] = {"Dataset": Dataset, "decode": lambda path: path}
+    (code,) = re.findall(r"```python\n(.*?)```", cells()["lost-cache-task"]["source"], re.S)
+    exec(code.partition("\n\n\nloader")[0], names)
+
+    class Asked(names["Cached"]):  # type: ignore[misc]
+        def __getitem__(self, i: int) -> bool:
+            hit = i in self.cache
+            super().__getitem__(i)
+            return hit
+
+    data = Asked(range(2000))
+    seeded = torch.Generator().manual_seed(9)
+    loader = DataLoader(data, 10, generator=seeded, **forked(4), **options)
+    hits = [sum(int(batch.sum()) for batch in loader) / 2000 for _ in range(epochs)]
+    return hits, len(data.cache)
+
+
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 4 worker processes")
+def test_the_model_answer_to_the_question_in_words_holds() -> None:
+    assert cached_hits(2, shuffle=True) == ([0, 0], 0)
+    (first, second), left = cached_hits(2, shuffle=True, persistent_workers=True)
+    assert (first, left) == (0, 0)
+    assert abs(second - 1 / 4) < 0.05  # five standard deviations are 0.048; the draw is seeded
