@@ -37,6 +37,8 @@ def grid_scene(subject: Subject, width: float, *, titled: bool) -> Scene:
     if not titled:
         return body
     size = " × ".join(map(str, subject.facts.shape)) or "0-d"
+    if len(subject.facts.shape) == 1:
+        size = f"size {size}"  # a number alone would read as a value
     title = Label(0, 8, f"{subject.name}   {size}", size=TEXT, bold=True)
     return stack([Scene(text_width(title.text, TEXT, bold=True), 20, (title,)), body], gap=4)
 
