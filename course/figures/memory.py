@@ -14,7 +14,7 @@ from course.figures.scene import SMALL, Box, Item, Label, Scene, flow, paint, st
 from course.gpu import api
 from course.gpu.chart import Piece, Row, holders_of, rows_at, rows_of
 from course.gpu.sizes import format_size
-from course.gpu.timeline import CATEGORIES, Category, Timeline
+from course.gpu.timeline import CATEGORIES, Category, Mark, Timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,14 +33,18 @@ _MOST_ROWS = 24
 _PX_PER_INCH = 96
 
 
-def show_timeline(timeline: Timeline, *, title: str | None = None) -> Picture:
+def show_timeline(
+    timeline: Timeline, *, title: str | None = None, at: int | None = None
+) -> Picture:
     """A picture of the bytes in use by category, the reserved bytes, marks, and the peak.
 
-    The horizontal axis counts what the allocator did, not seconds.
+    The horizontal axis counts what the allocator did, not seconds. A thick line stands after
+    event `at`, where one is given.
     """
-    return Picture(
-        partial(_draw_timeline, timeline, title), alt=_timeline_words(timeline), caption=_AXES
-    )
+    words = _timeline_words(timeline)
+    if at is not None:
+        words += f" A line stands after event {at}."
+    return Picture(partial(_draw_timeline, timeline, title, at), alt=words, caption=_AXES)
 
 
 _AXES = (
@@ -59,16 +63,27 @@ def show_segments(
     Blocks of the model, its gradients and the optimizer are named by themselves, others by the
     names you give: `show_segments(model, batch=x)`. A block that nobody named is drawn without.
     """
-    holders = holders_of(tensors, model, optimizer)
-    return segments_picture(rows_of(api.memory_snapshot(), holders))
+    rows = rows_of(api.memory_snapshot(), holders_of(tensors, model, optimizer))
+    return _segments_picture(rows, _yours(rows))
 
 
 def segments_picture(rows: Sequence[Row] | Timeline, at: int | None = None) -> Picture:
     """The segment map of these rows, or of a recording at a position (its peak by default)."""
     if isinstance(rows, Timeline):
         rows = rows_at(rows, rows.peak.at if at is None else at)
-    scene = _segments_scene(rows) if drawing() else Scene(1, 1)
+    return _segments_picture(rows, "temporaries")
+
+
+def _segments_picture(rows: Sequence[Row], others: str) -> Picture:
+    """The segment map; `others` is the word for blocks that no model and no optimizer holds."""
+    scene = _segments_scene(rows, others) if drawing() else Scene(1, 1)
     return Picture(partial(paint, scene), alt=_segments_words(rows), caption=_NOT_TO_SCALE)
+
+
+def _yours(rows: Sequence[Row]) -> str:
+    """What a map of now calls the blocks of tensors that you named, and of those you did not."""
+    pieces = [piece for row in rows for piece in row.pieces if piece.category == "temporaries"]
+    return "yours" if all(piece.name for piece in pieces) else "yours, and blocks without a name"
 
 
 _NOT_TO_SCALE = (
@@ -88,23 +103,28 @@ def _timeline_words(timeline: Timeline) -> str:
     for mark in timeline.marks:
         words += f" {mark.name}: {format_size(timeline.moments[mark.at].allocated)}."
     if timeline.shortages:
-        words += f" Memory ran out {len(timeline.shortages)} times."
+        count = len(timeline.shortages)
+        words += f" Memory ran out {'once' if count == 1 else f'{count} times'}."
     return words
 
 
-def _draw_timeline(timeline: Timeline, title: str | None) -> Figure:
+def _draw_timeline(timeline: Timeline, title: str | None, chosen: int | None) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH / _PX_PER_INCH, 3.6), facecolor=CARD, layout="constrained")
     axes = figure.add_subplot()
     unit, name = _unit(max(moment.reserved for moment in timeline.moments))
     at = [moment.at for moment in timeline.moments]
+    last, shelves = max(1, at[-1]), _shelves(timeline)
     _draw_categories(axes, timeline, at, unit)
     reserved = [moment.reserved / unit for moment in timeline.moments]
     axes.step(at, reserved, where="post", color=INK, linewidth=1.6, label="reserved")
-    _draw_marks(axes, timeline, unit, max(reserved))
-    axes.set_xlim(0, max(1, at[-1]))
-    axes.set_ylim(0, max(reserved) * 1.28 or 1)
+    _draw_events(axes, timeline, unit, max(reserved))
+    _draw_marks(axes, timeline, shelves, max(reserved))
+    if chosen is not None:
+        axes.axvline(chosen, ymax=0.85, color=INK, linewidth=2.5)  # below the names of marks
+    axes.set_xlim(0, last)
+    axes.set_ylim(0, max(reserved) * (1.28 + _SHELF * max(shelves, default=0)) or 1)
     axes.set_xlabel("events of the allocator", fontsize=SMALL * 0.75)
     axes.set_ylabel(name, fontsize=SMALL * 0.75)
     axes.tick_params(labelsize=SMALL * 0.75)
@@ -131,18 +151,53 @@ def _draw_categories(axes: Axes, timeline: Timeline, at: list[int], unit: int) -
         below = above
 
 
-def _draw_marks(axes: Axes, timeline: Timeline, unit: int, top: float) -> None:
-    size = SMALL * 0.75
-    for mark in timeline.marks:
-        axes.axvline(mark.at, color=MUTED, linewidth=0.9, linestyle=(0, (3, 3)))
-        axes.text(mark.at, top * 1.25, f"{mark.name} ", ha="right", va="top", fontsize=size)
+def _draw_events(axes: Axes, timeline: Timeline, unit: int, top: float) -> None:
+    """The peak and its size, and a cross for each request that was refused."""
     peak = timeline.peak
-    axes.plot([peak.at], [peak.allocated / unit], marker="o", color=INK, markersize=4)
+    axes.plot([peak.at], [peak.allocated / unit], marker="o", color=INK, markersize=4, zorder=4)
     words = f" peak {format_size(peak.allocated)}"
-    axes.text(peak.at, peak.allocated / unit, words, va="bottom", fontsize=size, color=INK)
-    for at in timeline.shortages:
-        axes.plot([at], [top * 1.05], marker="x", color=FAULT, markersize=7, markeredgewidth=2)
-        axes.text(at, top * 1.05, " out of memory", va="center", fontsize=size, color=FAULT)
+    look: dict[str, Any] = {"va": "bottom", "color": INK, "fontsize": SMALL * 0.75}
+    ground = {"facecolor": CARD, "edgecolor": "none", "alpha": 0.8, "pad": 1}
+    axes.text(peak.at, peak.allocated / unit, words, bbox=ground, **look)
+    if timeline.shortages:  # named in the legend: next to close crosses there is no room for words
+        cross: dict[str, Any] = {"marker": "x", "markersize": 7, "markeredgewidth": 2}
+        heights = [top * 1.05] * len(timeline.shortages)
+        words = "out of memory"
+        axes.plot(timeline.shortages, heights, color=FAULT, linestyle="", label=words, **cross)
+
+
+def _draw_marks(axes: Axes, timeline: Timeline, shelves: Sequence[int], top: float) -> None:
+    for mark, shelf in zip(timeline.marks, shelves, strict=True):
+        axes.axvline(mark.at, color=MUTED, linewidth=0.9, linestyle=(0, (3, 3)))
+        left = _span(timeline, mark)[1] > mark.at
+        words = f" {mark.name}" if left else f"{mark.name} "
+        height, side = top * (1.25 + _SHELF * shelf), "left" if left else "right"
+        axes.text(mark.at, height, words, ha=side, va="top", fontsize=SMALL * 0.75)
+
+
+_SHELF = 0.11  # of the height of the reserved bytes; one line of text
+_AXES_PX = 640.0  # about what the axes leave of the width
+
+
+def _span(timeline: Timeline, mark: Mark) -> tuple[float, float]:
+    """From where to where a mark's name goes: left of its line where there is room, else right."""
+    width = (text_width(mark.name, SMALL) + 6) / _AXES_PX * max(1, timeline.moments[-1].at)
+    if width <= mark.at:
+        return mark.at - width, float(mark.at)
+    return float(mark.at), mark.at + width
+
+
+def _shelves(timeline: Timeline) -> list[int]:
+    """For the name of each mark the lowest shelf on which it meets no other name."""
+    shelves: list[list[tuple[float, float]]] = []
+    found = []
+    for begin, end in (_span(timeline, mark) for mark in timeline.marks):
+        free = (n for n, row in enumerate(shelves) if all(end <= a or b <= begin for a, b in row))
+        number = next(free, len(shelves))
+        shelves += [[]] if number == len(shelves) else []
+        shelves[number].append((begin, end))
+        found.append(number)
+    return found
 
 
 def _unit(nbytes: int) -> tuple[int, str]:
@@ -167,14 +222,14 @@ def _segments_words(rows: Sequence[Row]) -> str:
     return " ".join(parts)
 
 
-def _segments_scene(rows: Sequence[Row]) -> Scene:
+def _segments_scene(rows: Sequence[Row], others: str) -> Scene:
     if not rows:
         return Scene(400, 20, (Label(0, 10, "The allocator has no segment."),))
     drawn = [_row_scene(number, row) for number, row in enumerate(rows[:_MOST_ROWS], start=1)]
     if len(rows) > _MOST_ROWS:
         more = f"… and {len(rows) - _MOST_ROWS} segments more"
         drawn.append(Scene(WIDTH, 18, (Label(0, 9, more, ink=MUTED),)))
-    return stack([_legend(rows), *drawn], gap=10)
+    return stack([_legend(rows, others), *drawn], gap=10)
 
 
 def _row_scene(number: int, row: Row) -> Scene:
@@ -215,12 +270,12 @@ def _text(name: str, nbytes: int, width: float) -> str:
     return ""
 
 
-def _legend(rows: Sequence[Row]) -> Scene:
+def _legend(rows: Sequence[Row], others: str) -> Scene:
     used: set[Category | None] = {piece.category for row in rows for piece in row.pieces}
     entries = []
     for category in CATEGORIES:
         if category in used:
-            words = "temporaries and others" if category == "temporaries" else category
+            words = others if category == "temporaries" else category
             items = (Box(0, 2, 14, 14, fills=(_FILL[category],)), Label(20, 9, words))
             entries.append(Scene(20 + text_width(words), 18, items))
     return flow(entries, WIDTH, gap=18)

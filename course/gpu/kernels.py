@@ -53,6 +53,8 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
         return copy_between(*args, **kwargs)
     if operator is _aten._to_copy.default:
         return convert(*args, **kwargs)
+    if kwargs.get("pin_memory"):
+        raise RuntimeError("Only dense CPU tensors can be pinned")  # at::detail::empty_cuda
     plan = plan_of(operator)
     device = simulation().device(common_device(plan, args, kwargs))
     device.check(synchronizes=plan.waits)

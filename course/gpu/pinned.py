@@ -1,4 +1,8 @@
-"""Pinned host memory: which storages count as pinned. No page is locked; copies know the word."""
+"""Pinned host memory: which storages count as pinned. No page is locked; copies know the word.
+
+Only `Tensor.pin_memory()` and loaders pin. `torch.empty(…, pin_memory=True)` and its like ask the
+device for an allocator in C++, before any kernel could answer, and raise NotImplementedError.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import torch
 
-from course.gpu import _backend, accelerator, autocast, pinned, storage_files
+from course.gpu import _backend, accelerator, autocast, host_memory, pinned, storage_files
 from course.gpu.composites import SUBSTITUTES, WHOLE_ON_CPU
 from course.gpu.kernels import run_operator
 from course.gpu.module import DeviceModule
@@ -20,6 +20,7 @@ def switch_on() -> tuple[torch.library.Library, ...]:
     The libraries returned are kept by the cache: with them the kernels would go.
     """
     simulation()
+    host_memory.return_large_blocks()
     module = DeviceModule()
     storage_files.register()
     libraries = _backend.register(

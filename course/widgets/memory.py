@@ -79,7 +79,7 @@ class MemoryPanel:
         )
         self.peak = Button(description="Go to the peak", layout=Layout(width="auto"))
         self.peak.on_click(lambda _: self.show(timeline.peak.at))
-        self.overview, self.page = HTML(show_timeline(timeline)._repr_html_()), HTML()
+        self.overview, self.page = HTML(), HTML()
         self.event.observe(lambda change: self._draw(change["new"]), names="value")
         self.box = VBox([self.overview, HBox([self.event, self.peak]), self.page])
         self._draw(self.event.value)
@@ -90,6 +90,7 @@ class MemoryPanel:
 
     def _draw(self, at: int) -> None:
         self.page.value = moment_html(self._timeline, at)
+        self.overview.value = show_timeline(self._timeline, at=at)._repr_html_()
 
 
 def moment_words(timeline: Timeline, at: int) -> str:

@@ -74,6 +74,12 @@ def test_only_tensors_of_the_host_can_be_pinned(device: torch.device) -> None:
         torch.ones(2, device=device).pin_memory()
 
 
+def test_a_tensor_cannot_be_made_pinned_on_the_device(device: torch.device) -> None:
+    for make in (torch.empty, torch.ones):
+        with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+            make(2, device=device, pin_memory=True)
+
+
 @pytest.mark.parametrize("pin", [False, True])
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_loader_gives_pinned_batches_when_told_to(

@@ -10,7 +10,9 @@ import torch
 from course import gpu
 from course.figures.memory import (
     _row_scene,
+    _shelves,
     _widths,
+    _yours,
     segments_picture,
     show_segments,
     show_timeline,
@@ -18,7 +20,7 @@ from course.figures.memory import (
 from course.figures.picture import not_drawn
 from course.figures.scene import Box
 from course.gpu.chart import Piece, Row
-from course.gpu.timeline import Mark, Note, Timeline, timeline_of
+from course.gpu.timeline import Mark, Moment, Note, Timeline, timeline_of
 from course.widgets.memory import explore_memory
 
 MIB = 1 << 20
@@ -53,8 +55,27 @@ def test_the_timeline_is_drawn_the_same_every_time(timeline: Timeline) -> None:
 def test_a_shortage_is_said_and_drawn(timeline: Timeline) -> None:
     short = replace(timeline, shortages=(4,))
     picture = show_timeline(short)
-    assert "Memory ran out 1 times." in picture.alt
+    assert "Memory ran out once." in picture.alt
+    assert "Memory ran out 2 times." in show_timeline(replace(timeline, shortages=(3, 4))).alt
     assert picture.svg() != show_timeline(timeline).svg()
+
+
+def test_names_of_close_marks_stand_on_shelves_of_their_own(timeline: Timeline) -> None:
+    crowded = [Mark("forward", 3), Mark("backward", 4), Mark("", 0), Mark("a very long name", 4)]
+    marked = replace(timeline, moments=_long(timeline), marks=(Mark("step", 100), *crowded))
+    assert _shelves(marked) == [0, 0, 1, 0, 2]
+    assert show_timeline(marked).svg()
+
+
+def _long(timeline: Timeline) -> tuple[Moment, ...]:
+    later = range(len(timeline.moments), 101)
+    return (*timeline.moments, *(replace(timeline.moments[-1], at=number) for number in later))
+
+
+def test_the_chosen_event_is_said_and_drawn(timeline: Timeline) -> None:
+    chosen = show_timeline(timeline, at=0)
+    assert chosen.alt.endswith("A line stands after event 0.")
+    assert chosen.svg() != show_timeline(timeline).svg()
 
 
 def test_an_empty_recording_is_drawn() -> None:
@@ -105,6 +126,13 @@ def test_the_map_of_now_names_model_optimizer_and_tensors(device: torch.device) 
     assert gpu.memory_allocated() > 0
 
 
+def test_the_map_of_now_calls_your_tensors_yours() -> None:
+    mine, nameless = Piece(0, 512, "temporaries", "x"), Piece(512, 512, "temporaries")
+    rows = [Row(MIB, (Piece(0, 512, "parameters", "weight"), mine, Piece(1024, 512)))]
+    assert _yours(rows) == "yours"
+    assert _yours([*rows, Row(MIB, (nameless,))]) == "yours, and blocks without a name"
+
+
 def test_nothing_is_drawn_while_a_submission_is_graded(timeline: Timeline) -> None:
     with not_drawn():
         page = show_timeline(timeline)._repr_html_() + segments_picture(timeline)._repr_html_()
@@ -122,5 +150,6 @@ def test_the_slider_shows_the_chosen_event(timeline: Timeline) -> None:
     assert "After event 3: 6.00 MiB in use" in panel.page.value
     panel.event.value = 4
     assert "After event 4: 4.00 MiB in use" in panel.page.value
+    assert "A line stands after event 4." in panel.overview.value
     panel.peak.click()
     assert panel.event.value == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -185,3 +186,33 @@ def test_an_out_of_memory_error_is_part_of_no_cycle(device: torch.device) -> Non
         assert gpu.memory_allocated() == before
     finally:
         gc.enable()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells its size there")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the memory of a real device is elsewhere")
+def test_large_tensors_that_come_and_go_do_not_make_the_process_grow(
+    run: Callable[..., str],
+) -> None:
+    script = """
+        import random
+        import torch
+        from course import gpu
+
+        def size():
+            lines = open("/proc/self/status").read().splitlines()
+            return int(next(line for line in lines if line.startswith("VmSize")).split()[1]) >> 10
+
+        random.seed(1)
+        device, large, small = gpu.device(), [], []
+        torch.ones(1, device=device)
+        before = size()
+        for _ in range(200):
+            nbytes = random.randint(9, 32) << 20
+            large.append(torch.empty(nbytes, dtype=torch.uint8, device=device))
+            small.append(torch.ones(1000, device=device))
+            if len(large) > 6:
+                del large[random.randrange(6)]
+        del large
+        print(size() - before)
+    """
+    assert int(run(script)) < 60  # MiB; hundreds where freed memory stays in the heap
