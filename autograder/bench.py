@@ -5,6 +5,9 @@ of processes over `NbGraderAPI`, and `autograder grade` with the sandbox on. Eac
 command; its wall time is measured outside, its CPU time is what the kernel charges to it and all
 its children. The scores of all three must agree.
 
+The engine's CPU time lacks one part: the processes that answer a test cell's requests end with
+their process namespace, and Linux then charges their time to nobody. Wall times are not affected.
+
 The fastest that any grader could be is the cells' own CPU time divided by the cores. It is
 measured too: the same cells in one warm IPython shell each, with no grader around them.
 """
@@ -208,6 +211,6 @@ def _report(found: Comparison) -> str:
         f"  the cells alone      CPU {found.cells_cpu_s:.1f} s, so at least {found.limit_s:.1f} s "
         f"of wall; the engine takes {engine / found.limit_s:.2f} × that",
         f"  the engine           starts for {found.start_cpu_s:.1f} s of CPU, then spends "
-        f"{found.overhead_ms:.0f} ms of CPU a submission above its cells",
+        f"{found.overhead_ms:.0f} ms of CPU a submission above its cells (as far as it is charged)",
     ]
     return "\n".join(lines)
