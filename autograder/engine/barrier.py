@@ -22,8 +22,8 @@ from autograder.engine.frames import FrameError, Kind, endpoint
 from autograder.engine.limits import Limits
 from autograder.engine.syscalls import refuse_dangerous_calls
 
-WORK = "/work"
-LESSON, TMP, SHM, HOME = (f"{WORK}/{name}" for name in ("lesson", "tmp", "shm", "home"))
+ROOM = "/room"  # all that a submission can write to lies here
+LESSON, TMP, SHM, HOME = (f"{ROOM}/{name}" for name in ("lesson", "tmp", "shm", "home"))
 CHANNEL_FD = 240  # out of the way of what a notebook opens
 
 
@@ -77,10 +77,10 @@ def become_init(plumbing: Plumbing, walls: Walls, live: Callable[[int], None]) -
 def _build(walls: Walls) -> None:
     kernel.unshare(kernel.NEW_NS | kernel.NEW_IPC)
     kernel.mount_proc()
-    kernel.mount_tmpfs(WORK, nbytes=walls.limits.tmp_nbytes, files=walls.limits.files)
+    kernel.mount_tmpfs(ROOM, nbytes=walls.limits.tmp_nbytes, files=walls.limits.files)
     for folder in (LESSON, TMP, SHM, HOME):
         os.mkdir(folder)
-    holds = [f"{WORK}/.keep{number}" for number in range(len(walls.keep))]
+    holds = [f"{ROOM}/.keep{number}" for number in range(len(walls.keep))]
     for kept, hold in zip(walls.keep, holds, strict=True):
         os.mkdir(hold)
         kernel.bind(kept, hold)

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.engine.barrier import HOME, ROOM
 from autograder.engine.limits import Limits
 from autograder.errors import AutograderError
 
@@ -33,7 +34,8 @@ ONE_THREAD = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, through scikit-learn and pandas
 }
 _ENGINE = "/engine"
-_OWN = ("/work", "/engine", "/dev")
+_FIGURES = f"{ROOM}/mpl"  # matplotlib's own directory
+_OWN = (ROOM, "/engine", "/dev")
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
 _TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
@@ -178,8 +180,8 @@ def _optional_isolation() -> tuple[str, ...]:
 
 
 def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
-    words: list[str] = ["--perms", "1777", "--tmpfs", "/work"]
-    words += ["--perms", "1777", "--dir", "/work/mpl"]
+    words: list[str] = ["--perms", "1777", "--tmpfs", ROOM]
+    words += ["--perms", "1777", "--dir", _FIGURES]
     shown_parents = [str(path.parent) for path in (*shown, *map(Path, (*_SYSTEM, *_SHARED)))]
     words += _folders("/dev/shm", "/etc", "/tmp", f"{_ENGINE}/autograder")
     words += _folders(*shown_parents)
@@ -262,13 +264,13 @@ def _font_list() -> list[str]:
         path = Path(matplotlib.get_cachedir(), name)
     except (ImportError, AttributeError):
         return []
-    return ["--ro-bind-try", str(path), f"/work/mpl/{name}"] if path.is_file() else []
+    return ["--ro-bind-try", str(path), f"{_FIGURES}/{name}"] if path.is_file() else []
 
 
 def _environment(python_path: str) -> dict[str, str]:
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-        "HOME": "/work/home",
+        "HOME": HOME,
         "TMPDIR": "/tmp",
         "LANG": "C.UTF-8",
         "PYTHONPATH": python_path,
@@ -278,7 +280,7 @@ def _environment(python_path: str) -> dict[str, str]:
         "CUDA_VISIBLE_DEVICES": "",
         "NBGRADER_EXECUTION": "autograde",  # what nbgrader sets while it grades
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "MPLCONFIGDIR": "/work/mpl",
+        "MPLCONFIGDIR": _FIGURES,
         **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
     }
 

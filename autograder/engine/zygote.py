@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from autograder.engine import kernel
-from autograder.engine.barrier import WORK, Plumbing, Walls, become_init
+from autograder.engine.barrier import ROOM, Plumbing, Walls, become_init
 from autograder.engine.limits import Limits
 
 _MESSAGE_NBYTES = 65_536
@@ -119,7 +119,7 @@ def _enter_namespaces() -> None:
 
 def _prepare(orders: Orders) -> _Ready:
     """Import everything a cell is likely to use, then make this process cheap to fork."""
-    tempfile.tempdir = WORK if orders.sandbox else None  # not what a submission will use
+    tempfile.tempdir = ROOM if orders.sandbox else None  # not what a submission will use
     import torch
     import torch.utils.data
 
@@ -207,7 +207,7 @@ class _Zygote:
 
     def _load(self, names: list[str]) -> None:
         # Some modules look for a directory to write to, and are broken for good without one.
-        tempfile.tempdir = WORK if self._orders.sandbox else None
+        tempfile.tempdir = ROOM if self._orders.sandbox else None
         self._ready.load_modules(names)
         tempfile.tempdir = None
         gc.collect()

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 import warnings
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from torch.autograd import Variable
 
-from autograder.lessons import find_lesson
-from autograder.notebooks import anchor
-from autograder.regions import without_markers
-from autograder.trial import Trial, TrialResult, run_trials
 from course import same_storage
-from course.claims import claims, misconceptions
+from tests.lessons.source import Source, course_of
 
-ROOT = Path(__file__).parents[2]
-SLUG = "05-autograd"
-LESSON = find_lesson(ROOT, SLUG)
-TOPICS = {
-    *("000-20", "000-23", "001-01", "001-08", "002-28"),
-    *("002-42", "002-43", "002-48", "002-51", "002-76"),
-}
-
-
-def cells() -> dict[str, dict[str, Any]]:
-    """The cells of the source notebook by id."""
-    return {cell["id"]: cell for cell in LESSON.cells()}
-
-
-def course_of(cell: dict[str, Any]) -> dict[str, Any]:
-    """The course's metadata of a cell."""
-    found: dict[str, Any] = cell["metadata"].get("course", {})
-    return found
+SOURCE = Source("05-autograd")
 
 
 def leaf(*numbers: float) -> torch.Tensor:
@@ -52,72 +28,6 @@ def gradient_of(tensor: torch.Tensor) -> list[float]:
     return found
 
 
-@pytest.fixture(scope="module")
-def tables() -> dict[str, TrialResult]:
-    """The check table of each exercise, with the source's own solution."""
-    setup = cells()["setup"]["source"]
-    trials = [
-        Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in LESSON.exercises
-    ]
-    results = run_trials(trials)
-    return {one.name: result for one, result in zip(LESSON.exercises, results, strict=True)}
-
-
-def test_every_topic_has_its_section() -> None:
-    taught = [topic for cell in cells().values() for topic in course_of(cell).get("topics", [])]
-    assert set(taught) == TOPICS
-
-
-def test_every_claim_is_predicted_or_judged() -> None:
-    used = [name for cell in cells().values() for name in course_of(cell).get("claims", [])]
-    assert sorted(used) == sorted(claim.id for claim in claims(SLUG))
-
-
-def test_a_quiz_cell_names_the_claim_that_it_asks_about() -> None:
-    asking = [cell for cell in cells().values() if course_of(cell).get("role") == "predict"]
-    asked = [re.findall(r'predict\("([^"]+)"\)', cell["source"]) for cell in asking]
-    assert asked == [course_of(cell)["claims"] for cell in asking]
-
-
-def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
-    sections = {anchor(heading) for heading in LESSON.sections.values()}
-    assert {known.section for known in misconceptions(SLUG)} <= sections
-
-
-def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in LESSON.exercises)
-    silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
-    assert silent == []
-
-
-def test_there_are_nine_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in LESSON.exercises]
-    assert len(levels) == 9
-    assert levels[0] == 1
-    assert set(levels) == {1, 2, 3}
-
-
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
-def test_a_table_has_eight_checks_of_which_three_are_hidden(
-    tables: dict[str, TrialResult], exercise: str
-) -> None:
-    record = tables[exercise].record
-    assert record is not None
-    assert len(record.checks) >= 8
-    assert sum(check.hidden for check in record.checks) >= 3
-    assert record.score == record.max
-
-
-def test_cells_are_short_enough_to_read() -> None:
-    texts = [c for c in cells().values() if course_of(c).get("role") == "text"]
-    words = {c["id"]: len(c["source"].split()) for c in texts if "|---" not in c["source"]}
-    codes = [c for c in cells().values() if course_of(c).get("role") in ("measure", "figure")]
-    lines = {c["id"]: c["source"].count("\n") + 1 for c in codes}
-    assert [name for name, count in words.items() if count > 85] == []
-    assert [name for name, count in lines.items() if count > 11] == []
-
-
 def assigned(source: str) -> set[str]:
     """The names that a cell binds at its top level, as far as plain assignments do."""
     body = ast.parse(source).body
@@ -127,7 +37,7 @@ def assigned(source: str) -> set[str]:
 
 
 def test_no_test_cell_rebinds_a_tensor_that_later_cells_use() -> None:
-    codes = [c for c in cells().values() if c["cell_type"] == "code"]
+    codes = [c for c in SOURCE.cells().values() if c["cell_type"] == "code"]
     tests = [c for c in codes if c["id"].startswith("test-")]
     shown = [c for c in codes if course_of(c).get("role") in ("measure", "figure")]
     bound = set().union(*(assigned(c["source"]) for c in tests))
@@ -137,13 +47,6 @@ def test_no_test_cell_rebinds_a_tensor_that_later_cells_use() -> None:
 
 
 # --- what the texts say -------------------------------------------------------------------------
-
-
-def test_the_verdicts_of_the_summary_are_those_of_the_claims() -> None:
-    rows = re.findall(r"^\| (\w+) \| (.*) \|$", cells()["claims-judged"]["source"], flags=re.M)
-    told = {verdict: len(words.split(" · ")) for verdict, words in rows if verdict != "verdict"}
-    found = [claim.verdict for claim in claims(SLUG)]
-    assert told == {verdict: found.count(verdict) for verdict in set(found)}
 
 
 def test_a_view_made_under_no_grad_asks_for_a_gradient_and_gets_none() -> None:

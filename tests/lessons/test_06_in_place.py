@@ -4,44 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from autograder.lessons import find_lesson
-from autograder.notebooks import anchor
-from autograder.regions import stubbed, without_markers
-from autograder.trial import Trial, TrialResult, run_trials
 from course import gpu
-from course.claims import claims, misconceptions
+from tests.lessons.source import Source
 
-ROOT = Path(__file__).parents[2]
-SLUG = "06-in-place"
-LESSON = find_lesson(ROOT, SLUG)
-EXERCISES = [one for one in LESSON.exercises if not one.manual]
-TOPICS = {"000-19", "000-21", "000-22", "000-23", "000-24", "004-02"}
-
-
-def cells() -> dict[str, dict[str, Any]]:
-    """The cells of the source notebook by id."""
-    return {cell["id"]: cell for cell in LESSON.cells()}
-
-
-def course_of(cell: dict[str, Any]) -> dict[str, Any]:
-    """The course's metadata of a cell."""
-    found: dict[str, Any] = cell["metadata"].get("course", {})
-    return found
-
-
-def solved(name: str) -> dict[str, Any]:
-    """What the source's own solution of an exercise defines."""
-    names: dict[str, Any] = {}
-    for source in (cells()["setup"]["source"], cells()[name]["source"]):
-        exec(without_markers(source), names)
-    return names
+SOURCE = Source("06-in-place")
 
 
 def leaf(*values: float) -> torch.Tensor:
@@ -49,87 +21,7 @@ def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
-@pytest.fixture(scope="module")
-def tables() -> dict[str, TrialResult]:
-    """The check table of each exercise, with the source's own solution."""
-    setup = cells()["setup"]["source"]
-    trials = [
-        Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in EXERCISES
-    ]
-    results = run_trials(trials)
-    return {one.name: result for one, result in zip(EXERCISES, results, strict=True)}
-
-
-def test_every_topic_has_its_section() -> None:
-    taught = [topic for cell in cells().values() for topic in course_of(cell).get("topics", [])]
-    assert set(taught) == TOPICS
-
-
-def test_every_claim_is_predicted_or_judged() -> None:
-    used = [name for cell in cells().values() for name in course_of(cell).get("claims", [])]
-    assert sorted(used) == sorted(claim.id for claim in claims(SLUG))
-
-
-def test_a_quiz_cell_names_the_claim_that_it_asks_about() -> None:
-    asking = [cell for cell in cells().values() if course_of(cell).get("role") == "predict"]
-    asked = [re.findall(r'predict\("([^"]+)"\)', cell["source"]) for cell in asking]
-    assert asked == [course_of(cell)["claims"] for cell in asking]
-
-
-def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
-    sections = {anchor(heading) for heading in LESSON.sections.values()}
-    assert {known.section for known in misconceptions(SLUG)} <= sections
-
-
-def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in EXERCISES)
-    silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
-    assert silent == []
-
-
-def test_there_are_eleven_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in EXERCISES]
-    assert len(levels) == 11
-    assert (levels[0], levels[-1]) == (1, 3)
-    assert set(levels) == {1, 2, 3}
-
-
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
-def test_a_table_has_eight_checks_of_which_three_are_hidden(
-    tables: dict[str, TrialResult], exercise: str
-) -> None:
-    record = tables[exercise].record
-    assert record is not None
-    assert len(record.checks) >= 8
-    assert sum(check.hidden for check in record.checks) >= 3
-    assert record.score == record.max
-
-
-def test_cells_are_short_enough_to_read() -> None:
-    texts = [c for c in cells().values() if course_of(c).get("role") == "text"]
-    words = {c["id"]: len(c["source"].split()) for c in texts if "|---" not in c["source"]}
-    codes = [c for c in cells().values() if course_of(c).get("role") in ("measure", "figure")]
-    lines = {c["id"]: c["source"].count("\n") + 1 for c in codes}
-    assert [name for name, count in words.items() if count > 85] == []
-    assert [name for name, count in lines.items() if count > 15] == []
-
-
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
-def test_an_untouched_answer_cell_runs_without_an_error(exercise: str) -> None:
-    names: dict[str, Any] = {}
-    exec(cells()["setup"]["source"], names)
-    exec(stubbed(cells()[exercise]["source"]), names)
-
-
 # --- what the texts say -------------------------------------------------------------------------
-
-
-def test_the_verdicts_of_the_summary_are_those_of_the_claims() -> None:
-    rows = re.findall(r"^\| (\w+) \| (.*) \|$", cells()["claims-judged"]["source"], flags=re.M)
-    told = {verdict: len(words.split(" · ")) for verdict, words in rows if verdict != "verdict"}
-    found = [claim.verdict for claim in claims(SLUG)]
-    assert told == {verdict: found.count(verdict) for verdict in set(found)}
 
 
 OF_ONE = {
@@ -145,14 +37,16 @@ def test_the_table_of_saved_tensors_is_true_of_one_argument(saves: str, text: st
     a = torch.rand(3, 3, dtype=torch.float64, requires_grad=True)
     expected = {"nothing": set(), "its result": {"result"}, "its input": {0}}[saves]
     function: Callable[..., torch.Tensor] = eval(f"lambda a: {text}")
-    assert solved("must-stay")["must_stay"](function, a) == expected
-    row = next(r for r in cells()["saved-table"]["source"].splitlines() if f"| {saves} |" in r)
+    assert SOURCE.solved("must-stay")["must_stay"](function, a) == expected
+    row = next(
+        r for r in SOURCE.cells()["saved-table"]["source"].splitlines() if f"| {saves} |" in r
+    )
     assert re.sub(r"^a\.|\(.*", "", text) in row
 
 
 @pytest.mark.parametrize(("sign", "kept"), [("+", ""), ("-", ""), ("*", "01"), ("@", "01")])
 def test_the_table_of_saved_tensors_is_true_of_two_arguments(sign: str, kept: str) -> None:
-    must_stay = solved("must-stay")["must_stay"]
+    must_stay = SOURCE.solved("must-stay")["must_stay"]
     a, b = torch.rand(3, 3, requires_grad=True), torch.rand(3, 3, requires_grad=True)
     function = eval(f"lambda a, b: a {sign} b")
     assert must_stay(function, a, b) == {int(number) for number in kept}
@@ -194,7 +88,7 @@ def test_numpy_writes_past_the_counter() -> None:
 
 def test_the_mark_counts_as_a_write_and_comes_after_forward() -> None:
     scale: Any = {"torch": torch}
-    exec(cells()["scale-function"]["source"], scale)
+    exec(SOURCE.cells()["scale-function"]["source"], scale)
     x = leaf(1.0) * 1
     scale["Scale"].apply(x, 3)
     assert (x._version, x.tolist()) == (2, [3])
@@ -205,7 +99,7 @@ def test_the_mark_counts_as_a_write_and_comes_after_forward() -> None:
 
 def test_without_the_mark_gradients_through_the_input_leave_the_function_out() -> None:
     scale: Any = {"torch": torch}
-    exec(cells()["scale-function"]["source"].replace("ctx.mark_dirty(x)", "pass"), scale)
+    exec(SOURCE.cells()["scale-function"]["source"].replace("ctx.mark_dirty(x)", "pass"), scale)
     w = leaf(1.0)
     x = w + 1
     scale["Scale"].apply(x, 3)
@@ -228,8 +122,8 @@ def test_the_solutions_of_layer_and_squash_pass_gradcheck() -> None:
     shapes = ((3, 4), (4, 2), (2,))
     made = [torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes]
     arguments = [t.requires_grad_() for t in made]
-    assert torch.autograd.gradcheck(solved("thrifty-layer")["layer"], arguments)
-    squash_ = solved("squash")["squash_"]
+    assert torch.autograd.gradcheck(SOURCE.solved("thrifty-layer")["layer"], arguments)
+    squash_ = SOURCE.solved("squash")["squash_"]
     assert torch.autograd.gradcheck(lambda t: squash_(t.clone()), leaf(-2.0, 0.5, 3.0))
 
 
@@ -240,7 +134,7 @@ def measured(*names: str) -> dict[str, Any]:
     """What the set-up cell and these cells define."""
     found: dict[str, Any] = {}
     for name in ("setup", *names):
-        exec(cells()[name]["source"], found)
+        exec(SOURCE.cells()[name]["source"], found)
     return found
 
 
@@ -270,7 +164,7 @@ def test_sin_in_place_keeps_a_clone_and_the_right_gradient() -> None:
 
 def test_the_buffer_of_the_solution_is_where_x_is() -> None:
     x = torch.ones(3, dtype=torch.float64, device=gpu.device())
-    out = solved("powers")["buffer_for"](x, 2)
+    out = SOURCE.solved("powers")["buffer_for"](x, 2)
     assert (out.device, out.dtype) == (x.device, torch.float64)
     with pytest.raises(TypeError, match="to numpy"):
         out.numpy()
@@ -281,7 +175,9 @@ def test_the_buffer_of_the_solution_is_where_x_is() -> None:
 
 def test_the_model_answer_to_the_question_in_words_holds() -> None:
     names: dict[str, Any] = {}
-    (code,) = re.findall(r"```python\n(.*?)```", cells()["why-at-backward-task"]["source"], re.S)
+    (code,) = re.findall(
+        r"```python\n(.*?)```", SOURCE.cells()["why-at-backward-task"]["source"], re.S
+    )
     exec(code, names)
     with pytest.raises(RuntimeError, match="output 0 of Exp"):
         names["first"](torch.zeros(1, requires_grad=True))
@@ -293,4 +189,4 @@ def test_the_model_answer_to_the_question_in_words_holds() -> None:
     y.sum().backward()
     assert v.grad is not None
     assert v.grad.item() == 2
-    assert "exp(0) + 1 = 2" in cells()["why-at-backward"]["source"]
+    assert "exp(0) + 1 = 2" in SOURCE.cells()["why-at-backward"]["source"]

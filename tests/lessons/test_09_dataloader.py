@@ -9,30 +9,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from autograder.lessons import find_lesson
-from autograder.notebooks import anchor
-from autograder.regions import without_markers
-from autograder.trial import Trial, TrialResult, run_trials
 from course import gpu
-from course.claims import claims, misconceptions
 from course.loader_model import LoaderPlan, run_loader
 from course.probes_workers import forked
+from tests.lessons.source import ROOT, Source
 
-ROOT = Path(__file__).parents[2]
-SLUG = "09-dataloader"
-LESSON = find_lesson(ROOT, SLUG)
-EXERCISES = [one for one in LESSON.exercises if not one.manual]
-TOPICS = {
-    *("000-11", "000-16", "000-17", "001-12", "001-13"),
-    *("002-35", "002-36", "002-59", "002-70", "002-78"),
-}
+SOURCE = Source("09-dataloader")
 PARAMETERS = inspect.signature(DataLoader).parameters
 
 
@@ -44,108 +32,13 @@ class Stream(IterableDataset[int]):
         return iter(range(5))
 
 
-def cells() -> dict[str, dict[str, Any]]:
-    """The cells of the source notebook by id."""
-    return {cell["id"]: cell for cell in LESSON.cells()}
-
-
-def course_of(cell: dict[str, Any]) -> dict[str, Any]:
-    """The course's metadata of a cell."""
-    found: dict[str, Any] = cell["metadata"].get("course", {})
-    return found
-
-
-def solved(name: str) -> dict[str, Any]:
-    """What the source's own solution of an exercise defines."""
-    names: dict[str, Any] = {}
-    for source in (cells()["setup"]["source"], cells()[name]["source"]):
-        exec(without_markers(source), names)
-    return names
-
-
-@pytest.fixture(scope="module")
-def tables() -> dict[str, TrialResult]:
-    """The check table of each exercise, with the source's own solution."""
-    setup = cells()["setup"]["source"]
-    trials = [
-        Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in EXERCISES
-    ]
-    results = run_trials(trials)
-    return {one.name: result for one, result in zip(EXERCISES, results, strict=True)}
-
-
-def test_every_topic_has_its_section() -> None:
-    taught = [topic for cell in cells().values() for topic in course_of(cell).get("topics", [])]
-    assert set(taught) == TOPICS
-
-
-def test_every_claim_is_predicted_or_judged() -> None:
-    used = [name for cell in cells().values() for name in course_of(cell).get("claims", [])]
-    assert sorted(used) == sorted(claim.id for claim in claims(SLUG))
-
-
-def test_a_quiz_cell_names_the_claim_that_it_asks_about() -> None:
-    asking = [cell for cell in cells().values() if course_of(cell).get("role") == "predict"]
-    asked = [re.findall(r'predict\("([^"]+)"\)', cell["source"]) for cell in asking]
-    assert asked == [course_of(cell)["claims"] for cell in asking]
-
-
-def test_the_summary_counts_every_verdict() -> None:
-    rows = re.findall(r"^\| (\w+) \| (.*) \|$", cells()["claims-judged"]["source"], flags=re.M)
-    listed = {verdict: len(text.split(" · ")) for verdict, text in rows if verdict != "verdict"}
-    found = [claim.verdict for claim in claims(SLUG)]
-    # "pin when memory is plentiful, always, with workers" are three claims in one entry
-    listed["depends"] += 2
-    assert listed == {verdict: found.count(verdict) for verdict in listed}
-
-
-def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
-    sections = {anchor(heading) for heading in LESSON.sections.values()}
-    assert {known.section for known in misconceptions(SLUG)} <= sections
-
-
-def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in EXERCISES)
-    silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
-    assert silent == []
-
-
-def test_there_are_twelve_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in EXERCISES]
-    assert len(levels) == 12
-    assert levels[0] == 1
-    assert set(levels) == {1, 2, 3}
-
-
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in EXERCISES])
-def test_a_table_has_eight_checks_of_which_three_are_hidden(
-    tables: dict[str, TrialResult], exercise: str
-) -> None:
-    record = tables[exercise].record
-    assert record is not None
-    assert len(record.checks) >= 8
-    assert sum(check.hidden for check in record.checks) >= 3
-    assert record.score == record.max
-
-
-def test_cells_are_short_enough_to_read() -> None:
-    texts = [c for c in cells().values() if course_of(c).get("role") == "text"]
-    words = {c["id"]: len(c["source"].split()) for c in texts if "|---" not in c["source"]}
-    codes = [c for c in cells().values() if course_of(c).get("role") in ("measure", "figure")]
-    lines = {c["id"]: c["source"].count("\n") + 1 for c in codes}
-    assert [name for name, count in words.items() if count > 85] == []
-    # A module is written to a file as it has to be: with docstrings.
-    assert [name for name, count in lines.items() if count > 8] == ["squares-module"]
-
-
 # --- parameters ----------------------------------------------------------------------------------
 
 
 def test_the_table_has_every_parameter_with_its_default_and_a_section_that_exists() -> None:
     rows = re.findall(
         r"^\| `(\w+)` \| (?:`(.*?)`|–) \| .* \| (.*) \|$",
-        cells()["parameter-table"]["source"],
+        SOURCE.cells()["parameter-table"]["source"],
         flags=re.M,
     )
     defaults = {
@@ -153,18 +46,18 @@ def test_the_table_has_every_parameter_with_its_default_and_a_section_that_exist
         for name, one in PARAMETERS.items()
     }
     assert {name: default for name, default, _ in rows} == defaults
-    assert {section for _, _, section in rows} <= set(LESSON.sections.values())
+    assert {section for _, _, section in rows} <= set(SOURCE.lesson.sections.values())
 
 
 def test_every_parameter_is_used_in_an_exercise() -> None:
-    exercises = "".join(one.answer_source + one.test_source for one in EXERCISES)
+    exercises = "".join(one.answer_source + one.test_source for one in SOURCE.exercises)
     exercises += " ".join(forked(1))  # some exercises use these by their short name
     missing = [name for name in PARAMETERS if not re.search(rf"\b{name}\b", exercises)]
     assert missing == []
 
 
 def test_every_parameter_is_explained_in_bold() -> None:
-    texts = "".join(c["source"] for c in cells().values() if course_of(c).get("role") == "text")
+    texts = "".join(cell["source"] for cell in SOURCE.with_role("text"))
     bold = set(re.findall(r"\*\*`(\w+)", texts))
     assert set(PARAMETERS) <= bold
 
@@ -198,7 +91,7 @@ OPTIONS: dict[str, list[Any]] = {
 
 @pytest.mark.filterwarnings("ignore:'pin_memory'")
 def test_the_bank_of_rules_agrees_with_torch_on_every_combination() -> None:
-    bank = (ROOT / "autograder" / "answers" / f"{SLUG}.py").read_text(encoding="utf-8")
+    bank = (ROOT / "autograder" / "answers" / f"{SOURCE.slug}.py").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     exec(bank.split("# %% right refused: by rules\n")[1].split("# %%")[0], names)
     others: list[dict[str, Any]] = [
@@ -220,7 +113,7 @@ def test_the_bank_of_rules_agrees_with_torch_on_every_combination() -> None:
 def test_what_is_refused_only_when_iterating_is_what_the_table_says() -> None:
     assert outcome(False, timeout=5) == "iterated"
     assert outcome(False, num_workers=1, prefetch_factor=0) == "iterated"
-    assert cells()["refused-table"]["source"].count("with 0 workers |") == 2
+    assert SOURCE.cells()["refused-table"]["source"].count("with 0 workers |") == 2
 
 
 def test_a_loader_protects_what_it_is_made_of() -> None:
@@ -250,14 +143,14 @@ def test_a_deprecated_device_for_pinning_is_ignored_with_a_warning() -> None:
 
 def test_the_closed_form_of_the_text_is_the_models() -> None:
     names: dict[str, Any] = {"run_loader": run_loader, "four": LoaderPlan((1,), 1)}
-    exec(cells()["closed-form-measured"]["source"], names)
+    exec(SOURCE.cells()["closed-form-measured"]["source"], names)
     for n, load, compute, workers in itertools.product((1, 5, 8), (1, 4), (0, 1, 3), (1, 2, 3)):
         seconds = run_loader(LoaderPlan((load,) * n, compute, workers)).seconds
         assert names["closed_form"](n, load, compute, workers) == seconds
 
 
 def test_the_exercises_clock_is_the_models() -> None:
-    epoch_seconds = solved("epoch-time")["epoch_seconds"]
+    epoch_seconds = SOURCE.solved("epoch-time")["epoch_seconds"]
     for workers, prefetch in itertools.product((1, 2, 3), (1, 2, 4)):
         loads = torch.rand(20, generator=torch.Generator().manual_seed(workers)).tolist()
         plan = LoaderPlan(tuple(loads), 0.2, workers, prefetch)
@@ -267,15 +160,15 @@ def test_the_exercises_clock_is_the_models() -> None:
 
 
 def test_workers_share_a_stream_for_real() -> None:
-    data = solved("shards")["Shards"](list(range(9)))
+    data = SOURCE.solved("shards")["Shards"](list(range(9)))
     options = {"num_workers": 2, "multiprocessing_context": "fork"}
     assert sorted(loader_over(data, None, **options)) == list(range(9))
 
 
 def test_the_file_beside_the_notebook_is_the_one_that_the_cell_writes() -> None:
-    magic, _, text = cells()["squares-module"]["source"].partition("\n")
+    magic, _, text = SOURCE.cells()["squares-module"]["source"].partition("\n")
     assert magic == "%%writefile squares.py"
-    assert (LESSON.source.parent / "squares.py").read_text(encoding="utf-8") == text + "\n"
+    assert (SOURCE.lesson.source.parent / "squares.py").read_text(encoding="utf-8") == text + "\n"
 
 
 def test_a_spawned_worker_finds_the_class_in_the_file_but_not_one_of_the_notebook() -> None:
@@ -294,7 +187,7 @@ def test_a_spawned_worker_finds_the_class_in_the_file_but_not_one_of_the_noteboo
     )
     ran = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=LESSON.source.parent,
+        cwd=SOURCE.lesson.source.parent,
         capture_output=True,
         text=True,
         timeout=120,
@@ -311,7 +204,7 @@ def test_a_spawned_worker_finds_the_class_in_the_file_but_not_one_of_the_noteboo
 def test_a_pinned_source_is_read_late_and_a_pageable_one_at_once() -> None:
     found: dict[str, Any] = {}
     for name in ("setup", "pinning-here", "copies-late"):
-        exec(cells()[name]["source"], found)
+        exec(SOURCE.cells()[name]["source"], found)
     assert (found["batch"].is_pinned(), found["batch"].device.type) == (True, "cpu")
     assert [x.tolist() for x in found["moved"]] == [[1, 1, 1], [0, 0, 0]]
 
@@ -354,7 +247,7 @@ def test_without_an_accelerator_the_loader_pins_nothing_and_warns() -> None:
 def cached_hits(epochs: int, **options: Any) -> tuple[list[float], int]:
     """The share of samples found in the question's cache, epoch by epoch; what is left of it."""
     names: dict[str, Any] = {"Dataset": Dataset, "decode": lambda path: path}
-    (code,) = re.findall(r"```python\n(.*?)```", cells()["lost-cache-task"]["source"], re.S)
+    (code,) = re.findall(r"```python\n(.*?)```", SOURCE.cells()["lost-cache-task"]["source"], re.S)
     exec(code.partition("\n\n\nloader")[0], names)
 
     class Asked(names["Cached"]):  # type: ignore[misc]

@@ -3,125 +3,25 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from torch.utils.data import DataLoader, RandomSampler, Subset, TensorDataset, WeightedRandomSampler
 
-from autograder.lessons import find_lesson
-from autograder.notebooks import anchor
-from autograder.regions import without_markers
-from autograder.trial import Trial, TrialResult, run_trials
-from course.claims import claims, misconceptions
+from course.claims import misconceptions
 from course.sampler_model import epoch_plan, expected_draws, seen_chances
+from tests.lessons.source import Source
 
-ROOT = Path(__file__).parents[2]
-SLUG = "10-samplers"
-LESSON = find_lesson(ROOT, SLUG)
-
-
-def cells() -> dict[str, dict[str, Any]]:
-    """The cells of the source notebook by id."""
-    return {cell["id"]: cell for cell in LESSON.cells()}
-
-
-def course_of(cell: dict[str, Any]) -> dict[str, Any]:
-    """The course's metadata of a cell."""
-    found: dict[str, Any] = cell["metadata"].get("course", {})
-    return found
-
-
-def names_of(*ids: str) -> dict[str, Any]:
-    """What the set-up cell and these cells define, with the solutions in."""
-    names: dict[str, Any] = {}
-    for id_ in ("setup", *ids):
-        exec(without_markers(cells()[id_]["source"]), names)
-    return names
-
-
-@pytest.fixture(scope="module")
-def tables() -> dict[str, TrialResult]:
-    """The check table of each exercise, with the source's own solution."""
-    setup = cells()["setup"]["source"]
-    trials = [
-        Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
-        for one in LESSON.exercises
-    ]
-    results = run_trials(trials)
-    return {one.name: result for one, result in zip(LESSON.exercises, results, strict=True)}
+SOURCE = Source("10-samplers")
 
 
 # ---------------------------------------------------------------- form
 
 
-def test_every_topic_has_its_section() -> None:
-    taught = [topic for cell in cells().values() for topic in course_of(cell).get("topics", [])]
-    assert set(taught) == {"000-12", "000-13", "000-14", "000-15"}
-
-
-def test_every_claim_is_predicted_or_judged() -> None:
-    used = [name for cell in cells().values() for name in course_of(cell).get("claims", [])]
-    assert sorted(used) == sorted(claim.id for claim in claims(SLUG))
-
-
-def test_a_quiz_cell_names_the_claim_that_it_asks_about() -> None:
-    asking = [cell for cell in cells().values() if course_of(cell).get("role") == "predict"]
-    asked = [re.findall(r'predict\("([^"]+)"\)', cell["source"]) for cell in asking]
-    assert asked == [course_of(cell)["claims"] for cell in asking]
-
-
-def test_the_summary_judges_as_many_claims_as_there_are() -> None:
-    rows = re.findall(
-        r"^\| (true|false|depends) \| (.+) \|$", cells()["claims-judged"]["source"], re.M
-    )
-    judged = {verdict: len(words.split(" · ")) for verdict, words in rows}
-    assert judged == Counter(claim.verdict for claim in claims(SLUG))
-
-
-def test_every_misconception_points_to_a_section_of_the_lesson() -> None:
-    sections = {anchor(heading) for heading in LESSON.sections.values()}
-    assert {known.section for known in misconceptions(SLUG)} <= sections
-
-
-def test_every_misconception_can_be_revealed_by_a_check() -> None:
-    tests = "".join(exercise.test_source for exercise in LESSON.exercises)
-    silent = [known.id for known in misconceptions(SLUG) if f'"{known.id}"' not in tests]
-    assert silent == []
-
-
-def test_there_are_nine_exercises_from_easy_to_hard() -> None:
-    levels = [exercise.difficulty for exercise in LESSON.exercises]
-    assert len(levels) == 9
-    assert levels[0] == 1
-    assert set(levels) == {1, 2, 3}
-
-
-@pytest.mark.parametrize("exercise", [exercise.name for exercise in LESSON.exercises])
-def test_a_table_has_eight_checks_of_which_three_are_hidden(
-    tables: dict[str, TrialResult], exercise: str
-) -> None:
-    record = tables[exercise].record
-    assert record is not None
-    assert len(record.checks) >= 8
-    assert sum(check.hidden for check in record.checks) >= 3
-    assert record.score == record.max
-
-
-def test_cells_are_short_enough_to_read() -> None:
-    texts = [c for c in cells().values() if course_of(c).get("role") == "text"]
-    words = {c["id"]: len(c["source"].split()) for c in texts}
-    codes = [c for c in cells().values() if course_of(c).get("role") in ("measure", "figure")]
-    lines = {c["id"]: c["source"].count("\n") + 1 for c in codes}
-    assert [name for name, count in words.items() if count > 85] == []
-    assert [name for name, count in lines.items() if count > 10] == []
-
-
 def test_neither_tests_nor_solutions_need_more_than_torch() -> None:
-    graded = [cell["source"] for cell in cells().values() if cell["metadata"].get("nbgrader")]
+    graded = [
+        cell["source"] for cell in SOURCE.cells().values() if cell["metadata"].get("nbgrader")
+    ]
     for package in ("sklearn", "torchvision"):
         assert [source for source in graded if package in source] == []
 
@@ -171,13 +71,13 @@ def test_the_generator_of_a_loader_does_not_reach_a_sampler_that_is_passed() -> 
 def test_the_rare_class_runs_out_as_the_text_says() -> None:
     labels = torch.tensor([0] * 500 + [1] * 50)
     common, rare = epoch_plan((1 / labels.bincount()[labels]), labels, 100, False).classes
-    assert "37 of 100 draws instead of 50" in cells()["short-epoch-rule"]["source"]
+    assert "37 of 100 draws instead of 50" in SOURCE.cells()["short-epoch-rule"]["source"]
     assert round(rare.draws) == 37
     assert round(common.size / common.distinct) == 8
 
 
 def test_a_uniform_epoch_with_replacement_shows_632_of_1000() -> None:
-    assert "632 of them on average" in cells()["distinct-rule"]["source"]
+    assert "632 of them on average" in SOURCE.cells()["distinct-rule"]["source"]
     assert round(seen_chances([1.0] * 1000, 1000).sum().item()) == 632
 
 
@@ -197,12 +97,12 @@ def test_reversed_counts_leave_the_dogs_and_favour_the_eels() -> None:
     wrong = 1 / torch.tensor([6.0, 12.0, 2.0])
     draws = expected_draws(wrong[labels], 20)
     cat, dog, eel = (draws[labels == label].sum().item() / 20 for label in range(3))
-    assert "more than two thirds of the draws" in cells()["walk-figure-rule"]["source"]
+    assert "more than two thirds of the draws" in SOURCE.cells()["walk-figure-rule"]["source"]
     assert (round(1 / cat), round(dog, 2), eel > 2 / 3) == (13, 0.23, True)
 
 
 def test_fifty_dogs_and_a_cat_come_as_the_text_says() -> None:
-    text = cells()["one-cat-rule"]["source"]
+    text = SOURCE.cells()["one-cat-rule"]["source"]
     dog, cat = epoch_plan([1 / 50] * 50 + [1.0], [0] * 50 + [1]).classes
     assert "25.5 draws" in text and cat.draws == pytest.approx(25.5)
     assert "30 of the 50 dogs" in text and round(dog.unseen) == 30
@@ -215,13 +115,13 @@ def test_every_second_shuffled_batch_lacks_the_rare_class() -> None:
 def test_one_minus_frequency_gives_the_totals_that_the_feedback_names() -> None:
     sizes = torch.tensor([4, 2, 1])
     totals = (sizes * (7 - sizes)).tolist()
-    why = {known.id: known.why for known in misconceptions(SLUG)}["one-minus-frequency"]
+    why = {known.id: known.why for known in misconceptions(SOURCE.slug)}["one-minus-frequency"]
     assert totals == [12, 10, 6] and "12, 10 and 6" in why
 
 
 def test_both_treatments_find_eights_that_plain_training_does_not() -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn's digits")
-    names = names_of("digits", "rare-eights", "trained", "recall-measured")
+    names = SOURCE.solved("digits", "rare-eights", "trained", "recall-measured")
     counts, labels = names["counts"], names["train_y"]
     oversampled = WeightedRandomSampler((1 / counts)[labels], len(labels))
     plain = names["eights"](names["trained"](RandomSampler(labels)))

@@ -164,7 +164,7 @@ def test_a_sandbox_that_cannot_be_built_is_the_graders_fault_and_says_why(tmp_pa
     with EngineRunner(1, limits=broken) as runner:
         (outcome,) = runner.run_many([job])
     assert outcome.record.status == "infrastructure"
-    assert "mount /work: Invalid argument" in outcome.record.notes[0]
+    assert "mount /room: Invalid argument" in outcome.record.notes[0]
 
 
 def test_memory_of_the_grader_stays_bounded_whatever_is_printed_or_returned(tmp_path: Path) -> None:

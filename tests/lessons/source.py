@@ -1,0 +1,59 @@
+"""A lesson's source notebook, as the tests of the lessons read it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons import Exercise, find_lesson
+from autograder.regions import without_markers
+from autograder.trial import Trial, TrialResult, run_trials
+
+ROOT = Path(__file__).parents[2]
+
+
+class Source:
+    """The source of one lesson: its cells, its exercises, and what they define."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+        self.lesson = find_lesson(ROOT, slug)
+        # A question in words is graded by a person and has no checks.
+        self.exercises: list[Exercise] = [one for one in self.lesson.exercises if not one.manual]
+
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """The cells by id."""
+        return {cell["id"]: cell for cell in self.lesson.cells()}
+
+    def with_role(self, *roles: str) -> list[dict[str, Any]]:
+        """The cells of these roles, in their order."""
+        return [cell for cell in self.cells().values() if course_of(cell).get("role") in roles]
+
+    def noted(self, what: str) -> list[str]:
+        """All topics, or all claims, that the cells say they teach."""
+        return [name for cell in self.cells().values() for name in course_of(cell).get(what, [])]
+
+    def solved(self, *ids: str) -> dict[str, Any]:
+        """What the set-up cell and these cells define, with the solutions in."""
+        names: dict[str, Any] = {}
+        for id_ in ("setup", *ids):
+            exec(without_markers(self.cells()[id_]["source"]), names)
+        return names
+
+    @cached_property
+    def tables(self) -> dict[str, TrialResult]:
+        """The check table of each exercise, with the source's own solution."""
+        setup = self.cells()["setup"]["source"]
+        trials = [
+            Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
+            for one in self.exercises
+        ]
+        results = run_trials(trials)
+        return {one.name: result for one, result in zip(self.exercises, results, strict=True)}
+
+
+def course_of(cell: dict[str, Any]) -> dict[str, Any]:
+    """The course's metadata of a cell."""
+    found: dict[str, Any] = cell["metadata"].get("course", {})
+    return found
