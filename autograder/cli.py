@@ -7,6 +7,7 @@ Each command lives in `autograder.commands`; nothing is imported before it is ne
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -52,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` for example, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    finally:
+        gc.freeze()  # or Python looks for garbage in all that is loaded when it ends: 0.4 s
 
 
 def build_parser() -> Parser:

@@ -73,7 +73,10 @@ class _Decoder:
         return reader(self, node, depth)
 
     def many(self, nodes: Any, depth: int) -> list[Any]:
-        return [self.value(node, depth + 1) for node in _checked(nodes, list)]
+        if set(map(type, _checked(nodes, list))) == {int}:  # most of what is ever sent
+            self.items += len(nodes)
+            return list(nodes)
+        return [self.value(node, depth + 1) for node in nodes]
 
     def tensor(self, node: dict[str, Any], depth: int) -> Any:
         seen = _tensor_facts(node["facts"])
@@ -144,7 +147,8 @@ def _tensor_facts(data: Any) -> TensorFacts:
         raise WireError("a tensor with as many strides as sizes was expected")
     layout = (seen.shape, seen.stride, seen.storage_offset, seen.itemsize)
     # What follows from other facts is computed here and not believed.
-    return replace(seen, byte_range=byte_range_of(*layout))
+    byte_range = byte_range_of(*layout)
+    return seen if seen.byte_range == byte_range else replace(seen, byte_range=byte_range)
 
 
 def _array(decoder: _Decoder, node: dict[str, Any], depth: int) -> np.ndarray:

@@ -49,6 +49,7 @@ class AnswerRef:
 
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
 _EXACT = (type(None), bool, str)
+_SHORT = 2**63
 _string_at = ctypes.string_at
 _no_override = torch._C.DisableTorchFunctionSubclass
 
@@ -200,7 +201,12 @@ def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
     def write(encoder: _Encoder, value: Any, depth: int) -> Any:
         if encoder.items + len(value) > encoder.limits.items:
             return encoder.refuse(f"a {tag} of {len(value)} items is more than is looked at")
-        return {"t": tag, "v": [encoder.node(item, depth + 1) for item in list(value)]}
+        items = list(value)
+        plain = [item for item in items if type(item) is int and -_SHORT < item < _SHORT]
+        if len(plain) == len(items):  # as in shapes, strides and indices
+            encoder.items += len(items)
+            return {"t": tag, "v": plain}
+        return {"t": tag, "v": [encoder.node(item, depth + 1) for item in items]}
 
     return write
 

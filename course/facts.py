@@ -7,7 +7,7 @@ that later replaces `torch.Tensor.stride` changes its own calls, not these facts
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -95,15 +95,17 @@ class TensorFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as plain data that JSON can hold."""
-        return asdict(self)
+        values = dict(vars(self))
+        if self.grad is not None:
+            values["grad"] = self.grad.to_dict()
+        return values
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> TensorFacts:
         """The facts that `to_dict` wrote. Raises ValueError for anything else."""
         values = dict(data) if isinstance(data, dict) else {}
-        names = {field.name for field in fields(cls)}
-        if set(values) != names:
-            raise ValueError(f"not the facts of a tensor: fields {sorted(set(values) ^ names)}")
+        if values.keys() != _NAMES:
+            raise ValueError(f"not the facts of a tensor: fields {sorted(_NAMES ^ set(values))}")
         for name in ("shape", "stride", "byte_range"):
             values[name] = tuple(_whole(number, name) for number in values[name])
         for name in ("storage_offset", "itemsize", "storage", "storage_nbytes", "alignment"):
@@ -111,6 +113,9 @@ class TensorFacts:
         if values["grad"] is not None:
             values["grad"] = cls.from_dict(values["grad"])
         return cls(**values)
+
+
+_NAMES = {field.name for field in fields(TensorFacts)}
 
 
 def _whole(number: object, name: str) -> int:
@@ -275,8 +280,14 @@ def _as_facts(subject: torch.Tensor | TensorFacts) -> TensorFacts:
 
 def same_storage(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> bool:
     """Whether two tensors live in one storage (they need not share any element of it)."""
-    first, second = _as_facts(a), _as_facts(b)
-    return first.storage == second.storage and first.storage != 0
+    first, second = _storage_of(a), _storage_of(b)
+    return first == second and first != 0
+
+
+def _storage_of(subject: torch.Tensor | TensorFacts) -> int:
+    if type(subject) is _Tensor and _get_layout(subject) is _strided:
+        return storage_number(subject)  # a tenth of the time that all facts take
+    return _as_facts(subject).storage
 
 
 def positions(subject: torch.Tensor | TensorFacts) -> list[int]:

@@ -9,6 +9,7 @@ import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,7 +17,6 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from course.facts import storage_number
 from course.graph import Saved, saved_by
@@ -94,15 +94,15 @@ class _OperatorLog(TorchDispatchMode):
         kwargs = kwargs or {}
         if len(self.names) < _LISTED_LIMIT:
             self.names.append(str(func._schema.name))
-        for leaf in tree_leaves((args, kwargs)):
-            self._see(leaf)
+        self._see((args, list(kwargs.values())))
         result = func(*args, **kwargs)
-        for leaf in tree_leaves(result):
-            self.new_nbytes += self._see(leaf)
+        self.new_nbytes += self._see(result)
         return result
 
     def _see(self, leaf: Any) -> int:
-        """The bytes of a storage met for the first time, else 0."""
+        """The bytes of storages met for the first time; an operator nests only in lists."""
+        if type(leaf) in (list, tuple):
+            return sum(map(self._see, leaf))
         if type(leaf) is not torch.Tensor and type(leaf) is not torch.nn.Parameter:
             return 0
         if leaf.layout is not torch.strided:
@@ -127,6 +127,7 @@ class _FunctionLog(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+@lru_cache(maxsize=1_000)
 def _name_of(func: Any) -> str:
     name = resolve_name(func) or getattr(func, "__qualname__", None) or repr(func)
     return str(name)[:200]

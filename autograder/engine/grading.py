@@ -32,7 +32,7 @@ from autograder.engine.shell import Shell, new_shell, warm_up
 from autograder.engine.trusted import load_modules, load_offered, warm_up_torch
 from autograder.engine.zygotes import Zygote, ZygoteError, Zygotes
 from autograder.lessons import Lesson
-from autograder.notebooks import RawCell, read_notebook
+from autograder.notebooks import RawCell, is_answer, read_notebook
 from autograder.records import Status, SubmissionRecord
 from autograder.runner import Job, Outcome, record_of, unrun
 
@@ -48,6 +48,7 @@ class _Known:
     material: Material
     folder: str
     modules: tuple[str, ...]
+    shown: tuple[str, ...]  # code that every learner gets
 
 
 def prepared_shell() -> Shell:
@@ -59,6 +60,7 @@ def prepared_shell() -> Shell:
     load_offered()
     gc.collect()
     gc.freeze()
+    kernel.use_huge_pages()
     return shell
 
 
@@ -120,7 +122,7 @@ class Grader:
 
     def _execute(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
         known, steps = self._lesson(job.lesson), plan(repaired.cells)
-        self._zygote.load(known.modules)
+        self._zygote.load(known.modules, known.shown)
         execution = Execution(
             steps,
             known.material,
@@ -140,17 +142,16 @@ class Grader:
         if key not in self._lessons:
             self._refuse_visible(lesson)
             known = _know(lesson, Path(self._scratch, str(len(self._lessons))))
-            self._shell.translate(
+            self._shell.compile_ahead(
                 step.source for step in plan(known.cells) if step.part is Part.TEST
             )
-            if self._zygote.load(known.modules):
+            if self._zygote.load(known.modules, known.shown):
                 load_modules(known.modules)
             else:  # each submission has to import them itself
                 known = replace(known, modules=())
                 self._replace_zygote()
             gc.collect()
             gc.freeze()
-            kernel.use_huge_pages()
             self._lessons[key] = known
         return self._lessons[key]
 
@@ -183,7 +184,12 @@ def _know(lesson: Lesson, folder: Path) -> _Known:
     files = {name: path.read_bytes() for name, path in names.items()}
     material = Material(setup_source(cells), files)
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
-    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules)
+    shown = tuple(
+        step.source
+        for step, cell in zip(plan(cells), cells, strict=True)
+        if step.part is Part.RUN and not is_answer(cell)
+    )
+    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules, shown)
 
 
 def _read(path: Path, limit: int) -> bytes:

@@ -6,15 +6,20 @@ matplotlib's inline backend, rich representations, the traceback of an error.
 
 from __future__ import annotations
 
+import ast
 import base64
 import builtins
 import getpass
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha1
+from types import CodeType
 from typing import Any, cast
 
+from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import StdinNotImplementedError
@@ -76,17 +81,44 @@ class _Hook(DisplayHook):
     def finish_displayhook(self) -> None:
         pass
 
+    @staticmethod
+    def semicolon_at_end_of_expression(expression: str) -> bool:
+        # IPython reads all tokens of the cell to find the last one; the last line mostly tells.
+        for line in reversed(expression.splitlines()):
+            if ";" in line:
+                return bool(DisplayHook.semicolon_at_end_of_expression(expression))
+            if line.strip() and not line.lstrip().startswith("#"):
+                break
+        return False
+
+
+class _Compiler(CachingCompiler):
+    """Names a cell by its text alone, so that it can be compiled before its number is known."""
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return f"<ipython-input-{sha1(raw_code.encode('utf-8', 'replace')).hexdigest()[:12]}>"
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """A cell as the shell would compile it: its statements, and its last expression apart."""
+
+    translated: str
+    codes: tuple[CodeType, ...]
+
 
 class Shell(InteractiveShell):
     """Runs cells one by one and reports what they show to a recorder."""
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
+    compiler_class = Type(_Compiler)
     cell_number = 0
 
     def __init__(self, **options: Any) -> None:
         """A shell as IPython makes one."""
-        self._translated: dict[str, str] = {}
+        self._ahead: dict[str, _Ahead] = {}
+        self._hooks: tuple[object, ...] = ()
         super().__init__(**options)
 
     def ready(self, recorder: Recorder) -> None:
@@ -124,15 +156,58 @@ class Shell(InteractiveShell):
         """`exit` and `quit` end the cell, not the process."""
         raise SystemExit
 
-    def transform_cell(self, raw_cell: str) -> str:
-        """The cell as Python; the same text is translated once, also for later forks."""
-        found = self._translated.get(raw_cell)
-        return super().transform_cell(raw_cell) if found is None else found
-
-    def translate(self, sources: Iterable[str]) -> None:
-        """Translate cells ahead, before this process is forked."""
+    def compile_ahead(self, sources: Iterable[str]) -> None:
+        """Compile cells now, for the forks of this process that run the same text."""
+        self._hooks = self._hooks_now()
         for source in sources:
-            self._translated[source] = super().transform_cell(source)
+            with suppress(SyntaxError, ValueError, RecursionError):  # which its run will show
+                translated = super().transform_cell(source)
+                if not super().should_run_async(source, transformed_cell=translated):
+                    self._ahead[source] = self._compiled(source, translated)
+
+    def _compiled(self, source: str, translated: str) -> _Ahead:
+        name = self.compile.cache(translated, 0, source)
+        steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
+        shown = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
+        quiet = ast.Module(steps[: len(steps) - len(shown)], [])
+        compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
+        codes = [compiler(quiet, name, "exec")]
+        codes += [compiler(ast.Interactive(shown), name, "single")] if shown else []
+        return _Ahead(translated, tuple(codes))
+
+    def _known(self, source: str) -> _Ahead | None:
+        """The cell compiled ahead, if nothing has changed how this shell compiles."""
+        found = self._ahead.get(source)
+        return found if found is not None and self._hooks_now() == self._hooks else None
+
+    def _hooks_now(self) -> tuple[object, ...]:
+        manager = self.input_transformer_manager
+        steps = manager.cleanup_transforms, manager.line_transforms, manager.token_transformers
+        hooks = *steps, self.input_transformers_post, self.ast_transformers
+        others = self.ast_node_interactivity, self.autoawait, self.compile.flags
+        return *(tuple(hook) for hook in hooks), *others
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """The cell as Python."""
+        found = self._known(raw_cell)
+        return super().transform_cell(raw_cell) if found is None else found.translated
+
+    def should_run_async(self, raw_cell: str, **about: Any) -> bool:
+        """Whether the cell awaits something; none that was compiled ahead does."""
+        return self._known(raw_cell) is None and super().should_run_async(raw_cell, **about)
+
+    async def run_ast_nodes(
+        self, nodelist: list[ast.stmt], cell_name: str, *args: Any, **options: Any
+    ) -> bool | None:
+        """Run the statements of a cell; true where one raised."""
+        result = options.get("result")
+        found = None if result is None else self._known(result.info.raw_cell)
+        if found is None:
+            return await super().run_ast_nodes(nodelist, cell_name, *args, **options)
+        for code in found.codes:
+            if await self.run_code(code, result):
+                return True
+        return False
 
     def system(self, cmd: str) -> None:
         """Run a `!command`; there is no terminal here, so its output comes through a pipe."""

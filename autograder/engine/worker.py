@@ -7,6 +7,7 @@ All of them end when the main process does.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -49,6 +50,7 @@ class Orders:
 
 def main() -> None:
     """Start the workers and wait for their ends."""
+    gc.disable()  # nothing that is imported becomes garbage; the workers turn it on again
     orders = Orders.read(sys.argv[1])
     skip_unused_grammar()
     try:
@@ -78,6 +80,7 @@ def _work(control: int, orders: Orders, shell: Any, zygote: Zygote) -> NoReturn:
     """Be one worker until the main process goes away."""
     try:
         kernel.die_with_parent()
+        gc.enable()
         _serve(Connection(control), orders, shell, zygote)
         os._exit(0)
     except BaseException as error:
@@ -136,3 +139,4 @@ def _close(fds: Sequence[int]) -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # at once: there is nothing to tidy up

@@ -7,6 +7,7 @@ divides itself from the others by namespaces of its own.  It obeys its worker ov
 
     {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
     {"kill": true}                          →  the submission ends, with all its processes
+    {"compile": text}                          later forks have this cell compiled
     {"load": [names]}                       →  {"loaded": n}: later forks have these modules,
                                                if "threads" is 1; if not, it serves no more forks
 """
@@ -57,6 +58,7 @@ class Orders:
 
 def main() -> None:
     """Start as `python -m autograder.engine.zygote ORDERS`."""
+    gc.disable()  # nothing that is imported becomes garbage; see `_prepare`
     orders = Orders.read(sys.argv[1])
     if orders.sandbox:
         _become_user(orders.uid)
@@ -70,6 +72,7 @@ def main() -> None:
         os.close(control)
     for _ in orders.controls:
         os.wait()
+    os._exit(0)  # at once: there is nothing to tidy up
 
 
 def _serve(control: int, orders: Orders, ready: _Ready) -> NoReturn:
@@ -146,7 +149,8 @@ def _prepare(orders: Orders) -> _Ready:
         raise RuntimeError("a thread was started before the fork; its locks would stay locked")
     gc.collect()
     gc.freeze()
-    return _Ready(lambda channel: live(channel, prepared), load_modules)
+    gc.enable()
+    return _Ready(lambda channel: live(channel, prepared), load_modules, shell.compile_ahead)
 
 
 def _threads() -> int:
@@ -160,6 +164,7 @@ class _Ready:
 
     live: Callable[[int], None]
     load_modules: Callable[[list[str]], None]
+    compile_ahead: Callable[[list[str]], None]
 
 
 class _Zygote:
@@ -200,6 +205,8 @@ class _Zygote:
         message = json.loads(data)
         if "fork" in message:
             self._fork(Plumbing(*fds), message["fork"])
+        elif "compile" in message:
+            self._ready.compile_ahead([message["compile"]])
         elif "load" in message:
             self._load(message["load"])
         elif message.get("kill"):

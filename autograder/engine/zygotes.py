@@ -23,6 +23,7 @@ _START_S = 120.0
 _ANSWER_S = 20.0
 _END_S = 2.0
 _LAST_NBYTES = 2_000
+_LONGEST_CELL = 10_000  # characters; six bytes each at most, in a message of 64 KiB
 
 
 class ZygoteError(Exception):
@@ -104,6 +105,7 @@ class Zygote:
         self._control, self._log, self._sandbox = control, log, sandbox
         self._folder: str | None = None
         self._loaded: set[str] = set()
+        self._ahead: set[str] = set()
         self._is_ready = False
 
     @property
@@ -117,16 +119,20 @@ class Zygote:
             self._answer("ready", _START_S)
             self._is_ready = True
 
-    def load(self, names: Iterable[str]) -> bool:
-        """Have it import modules, so that student processes start with them.
+    def load(self, names: Iterable[str], cells: Iterable[str] = ()) -> bool:
+        """Have it import modules and compile cells, so that student processes start with them.
 
         False where one of them started a thread: then this zygote cannot be forked any more.
         """
         new = [name for name in names if name not in self._loaded]
-        if not new:
+        texts = [text for text in cells if text not in self._ahead and len(text) < _LONGEST_CELL]
+        if not new and not texts:
             return True
         self.wait()
         self._loaded.update(new)
+        self._ahead.update(texts)
+        for text in texts:
+            self._control.send(json.dumps({"compile": text}).encode())
         self._control.send(json.dumps({"load": new}).encode())
         return self._answer("loaded", _START_S)["threads"] == 1
 
