@@ -20,6 +20,7 @@ from nbgrader.api import (
     BaseCell,
     Grade,
     Gradebook,
+    InvalidEntry,
     MissingEntry,
     SubmittedAssignment,
     SubmittedNotebook,
@@ -241,7 +242,7 @@ def explained(course: Place) -> Iterator[None]:
     """Turn a database's error into one that says what to do; what is graded is in the journal."""
     try:
         yield
-    except (SQLAlchemyError, ImportError) as error:
+    except (SQLAlchemyError, InvalidEntry, ImportError) as error:  # nbgrader hides some in its own
         cause = str(getattr(error, "orig", None) or error).strip().splitlines()
         again = "Nothing is lost: the journal keeps what was graded, the next `grade` enters it."
         raise GradebookError(

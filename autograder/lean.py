@@ -1,8 +1,11 @@
-"""What Jupyter's packages import and this program never uses."""
+"""How to import Jupyter's packages in less time."""
 
 from __future__ import annotations
 
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def skip_unused_grammar() -> None:
@@ -13,3 +16,14 @@ def skip_unused_grammar() -> None:
     nbformat is imported; afterwards it changes nothing.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+
+@contextmanager
+def importing_much() -> Iterator[None]:
+    """Look for no garbage while this lasts, and never in what it loaded: 0.3 s for nbgrader."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

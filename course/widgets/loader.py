@@ -157,7 +157,8 @@ def _bottleneck(run: LoaderRun) -> str:
     if not plan.workers:
         return "Without workers nothing overlaps: the two times add up."
     supply = loading / plan.workers
-    each = f"{plan.workers} worker(s) deliver a batch every {format_seconds(supply)} on average"
+    each = "1 worker delivers" if plan.workers == 1 else f"{plan.workers} workers deliver"
+    each += f" a batch every {format_seconds(supply)} on average"
     step = format_seconds(plan.compute)
     if supply > plan.compute:
         return f"{each}, a step takes {step}: the epoch waits for loading."
