@@ -12,10 +12,12 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -99,6 +101,19 @@ def test_pins_are_exact_unique_and_carry_no_local_suffix() -> None:
     assert [one for one in lines if not re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", one)] == []
     assert len(pins()) == len(lines)
     assert pins()["torch"] == "2.13.0"
+
+
+@pytest.mark.parametrize("version", ["3.11.0", "3.12.0", "3.13.0"])
+def test_every_pin_runs_on_the_pythons_that_are_promised(version: str) -> None:
+    assert SpecifierSet(PROJECT["requires-python"]).contains(version)
+    asked = {
+        canonicalize_name(one.metadata["Name"]): one.metadata["Requires-Python"] or ""
+        for one in distributions()
+    }
+    found = {name: asked[name] for name in pins() if name in asked}
+    assert len(found) > 100, "the environment is not the one that constraints.txt describes"
+    refused = {name for name, ask in found.items() if not SpecifierSet(ask).contains(version)}
+    assert refused == set()
 
 
 def test_colab_has_what_the_plain_package_needs() -> None:
