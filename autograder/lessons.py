@@ -58,6 +58,11 @@ class Exercise:
     words: bool = False
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """The names that the test cell asks for with `answer("name")`, in their order."""
+        return tuple(dict.fromkeys(re.findall(r"\banswer\(\s*[\"'](\w+)[\"']", self.test_source)))
+
+    @property
     def stub(self) -> str:
         """The answer cell as a learner gets it."""
         return stubbed(self.answer_source, words=self.words)

@@ -33,6 +33,8 @@ class ExerciseMeasure:
     @property
     def verdict(self) -> str:
         """What an instructor should make of it, in a few words."""
+        if self.exercise.manual:
+            return "points by hand"
         if self.ease is None:
             return "nobody yet"
         separates = self.discrimination if self.judged >= MANY else None
@@ -151,8 +153,9 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 def _measure(exercise: Exercise, records: Sequence[SubmissionRecord]) -> ExerciseMeasure:
     pairs = [(one, mine) for one in records if (mine := _judged(one, exercise)) is not None]
-    shares = [mine.score / mine.max if mine.max else 0.0 for _, mine in pairs]
-    rest = [_share_of_rest(one, mine) for one, mine in pairs]
+    by_machine = [] if exercise.manual else pairs  # points by hand are in the gradebook alone
+    shares = [mine.score / mine.max if mine.max else 0.0 for _, mine in by_machine]
+    rest = [_share_of_rest(one, mine) for one, mine in by_machine]
     return ExerciseMeasure(
         exercise=exercise,
         judged=len(pairs),
@@ -165,9 +168,7 @@ def _measure(exercise: Exercise, records: Sequence[SubmissionRecord]) -> Exercis
 
 def _judged(record: SubmissionRecord, exercise: Exercise) -> ExerciseRecord | None:
     mine = record.exercise(exercise.name)
-    if mine is None or mine.status in UNJUDGED or (mine.manual and mine.attempted):
-        return None
-    return mine
+    return None if mine is None or mine.status in UNJUDGED else mine
 
 
 def _share_of_rest(record: SubmissionRecord, mine: ExerciseRecord) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
@@ -13,7 +14,7 @@ from course.hidden import called_from_hidden_part
 from course.observe import Observation
 from course.results import CheckResult, Failure, TestResult
 from course.table import show_table
-from course.values import Absent, as_node
+from course.values import Absent, AbsentError, as_node
 
 __all__ = ["Checking"]
 
@@ -39,8 +40,12 @@ class Checking:
         unknown = set(how) - {"name", "message", "misconception", "weight"}
         if unknown:
             raise TypeError(f"a check takes name, message, misconception, weight; not {unknown}")
-        lost = _lost(subjects, error_is_fine)
-        failure = Failure(lost.reason) if lost is not None else _tested(test)
+        lost = absent = _lost(subjects, error_is_fine)
+        try:
+            failure = _tested(test) if absent is None else Failure(absent.reason)
+        except AbsentError as error:  # a condition met it: what it shows is the author's to say
+            absent = error.absent
+            failure = Failure(absent.reason)
         self._results.append(
             CheckResult.of(
                 failure,
@@ -48,9 +53,9 @@ class Checking:
                 message=how.get("message"),
                 misconception=_which(how.get("misconception"), failure, lost),
                 weight=float(how.get("weight", 1.0)),
-                attempted=lost is None or lost.attempted,
+                attempted=absent is None or absent.attempted,
                 hidden=called_from_hidden_part(sys._getframe(1)),
-                explain=lost is None,
+                explain=absent is None,
             )
         )
 
@@ -92,13 +97,17 @@ def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
     if lost is not None:
         return False
     if isinstance(leads_to, FunctionType):
-        return _tested(lambda: None if leads_to() else Failure("no")) is None
+        with suppress(AbsentError):
+            return _tested(lambda: None if leads_to() else Failure("no")) is None
+        return False
     return difference(failure.value, leads_to) is None
 
 
 def _tested(test: Callable[[], Failure | None]) -> Failure | None:
     try:
         return test()
+    except AbsentError:
+        raise
     except Exception as error:
         return Failure(f"this could not be checked: {type(error).__name__}: {str(error)[:300]}")
 

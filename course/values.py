@@ -21,10 +21,33 @@ __all__ = ["Absent", "Handle", "SeenTensor", "Value", "as_node"]
 
 @dataclass(frozen=True)
 class Absent:
-    """Something a test asked for that is not there, and why."""
+    """Something a test asked for that is not there, and why.
+
+    Whatever a condition does with it raises `AbsentError`, so that a check can say the reason.
+    """
 
     reason: str
     attempted: bool = True
+
+    def _refuse(self, *others: object) -> Any:
+        raise AbsentError(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python and torch look for these on any object
+            raise AttributeError(name)
+        raise AbsentError(self)
+
+    __getitem__ = __iter__ = __contains__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __abs__ = __len__ = __int__ = __float__ = _refuse
+
+
+class AbsentError(AttributeError):
+    """Something was done with what is not there; `absent` says why it is not."""
+
+    def __init__(self, absent: Absent) -> None:
+        super().__init__(absent.reason)
+        self.absent = absent
 
 
 @dataclass(frozen=True)

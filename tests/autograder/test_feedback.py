@@ -132,6 +132,7 @@ def test_a_cell_that_could_not_run_shows_its_error_and_code(course: Path) -> Non
     cells = cell("def flatten(x)\n    return x", **error)
     found = text_of(page(course, flatten(0, attempted=False), cells=cells))
     assert "could not be checked" in found
+    assert "After your cell had run there was no flatten to check" in found
     assert "SyntaxError: expected ':'" in found
 
 

@@ -222,6 +222,8 @@ def test_the_report_counts_what_is_to_be_read_and_needs_nobody_else(classes: Pla
     view = report.view_of(classes, find_lesson(classes.root, SLUG))
     assert (view.unread, view.to_look_at, view.centre) == ((("why", 1),), (), (1.0, 1.0))
     assert "1 answer to <code>why</code>" in report.page_of("class", [view])
+    why = next(one for one in view.measures if one.exercise.name == "why")
+    assert (why.attempted, why.judged, why.ease, why.verdict) == (1, 2, None, "points by hand")
 
 
 def test_the_page_shows_the_words_and_that_they_wait(classes: Place) -> None:

@@ -148,6 +148,34 @@ def test_a_crash_in_one_call_fails_its_checks_and_not_the_others() -> None:
     assert "ZeroDivisionError" in result.checks[1].message
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda plain: plain["classes"][0] == "cat",
+        lambda plain: len(plain) == 3,
+        lambda plain: plain.tolist() == [1],
+        lambda plain: [1 for _ in plain] or plain > 2,
+        lambda plain: abs(plain - 1.0) < 1e-6,
+        lambda plain: 2 * plain == 4 and 3 in plain,
+    ],
+)
+def test_a_condition_on_what_is_not_there_says_why_it_is_not(use: Callable[[Any], bool]) -> None:
+    seen = observe(lambda: 1 / 0, name="folder")
+    check = Check("x")
+    check.that(lambda: use(seen.result.plain), message="The classes are sorted.")
+    (message,) = failed(check)
+    assert message.startswith("`folder` ended with ZeroDivisionError: division by zero")
+
+
+def test_a_condition_on_what_is_not_there_tells_beliefs_by_the_authors_own_condition() -> None:
+    usual, seen = observe(lambda: 1), observe(lambda: 1 / 0)
+    check = Check("x")
+    about = {"only-here": lambda: usual.ok, "never": lambda: seen.result.plain[0] == 1}
+    for name, wanted in (("only-here", "only-here"), ("never", None)):
+        check.that(lambda: seen.result.plain[0] == 1, misconception={name: about[name]})
+        assert check.result(1).checks[-1].misconception == wanted
+
+
 def test_a_hidden_check_names_the_property_and_no_value() -> None:
     source = (
         "check = Check('f')\ncheck.equal(answer('f')(1).result, 1)\n"
