@@ -17,6 +17,9 @@ AUTOGRADER := $(RUN) $(PY) -m autograder
 PYTEST     := $(RUN) PYTHONHASHSEED=0 $(PY) -m pytest
 
 START_PAGE := 00-start-here.ipynb
+# JupyterLab asks nobody about news, and fetches none.
+LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
+NO_NEWS := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 LAB_ARGS ?=
 STUDENTS ?= 12
 COURSE   ?= .
@@ -46,6 +49,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt torch setuptools
 	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
 	    -c constraints.txt -e '.[teach,cluster,dev]'
+	@mkdir -p $(LAB_SETTINGS) && printf '%s\n' '$(NO_NEWS)' > $(LAB_SETTINGS)/overrides.json
 	@printf '%s' '$(CURDIR)' > $(READY)
 
 # --- use ---------------------------------------------------------------------------------------
