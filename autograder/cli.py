@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     finally:
-        gc.freeze()  # or Python looks for garbage in all that is loaded when it ends: 0.4 s
+        if argv is None:  # the program ends now, and Python would look for garbage: 0.4 s
+            gc.freeze()
 
 
 def build_parser() -> Parser:

@@ -31,6 +31,8 @@ from autograder.wording import TO_LEARNER, counts, is_unread, state_of
 REMOVED = "[a line of a hidden test was removed here]"
 _TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
 _BARE_NAME = re.compile(r"[\w.]+,?")  # `torch.float64,` neither
+# What IPython and its kernel call a cell says nothing to the one who wrote it.
+_NAMED_LINE = re.compile(r"\((?:<ipython-input-[^>]*>|\d+\.py), line (\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,8 @@ def _error_of(cell: RawCell) -> str:
     errors = [one for one in outputs if one.get("output_type") == "error"]
     if not errors:
         return ""
-    return plain(f"{errors[0].get('ename', 'Error')}: {errors[0].get('evalue', '')}")
+    text = plain(f"{errors[0].get('ename', 'Error')}: {errors[0].get('evalue', '')}")
+    return _NAMED_LINE.sub(r"(line \1)", text)
 
 
 def _section_views(lesson: Lesson, wanted: Mapping[str, str]) -> list[SectionView]:

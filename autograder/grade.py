@@ -19,7 +19,7 @@ from autograder.autograded import write_autograded
 from autograder.errors import UsageError
 from autograder.intake import Submission, find_submissions
 from autograder.journal import Journal, only_grader
-from autograder.lean import importing_much
+from autograder.lean import importing
 from autograder.lessons import Lesson
 from autograder.place import Place, place
 from autograder.progress import Progress
@@ -179,7 +179,7 @@ def _carry_out(
     waiting = {(one.lesson.slug, one.student): one for plan in plans for one in plan.due}
     done = []
     with Ahead(_outcomes(runner, list(waiting.values()))) as outcomes:
-        with importing_much():  # nbgrader: a second, in which the workers start
+        with importing("nbgrader.api"):  # it takes a second, in which the workers start
             from autograder.bookkeeping import Books
 
         with Books(course) as books:

@@ -53,11 +53,11 @@ class Seal:
             (attrgetter("__code__"), functions),
             (attrgetter("__defaults__"), functions),
         ]
-        self._looks = [(look, subjects, [*map(look, subjects)]) for look, subjects in looks]
+        self._looks = tuple((look, tuple(of), tuple(map(look, of))) for look, of in looks)
 
     def checker(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
-        looks, every, same, each, gone = tuple(self._looks), all, is_, map, KeyError
+        looks, every, same, each, gone = self._looks, all, is_, map, KeyError
 
         def intact() -> bool:
             try:

@@ -127,13 +127,15 @@ def test_a_stub_is_not_attempted_and_reveals_no_belief(course: Path) -> None:
     assert "Perhaps you believe" not in found
 
 
-def test_a_cell_that_could_not_run_shows_its_error_and_code(course: Path) -> None:
-    error = {"output_type": "error", "ename": "SyntaxError", "evalue": "expected ':'"}
+@pytest.mark.parametrize("name", ["<ipython-input-a1eaee6f7040>", "1234567.py"])
+def test_a_cell_that_could_not_run_shows_its_error_and_code(course: Path, name: str) -> None:
+    told = f"expected ':' ({name}, line 1)"
+    error = {"output_type": "error", "ename": "SyntaxError", "evalue": told}
     cells = cell("def flatten(x)\n    return x", **error)
     found = text_of(page(course, flatten(0, attempted=False), cells=cells))
     assert "could not be checked" in found
     assert "After your cell had run there was no flatten to check" in found
-    assert "SyntaxError: expected ':'" in found
+    assert "SyntaxError: expected ':' (line 1)" in found
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one is not Status.GRADED])
