@@ -87,7 +87,8 @@ def address_in(log: Path) -> str:
     """The address that the server prints once it listens."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        found = [word for word in log.read_text().split() if word.startswith("http://127.0.0.1:")]
+        whole_lines = log.read_text().rpartition("\n")[0]  # the last may be half written
+        found = [word for word in whole_lines.split() if word.startswith("http://127.0.0.1:")]
         if found:
             return found[-1].partition("/?")[0].removesuffix("/")
         time.sleep(0.1)
