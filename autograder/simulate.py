@@ -14,7 +14,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,13 @@ from typing import Any
 from autograder.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.errors import SimulationError
 from autograder.faults import FAULTS, SLIPS, put, slipped, written
+from autograder.intake import digest_of
 from autograder.lessons import Exercise, Lesson, claims_path, misconceptions
 from autograder.lint import MARKING
 from autograder.regions import SOLUTION, split_regions
 from autograder.release import RELEASE, class_editions
+from autograder.simulated import KIND, MARK, is_simulated
 
-MARK = "simulated.json"
-KIND = "simulated course"
 _DUE = datetime(2026, 1, 16, 18, 0, tzinfo=UTC)
 
 # Profile: how often (of 100 learners), and how often an answer is right, wrong or has a slip;
@@ -55,7 +55,8 @@ _LAST = (
 class Simulated:
     """One submission: who, what, and how it came about.
 
-    `answers` maps each exercise to the title of its answer in the bank, to a slip, or to `stub`.
+    `answers` maps each exercise to the title of its answer in the bank, to a slip, or to `stub`;
+    `digest` is that of all its files, by which `grade` knows it again.
     """
 
     student: str
@@ -63,6 +64,7 @@ class Simulated:
     profile: str
     fault: str | None
     answers: dict[str, str]
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,8 @@ def simulate(
         faulty = _faulty(names, lesson.slug, seed, faults)
         for name in names:
             content, one = _submission(lesson, banks[lesson.slug], notebook, name, seed, faulty)
-            _hand_in(out, lesson, one, content, seed)
-            made.append(one)
+            folder = _hand_in(out, lesson, one, content, seed)
+            made.append(replace(one, digest=digest_of(folder)))
     slugs = tuple(lesson.slug for lesson in lessons)
     simulated = SimulatedCourse(out, seed, names, slugs, tuple(made))
     (out / MARK).write_text(json.dumps(simulated.to_json(), indent=1) + "\n")
@@ -146,7 +148,7 @@ def _clear(out: Path, course: Path) -> None:
     if out.is_dir() and not any(out.iterdir()):
         return
     if out.exists() or out.is_symlink():
-        if not _is_simulated(out):
+        if not is_simulated(out):
             raise SimulationError(
                 "is there already and is no simulated course, so it is left as it is",
                 place=str(out),
@@ -154,14 +156,6 @@ def _clear(out: Path, course: Path) -> None:
             )
         shutil.rmtree(out)
     out.mkdir(parents=True)
-
-
-def _is_simulated(out: Path) -> bool:
-    try:
-        mark = json.loads((out / MARK).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(mark, dict) and mark.get("kind") == KIND and not out.is_symlink()
 
 
 def _write_course(
@@ -269,7 +263,7 @@ def _read_by_a_person(
     return "its first sentence", found[0] if found else model
 
 
-def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: int) -> None:
+def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: int) -> Path:
     folder = out / "submitted" / one.student / lesson.slug
     folder.mkdir(parents=True)
     (folder / f"{lesson.slug}.ipynb").write_bytes(content)
@@ -280,3 +274,4 @@ def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: in
     early = random.Random(f"{seed}/time/{lesson.slug}/{one.student}").randrange(60 * 24 * 4)
     moment = _DUE - timedelta(minutes=early)
     (folder / "timestamp.txt").write_text(f"{moment:%Y-%m-%d %H:%M:%S} UTC\n")
+    return folder

@@ -1,8 +1,10 @@
 """What holds for every test: one thread, seeded, nothing of the user's, nothing left out unsaid.
 
+A test marked `needs("chromium")` is skipped where that is missing; see tests/machine.py. What was
+skipped is counted at the end of the run, a line a reason, with the command that brings it.
 REQUIRE_ALL=1 turns a skipped test into a failed one, with the reason it gave. Two kinds of tests
-are left out openly instead, and counted at the end of the run: those marked `cuda` where there is
-no GPU, and those marked `needs_recording("FILE")` while that recording has not been made.
+are left out openly instead, and counted too: those marked `cuda` where there is no GPU, and those
+marked `needs_recording("FILE")` while that recording has not been made.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
+
+from tests.machine import require
 
 TESTS = Path(__file__).parent
 REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
@@ -43,7 +47,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[HOME].cleanup()
 
 
-# --- left out, and counted ----------------------------------------------------------------------
+# --- skipped or left out, and counted ------------------------------------------------------------
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine lacks something for, before its fixtures are made."""
+    for marker in item.iter_markers("needs"):
+        for what in marker.args:
+            require(what)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -84,11 +95,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what was left out, how many tests it was, and why."""
-    left_out = config.stash[LEFT_OUT]
-    if left_out:
-        terminalreporter.section("left out")
-    for reason, count in sorted(left_out.items()):
+    """Say what was not tested, how many tests that is, and why; just above the closing line."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    reasons += Counter(config.stash[LEFT_OUT])
+    if reasons:
+        terminalreporter.section("not tested")
+    for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} × {reason}")
 
 

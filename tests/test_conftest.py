@@ -71,6 +71,40 @@ def test_a_test_for_cuda_is_left_out_and_counted_where_there_is_none(tmp_path: P
     assert "1 × cuda: no NVIDIA GPU here" in output
 
 
+LACKING = """
+import pytest
+from tests import machine
+machine.MISSING["chromium"] = lambda: "no Chromium (`make system`)"
+machine.MISSING["sandbox"] = lambda: None
+@pytest.mark.needs("chromium")
+def test_a(): assert False
+@pytest.mark.needs("sandbox", "chromium")
+def test_b(): assert False
+@pytest.mark.needs("sandbox")
+def test_c(): pass
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
+def test_what_a_machine_lacks_is_skipped_and_told_above_the_closing_line(
+    tmp_path: Path, options: list[str]
+) -> None:
+    output = run(tmp_path, LACKING, *options)
+    assert closing(output) == "1 passed, 2 skipped"
+    told = output[re.search("=+ not tested =+\n", output).end() :]  # type: ignore[union-attr]
+    assert told.startswith("2 × no Chromium (`make system`)\n")
+
+
+def test_what_a_machine_lacks_fails_where_everything_is_required(tmp_path: Path) -> None:
+    output = run(tmp_path, LACKING, require_all=True)
+    assert closing(output) == "1 passed, 2 errors"
+    assert "but this was skipped. Skipped: no Chromium (`make system`)" in output
+
+
+def test_a_run_that_leaves_nothing_out_says_nothing_of_it(tmp_path: Path) -> None:
+    assert "not tested" not in run(tmp_path, "def test_a(): pass\n")
+
+
 def test_an_unknown_marker_is_an_error(tmp_path: Path) -> None:
     output = run(tmp_path, MARKED.format("cudda"))
     assert "'cudda' not found in `markers` configuration option" in output

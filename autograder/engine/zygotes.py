@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from autograder.engine.limits import Limits
-from autograder.engine.sandbox import SandboxError, sandboxed, unsandboxed
+from autograder.engine.sandbox import SandboxError, sandboxed, unsandboxed, way_out
 
 _START_S = 120.0
 _ANSWER_S = 20.0
@@ -197,7 +197,7 @@ class Zygote:
         if not data:
             raise SandboxError(
                 f"the process that runs learners' code does not start: {self._last_words()}",
-                remedy="`autograder doctor` says what this machine offers.",
+                remedy=way_out(),
             )
         found: dict[str, int] = json.loads(data)
         return found

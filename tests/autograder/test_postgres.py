@@ -15,17 +15,10 @@ import pytest
 from autograder.gradebook import GradebookError, GradebookWriter
 from autograder.place import Place, place
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, flatten, graded, record
+from tests.machine import postgresql
 
 pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
-
-
-def programs() -> Path:
-    """The directory of PostgreSQL's programs; they are on nobody's PATH."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    on_path = shutil.which("initdb")
-    if not found and not on_path:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    return found[-1].parent if found else Path(str(on_path)).parent
+pytestmark = pytest.mark.needs("postgresql")
 
 
 def owner() -> str | None:
@@ -39,7 +32,8 @@ def owner() -> str | None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Path]:
     """The directory with the socket of a running server."""
-    bin_, user = programs(), owner()
+    bin_, user = postgresql(), owner()
+    assert bin_ is not None
     folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path has 107 bytes
     if user:
         shutil.chown(folder, user)

@@ -19,15 +19,19 @@ if TYPE_CHECKING:  # each file of tests skips itself where Playwright is missing
     from tests.browser.jupyter import Lab
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Say that a test needs Chromium before a JupyterLab is started for it."""
+    if "browser" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.needs("chromium"))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium."""
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.jupyter import CHROMIUM, launch
+    from tests.browser.jupyter import launch
 
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
         browser = launch(playwright)
         yield browser

