@@ -2,6 +2,7 @@
 #
 #   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
 #   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
+#   TESTS=tests/course  the tests that `make pytest` runs (all by default)
 #
 # On Linux, pip takes PyTorch's CUDA build, several GB. PIP_EXTRA_INDEX_URL with the address of
 # PyTorch's CPU builds (see its "Get started" page) takes the small one.
@@ -12,7 +13,8 @@ PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 
 # nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
-RUN        := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+# The shell says where we are: a path with a quote in it would break the commands.
+RUN        := PATH="$$PWD/$(VENV)/bin:$$PATH"
 AUTOGRADER := $(RUN) $(PY) -m autograder
 PYTEST     := $(RUN) PYTHONHASHSEED=0 $(PY) -m pytest
 
@@ -23,10 +25,12 @@ NO_NEWS := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"
 LAB_ARGS ?=
 STUDENTS ?= 12
 COURSE   ?= .
+TESTS    ?=
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo lab formgrader release answers test lint types drift pytest test-gpu bench wheel clean force
+.PHONY: help demo lab formgrader release answers test lint types drift pytest test-gpu system bench wheel \
+    clean force
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -34,7 +38,7 @@ help:  ## this list
 # --- set-up ------------------------------------------------------------------------------------
 
 # The stamp holds the folder it was made in: a copy of the tree must not run the original's code.
-ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+ifneq ($(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] && echo here),here)
 $(READY): force
 endif
 
@@ -50,7 +54,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
 	    -c constraints.txt -e '.[teach,cluster,dev]'
 	@mkdir -p $(LAB_SETTINGS) && printf '%s\n' '$(NO_NEWS)' > $(LAB_SETTINGS)/overrides.json
-	@printf '%s' '$(CURDIR)' > $(READY)
+	@printf '%s' "$$(pwd -P)" > $(READY)
 
 # --- use ---------------------------------------------------------------------------------------
 
@@ -59,7 +63,7 @@ demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
 	@$(AUTOGRADER) grade --course demo
 	@$(AUTOGRADER) feedback --course demo
 	@$(AUTOGRADER) report --course demo
-	@echo '$(CURDIR)/demo/gradebook.db'
+	@echo "$$PWD/demo/gradebook.db"
 
 # lab/.as-released remembers each file as it was copied. A file that still equals its memory is
 # brought up to date; one that you changed is kept, and a newer edition of it is announced. The start
@@ -75,12 +79,12 @@ lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
 	    fi; done
 	@cp release/$(START_PAGE) lab/ && $(PY) -m course.desk lab/$(START_PAGE)
 	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
-	    cd lab && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" exec python -m jupyterlab $$root \
+	    PATH="$$PWD/$(VENV)/bin:$$PATH"; export PATH; cd lab && exec python -m jupyterlab $$root \
 	    --LabApp.default_url=/lab/tree/$(START_PAGE) $(LAB_ARGS)
 
 formgrader: $(READY)  ## JupyterLab for instructors; COURSE=demo: on the simulated class
 	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
-	    cd '$(COURSE)' && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" exec python -m jupyterlab $$root \
+	    PATH="$$PWD/$(VENV)/bin:$$PATH"; export PATH; cd '$(COURSE)' && exec python -m jupyterlab $$root \
 	    --ServerApp.jpserver_extensions=autograder.formgrader=True $(LAB_ARGS)
 
 release: $(READY)  ## write both editions of every lesson into release/
@@ -92,6 +96,9 @@ wheel: $(READY)  ## build the package into dist/, for a notebook without network
 	@rm -rf build
 	@ls dist/*.whl
 	@echo 'Put it beside a self-study notebook, or upload it to Colab: the set-up cell installs it.'
+
+system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreSQL (apt-get)
+	@.ci/system
 
 # --- check -------------------------------------------------------------------------------------
 
@@ -112,7 +119,7 @@ answers: $(READY)  ## right answers get all points, wrong ones their misconcepti
 	@$(AUTOGRADER) check-answers
 
 pytest: $(READY)  ## the tests alone, on two cores
-	@$(PYTEST) -n 2 --dist loadfile --durations 10
+	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
 ifdef GPU_PYTHON

@@ -276,7 +276,7 @@ def make(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def test_make_lists_the_targets_that_the_course_promises() -> None:
     listed = re.findall(r"^  make (\S+)", make("-C", str(ROOT), "help").stdout, re.MULTILINE)
-    promised = "help demo lab release answers test bench clean wheel test-gpu"
+    promised = "help demo lab release answers test bench clean wheel test-gpu system"
     assert set(promised.split()) <= set(listed)
 
 
@@ -289,10 +289,36 @@ def test_an_old_python_is_refused_with_the_remedy(tmp_path: Path) -> None:
     assert not (tmp_path / ".venv").exists()
 
 
-def test_what_ci_runs_is_a_shell_script_without_slips() -> None:
-    run = subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], capture_output=True, text=True)
+@pytest.mark.parametrize("script", sorted((ROOT / ".ci").iterdir()), ids=lambda p: str(p.name))
+def test_what_ci_runs_is_a_shell_script_without_slips(script: Path) -> None:
+    run = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "")
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert os.access(script, os.X_OK)
+
+
+def test_what_is_missing_is_told_where_there_is_no_apt(tmp_path: Path) -> None:
+    (tmp_path / "bash").symlink_to(str(shutil.which("bash")))
+    run = subprocess.run(
+        [tmp_path / "bash", ROOT / ".ci" / "system"],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 1
+    assert (
+        "There is no apt-get here. Debian calls what is missing: bubblewrap chromium" in run.stderr
+    )
+
+
+def test_make_knows_its_folder_by_any_name(tmp_path: Path) -> None:
+    odd = tmp_path / "Ada's course, 2 $HOME"
+    (odd / ".venv").mkdir(parents=True)
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, odd)
+    (odd / ".venv" / ".ready").write_text(str(odd))
+    assert make("-n", "lint", cwd=odd).stdout.count("Setting up") == 0
+    (odd / ".venv" / ".ready").write_text(str(tmp_path))
+    assert make("-n", "lint", cwd=odd).stdout.count("Setting up") == 1
 
 
 def test_the_repository_is_the_course_root_unless_the_environment_names_another(
