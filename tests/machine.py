@@ -32,6 +32,10 @@ def _no_chromium() -> str | None:
     return None if CHROMIUM else "Chromium is not installed (`make system`)"
 
 
+def _no_git() -> str | None:
+    return None if shutil.which("git") else "git is not installed (`make system`)"
+
+
 def _no_postgresql() -> str | None:
     return None if postgresql() else "PostgreSQL is not installed (`make system`)"
 
@@ -41,6 +45,7 @@ MISSING: dict[str, Callable[[], str | None]] = {
     "sandbox": _no_sandbox,
     "chromium": _no_chromium,
     "postgresql": _no_postgresql,
+    "git": _no_git,
 }
 
 

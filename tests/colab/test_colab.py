@@ -183,6 +183,7 @@ def test_the_wheel_beside_the_notebook_is_installed_and_nothing_else(
     assert after == before
 
 
+@pytest.mark.needs("git")
 def test_without_a_wheel_it_is_installed_from_the_one_address_and_nothing_else(
     lesson: Lesson, without_course: Runtime, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
