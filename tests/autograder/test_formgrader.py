@@ -95,6 +95,7 @@ def address_in(log: Path) -> str:
     raise TimeoutError(log.read_text())
 
 
+@pytest.mark.needs("sandbox")
 def test_the_button_grades_with_the_engine(server: Server) -> None:
     answer = server.press_autograde(SLUG, "ada")
     assert answer["success"], answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -138,7 +137,7 @@ def test_an_answer_cell_that_raised_is_seen_in_the_outputs(cases: tuple[Case, ..
     assert result_of(cases[0], outcome(record)).answer_error is None
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the engine needs Linux")
+@pytest.mark.needs("sandbox")
 def test_the_engine_and_a_notebook_find_the_same(cases: tuple[Case, ...]) -> None:
     from autograder.engine import EngineRunner
 

@@ -108,6 +108,7 @@ def fill(page: Page, field: Locator, text: str) -> None:
         field.press("Tab")
 
 
+@pytest.mark.needs("sandbox")
 def test_the_autograde_button_grades_with_the_engine(page: Page, formgrader: Lab) -> None:
     page.goto(f"{formgrader.url}/formgrader/manage_submissions/{SLUG}")
     row = page.get_by_role("row", name="student-002")

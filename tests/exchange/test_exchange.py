@@ -26,6 +26,8 @@ from autograder.exchange import TOKENS
 from tests.autograder import tiny
 from tests.autograder.tiny import SLUG
 
+pytestmark = pytest.mark.needs("sandbox")
+
 ROOT = Path(__file__).parents[2]
 COURSE_ID = "pytorch-measured"
 ANSWER = "def flatten(x):\n    return x.reshape(-1)"

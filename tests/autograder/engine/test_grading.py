@@ -210,6 +210,7 @@ def test_many_jobs_give_one_outcome_each_and_jobs_are_taken_as_they_are_needed(
     assert sorted(found) == [f"student-{number}" for number in range(6)]
 
 
+@pytest.mark.needs("sandbox")
 def test_a_worker_that_dies_costs_no_submission(tmp_path: Path) -> None:
     lesson = write_lesson(tmp_path, exam_cells())
     slow = [*exam_cells(), code("import time\ntime.sleep(2)", "slow")]

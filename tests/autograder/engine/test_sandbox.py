@@ -54,6 +54,7 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \\
 """
 
 
+@pytest.mark.needs("sandbox")
 def test_an_ordinary_user_can_grade(tmp_path: Path) -> None:
     folder = Path(f"/tmp/ordinary-{os.getpid()}")
     folder.mkdir()
@@ -76,6 +77,7 @@ def test_an_ordinary_user_can_grade(tmp_path: Path) -> None:
     assert who.strip() == str(65534 if os.geteuid() == 0 else os.geteuid())
 
 
+@pytest.mark.needs("sandbox")
 def test_a_grader_that_is_killed_leaves_no_process_behind(tmp_path: Path) -> None:
     slow = OUTSIDE.replace('"!id -u"', '"import time\\ntime.sleep(43210)"')
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MEASURED_MARK": tmp_path.name}
@@ -220,6 +222,7 @@ def test_the_facts_of_a_machine_are_told_in_words() -> None:
     assert int(facts["workers"]) >= 1
 
 
+@pytest.mark.needs("sandbox")
 def test_a_sandbox_that_cannot_be_built_is_the_graders_fault_and_says_why(tmp_path: Path) -> None:
     broken = Limits(tmp_nbytes=-1)
     job = hand_in(tmp_path, write_lesson(tmp_path, exam_cells()), exam_cells())
