@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.engine import namespaces
 from autograder.engine.barrier import HOME, ROOM
 from autograder.engine.limits import Limits
 from autograder.errors import AutograderError
@@ -41,33 +42,6 @@ _TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# Settings of the kernel, the value that forbids user namespaces, and how to allow them.
-_SETTINGS_OF_KERNEL = (
-    (
-        "/proc/sys/user/max_user_namespaces",
-        "0",
-        "This machine allows no user namespaces: sudo sysctl -w user.max_user_namespaces=15000.",
-    ),
-    (
-        "/proc/sys/kernel/unprivileged_userns_clone",
-        "0",
-        "This machine allows user namespaces to root alone: "
-        "sudo sysctl -w kernel.unprivileged_userns_clone=1.",
-    ),
-    (
-        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-        "AppArmor refuses user namespaces here, as on Ubuntu 24.04: "
-        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor "
-        "profile that gives {program} the rule `userns,`.",
-    ),
-)
-_IN_A_CONTAINER = (
-    "User namespaces are refused here. In a container, whoever starts it has to allow them "
-    "(docker run --privileged, or --security-opt seccomp=unconfined and more); elsewhere see the "
-    "settings user.max_user_namespaces, kernel.unprivileged_userns_clone and "
-    "kernel.apparmor_restrict_unprivileged_userns of sysctl."
-)
 _TRIAL_S = 60.0
 _ISOLATE = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 
@@ -203,8 +177,8 @@ def why_not() -> str | None:
         return str(error)
     if tried.returncode == 0:
         return None
-    said = tried.stderr.strip().splitlines()[-1:]
-    return (said[0] if said else f"bubblewrap ended with {tried.returncode}") + _told_by_kernel()
+    said = tried.stderr.strip().splitlines()[-1:] or [f"bubblewrap ended with {tried.returncode}"]
+    return " ".join([*said, *namespaces.refusals()])
 
 
 def way_out() -> str:
@@ -215,21 +189,7 @@ def way_out() -> str:
         program = bubblewrap()
     except SandboxError as error:
         return str(error.remedy)
-    refusing = [remedy for path, value, remedy in _SETTINGS_OF_KERNEL if _holds(path, value)]
-    advice = " ".join(refusing).format(program=program) or _IN_A_CONTAINER
-    return f"{advice} Or say --no-sandbox if you trust every submission."
-
-
-def _told_by_kernel() -> str:
-    """What the kernel's settings say about user namespaces, where they forbid them."""
-    told = [f"{path} is {value}" for path, value, _ in _SETTINGS_OF_KERNEL if _holds(path, value)]
-    return f" ({', '.join(told)})" if told else ""
-
-
-def _holds(path: str, value: str) -> bool:
-    with suppress(OSError):
-        return Path(path).read_text().strip() == value
-    return False
+    return f"{namespaces.way_out(program)} Or say --no-sandbox if you trust every submission."
 
 
 def _as_root() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.engine import EngineRunner, sandbox
+from autograder.engine import EngineRunner, namespaces, sandbox
 from autograder.engine.facts import machine_facts
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import SandboxError, is_shown, sandboxed, shown_directories
@@ -169,11 +169,23 @@ def test_the_bubblewrap_of_pip_builds_the_sandbox() -> None:
 def test_the_way_out_is_the_setting_of_the_kernel_that_refuses(
     setting: str, remedy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "_holds", lambda path, value: path == f"/proc/sys/{setting}")
+    monkeypatch.setattr(namespaces, "_holds", lambda path, value: path == f"/proc/sys/{setting}")
     monkeypatch.setattr(sandbox, "bubblewrap", lambda: "/usr/sandbox")
     monkeypatch.setattr(sandbox, "why_not", lambda: "bwrap: No permissions")
     assert remedy in sandbox.way_out()
     assert sandbox.way_out().endswith("Or say --no-sandbox if you trust every submission.")
+
+
+def test_the_reason_names_the_setting_that_forbids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = tmp_path / "bwrap"
+    refusing.write_text("#!/bin/sh\necho first >&2\necho 'bwrap: No permissions' >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda: str(refusing))
+    monkeypatch.setattr(namespaces, "_holds", lambda path, value: path.endswith("_clone"))
+    setting = "/proc/sys/kernel/unprivileged_userns_clone"
+    assert sandbox.why_not() == f"bwrap: No permissions ({setting} is 0)"
 
 
 def test_a_kernel_that_refuses_is_found_out_before_anything_is_graded() -> None:
