@@ -1,14 +1,23 @@
-"""The executed notebooks below autograded/, where formgrader and nbgrader's feedback look."""
+"""The executed notebooks below autograded/, where formgrader and nbgrader's feedback look.
+
+A submission's folder there is made anew beside the old one and then takes its place, so that
+nothing of an earlier submission stays and no name in it can stand in the way.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import os
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from autograder.folder import File, open_regular, reason_of
 from autograder.intake import Submission
 from autograder.journal import JournalError, write_bytes
 from autograder.place import Place
@@ -16,6 +25,16 @@ from autograder.records import SubmissionRecord
 
 _COPIED_NBYTES = 50 * 2**20  # of a submission's own files; nbgrader copies without a limit
 _READ_ONLY = 0o444  # as nbgrader leaves them
+# What fails for everyone: no room, a disk that is broken or read-only, nothing left to open.
+_OURS = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM")
+    if hasattr(errno, name)
+}
+
+
+class NotWritten(Exception):
+    """One submission's folder cannot be written; the message says why. Others may do."""
 
 
 def write_autograded(
@@ -27,23 +46,54 @@ def write_autograded(
     """Write the executed notebook and its data files; returns the notebook's path.
 
     Where nothing could be executed a page with the reason takes its place, so that no notebook
-    of an earlier grading is left to be mistaken for this one.
+    of an earlier grading is left to be mistaken for this one.  Raises `NotWritten` for what is
+    wrong with this submission's folder alone, `JournalError` for what stops all of them.
     """
     directory = course.autograded(record.student, record.lesson)
-    path = directory / f"{record.lesson}.ipynb"
-    # Without an indent json uses its encoder in C, ten times as fast.
-    content = json.dumps(notebook or _placeholder(record), ensure_ascii=False)
-    write_bytes(path, content.encode("utf-8", "backslashreplace") + b"\n", mode=_READ_ONLY)
+    new = directory.with_name(f".new-{uuid.uuid4().hex}")
     try:
-        _copy(submission.lesson.source.parent, submission.lesson.data_files, directory)
-        _copy(submission.directory, _own_files(submission), directory)
+        _forget_unfinished(directory.parent)
+        _write(new, submission, record, notebook)
+        _take_the_place(new, directory)
     except OSError as error:
-        raise JournalError(
-            f"the submission's files cannot be copied: {error.strerror}",
-            place=str(directory),
-            remedy="Make room or give the permission, then run the same command again.",
-        ) from error
-    return path
+        _remove(new)
+        raise _told(error, directory) from error
+    except JournalError as error:
+        _remove(new)
+        cause = error.__cause__
+        raise _told(cause, directory) if isinstance(cause, OSError) else error from error
+    return directory / f"{record.lesson}.ipynb"
+
+
+def _told(error: OSError, directory: Path) -> Exception:
+    """The error as what it means: a trouble of this folder, or one of the whole machine."""
+    if error.errno not in _OURS:
+        return NotWritten(f"The executed notebook cannot be written: {reason_of(error)}.")
+    return JournalError(
+        f"the submission's files cannot be written: {reason_of(error)}",
+        place=str(directory),
+        remedy="Make room or give the permission, then run the same command again.",
+    )
+
+
+def _write(
+    new: Path, submission: Submission, record: SubmissionRecord, notebook: Mapping[str, Any] | None
+) -> None:
+    content = _encoded(notebook or _placeholder(record))
+    write_bytes(new / f"{record.lesson}.ipynb", content, mode=_READ_ONLY)
+    root = submission.lesson.source.parent
+    for path in submission.lesson.data_files:
+        target = new / path.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target, follow_symlinks=False)
+    for own in _own_files(submission):
+        _copy_own(own, new)
+
+
+def _encoded(notebook: Mapping[str, Any]) -> bytes:
+    # Without an indent json uses its encoder in C, ten times as fast.
+    text = json.dumps(notebook, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _placeholder(record: SubmissionRecord) -> dict[str, Any]:
@@ -53,23 +103,52 @@ def _placeholder(record: SubmissionRecord) -> dict[str, Any]:
     return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _own_files(submission: Submission) -> list[Path]:
-    """The regular files that came along, smallest first, up to the limit; never a link."""
-    found = [path for path in submission.directory.rglob("*") if path.suffix != ".ipynb"]
-    sizes = {path: path.lstat() for path in found}
-    regular = [path for path in found if stat.S_ISREG(sizes[path].st_mode)]
+def _own_files(submission: Submission) -> list[File]:
+    """The plain files that came along, smallest first, up to the limit."""
+    found = [one for one in submission.files if not one.name.lower().endswith(".ipynb")]
     chosen, total = [], 0
-    for path in sorted(regular, key=lambda one: sizes[one].st_size):
-        total += sizes[path].st_size
+    for one in sorted(found, key=lambda one: one.size):
+        total += one.size
         if total > _COPIED_NBYTES:
             break
-        chosen.append(path)
+        chosen.append(one)
     return chosen
 
 
-def _copy(root: Path, files: Iterable[Path], directory: Path) -> None:
-    for path in files:
-        target = directory / path.relative_to(root)
+def _copy_own(own: File, new: Path) -> None:
+    """Copy a learner's file; one that cannot be read, or that stands in another's way, stays."""
+    target = new / own.name
+    try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
-        shutil.copyfile(path, target, follow_symlinks=False)
+        with open(open_regular(own.path), "rb") as source, target.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
+    except OSError as error:
+        if error.errno in _OURS:
+            raise
+
+
+def _take_the_place(new: Path, directory: Path) -> None:
+    if os.path.lexists(directory):
+        old = directory.with_name(f".old-{uuid.uuid4().hex}")
+        directory.rename(old)
+        new.rename(directory)
+        _remove(old)
+    else:
+        new.rename(directory)
+
+
+def _forget_unfinished(folder: Path) -> None:
+    """Remove what a run that was killed has left."""
+    for pattern in (".new-*", ".old-*"):
+        for path in folder.glob(pattern):
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder as far as that goes; nbgrader copies rights too, also those of a learner."""
+    for folder, folders, _ in os.walk(path):
+        for one in folders:
+            with contextlib.suppress(OSError):
+                os.chmod(os.path.join(folder, one), stat.S_IRWXU, follow_symlinks=False)
+    shutil.rmtree(path, ignore_errors=True)

@@ -102,7 +102,7 @@ def write_pages(course: Place, lesson: Lesson, student: str | None = None) -> li
     for record in chosen:
         path = course.feedback(record.student, lesson.slug) / f"{lesson.slug}.html"
         cells = _executed(course, record)
-        stale = current.get(record.student) != record.submission_digest
+        stale = current.get(record.student, record.submission_digest) != record.submission_digest
         page = page_of(record, lesson, known, cells, standings.get(record.student), stale=stale)
         write_bytes(path, page.encode("utf-8", "replace"))
         paths.append(path)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from autograder.ahead import Ahead
-from autograder.autograded import write_autograded
-from autograder.errors import UsageError
-from autograder.intake import Submission, find_submissions
+from autograder.autograded import NotWritten, write_autograded
+from autograder.errors import AutograderError, UsageError
+from autograder.intake import Submission, find_submissions, students_with
 from autograder.journal import Journal, only_grader
 from autograder.lean import importing
 from autograder.lessons import Lesson
@@ -27,7 +27,7 @@ from autograder.progress import Progress
 from autograder.records import ExerciseRecord, Status, SubmissionRecord, total
 from autograder.runner import Job, Outcome, Runner, unrun
 from autograder.simulated import sandbox_for
-from autograder.tables import grades_json, grades_table
+from autograder.tables import grades_json, grades_table, plain
 
 if TYPE_CHECKING:
     from autograder.gradebook import GradebookError
@@ -179,7 +179,8 @@ def _carry_out(
 ) -> tuple[list[SubmissionRecord], GradebookError | None]:
     """The records that came, all entered, and the gradebook's trouble, where it made any."""
     names = {plan.lesson.slug: [one.student for one in plan.due] for plan in plans}
-    runs = {slug: journal.begin(slug, due) for slug, due in names.items() if due}
+    gone = {slug: _gone(course, journal, slug) for slug in names}
+    runs = {slug: journal.begin(slug, due, gone[slug]) for slug, due in names.items() if due}
     waiting = {(one.lesson.slug, one.student): one for plan in plans for one in plan.due}
     done = []
     with Ahead(_outcomes(runner, list(waiting.values()))) as outcomes:
@@ -191,15 +192,50 @@ def _carry_out(
                 books.open(plan.lesson, plan.settled, names[plan.lesson.slug])
             for outcome in outcomes:
                 submission = waiting.pop((outcome.record.lesson, outcome.record.student))
-                record = complete(outcome.record, submission)
-                write_autograded(course, submission, record, outcome.notebook)
-                journal.write(record, runs[record.lesson])
+                record = _keep(course, journal, submission, outcome, runs[outcome.record.lesson])
                 books.enter(record, submission.lesson)
-                progress.step(record.student)
+                progress.step(plain(record.student))
                 done.append(record)
         for plan in plans:
-            journal.finish(plan.lesson.slug)
+            journal.finish(plan.lesson.slug, gone[plan.lesson.slug])
         return done, books.trouble
+
+
+def _gone(course: Place, journal: Journal, slug: str) -> frozenset[str]:
+    """Who was to be graded by a run that never ended, and has no submission any more."""
+    due = journal.due(slug)
+    return due - set(students_with(course, slug)) if due else due
+
+
+def _keep(
+    course: Place, journal: Journal, submission: Submission, outcome: Outcome, run: str
+) -> SubmissionRecord:
+    """Write notebook and record; what fails for this submission alone stops no other."""
+    try:
+        return _written(course, journal, submission, outcome, run)
+    except AutograderError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, NotWritten) else f"{type(error).__name__}: {error}"
+        failed = unrun(
+            _job(submission),
+            Status.INFRASTRUCTURE,
+            f"Its grade could not be kept. {reason}",
+            sandboxed=outcome.record.sandboxed,
+            runner=outcome.record.runner,
+        )
+        record = complete(failed.record, submission)
+        journal.write(record, run)
+        return record
+
+
+def _written(
+    course: Place, journal: Journal, submission: Submission, outcome: Outcome, run: str
+) -> SubmissionRecord:
+    record = complete(outcome.record, submission)
+    write_autograded(course, submission, record, outcome.notebook)
+    journal.write(record, run)
+    return record
 
 
 def _outcomes(runner: Runner, submissions: Sequence[Submission]) -> Iterator[Outcome]:
@@ -233,7 +269,7 @@ def complete(record: SubmissionRecord, submission: Submission) -> SubmissionReco
     """`record` with all exercises of the lesson in their order, and all that intake knows."""
     lesson = submission.lesson
     exercises = tuple(
-        record.exercise(one.name)
+        _storable(record.exercise(one.name))
         or ExerciseRecord(
             one.name, _status_of_absent(record), 0.0, one.points, attempted=False, manual=one.manual
         )
@@ -245,11 +281,22 @@ def complete(record: SubmissionRecord, submission: Submission) -> SubmissionReco
         score=score,
         max=points,
         exercises=exercises,
-        notes=(*submission.notes, *record.notes),
+        notes=tuple(map(_storable_text, (*submission.notes, *record.notes))),
         submission_digest=submission.digest,
         source_digest=lesson.digest,
         submitted_at=submission.submitted_at,
     )
+
+
+def _storable(exercise: ExerciseRecord | None) -> ExerciseRecord | None:
+    """The record with notes that every database takes; some quote what a learner made."""
+    if exercise is None or not exercise.notes:
+        return exercise
+    return replace(exercise, notes=tuple(map(_storable_text, exercise.notes)))
+
+
+def _storable_text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "�")
 
 
 def _status_of_absent(record: SubmissionRecord) -> Status:

@@ -6,25 +6,41 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.errors import UnknownStudent, did_you_mean
+from autograder.errors import AutograderError, UnknownStudent, did_you_mean
+from autograder.folder import (
+    File,
+    Folder,
+    Open,
+    Problem,
+    look_through,
+    not_readable,
+    read_start,
+    reason_of,
+    shown_name,
+)
 from autograder.lessons import Lesson
 from autograder.place import Place
 
 NOTEBOOK_LIMIT_NBYTES = 64 * 2**20
-_BLOCK_NBYTES = 2**20
+_TIME_NBYTES = 200
+_ID_NBYTES = 255  # the longest name of a folder that any usual file system takes
+_NAMED = 5
+
+
+class IntakeError(AutograderError):
+    """The submissions of a course cannot be listed."""
 
 
 @dataclass(frozen=True)
 class Submission:
     """One learner's folder for one lesson.
 
-    `problem` says why there is no notebook to run ("missing" or "malformed" and a reason);
-    `notes` say what was put right on the way in.
+    `problem` says why there is no notebook to run: a status and a reason; `notes` say what was put
+    right on the way in; `files` are the plain files that came along.
     """
 
     student: str
@@ -33,25 +49,31 @@ class Submission:
     notebook: Path
     digest: str
     submitted_at: str | None
-    problem: tuple[str, str] | None = None
+    problem: Problem | None = None
     notes: tuple[str, ...] = ()
+    files: tuple[File, ...] = ()
 
 
 def find_submissions(
-    course: Place, lessons: tuple[Lesson, ...], student: str | None = None
+    course: Place,
+    lessons: tuple[Lesson, ...],
+    student: str | None = None,
+    *,
+    opened: Open = os.open,
 ) -> tuple[Submission, ...]:
-    """Every submission of `lessons`, ordered by lesson and student."""
+    """Every submission of `lessons`, ordered by lesson and student; `opened` opens a file."""
+    wanted = None if student is None else student_id(student)
     found = tuple(
-        _submission(course, name, lesson)
+        _submission(name, directory, lesson, opened)
         for lesson in lessons
-        for name in students_with(course, lesson.slug)
-        if student in (None, name)
+        for name, directory in _folders(course, lesson.slug).items()
+        if wanted in (None, name)
     )
     if student is not None and not found:
         known = sorted({name for one in lessons for name in students_with(course, one.slug)})
         raise UnknownStudent(
-            f"student '{student}' handed in nothing for {_names(lessons)}."
-            + did_you_mean(student, known),
+            f"student '{wanted}' handed in nothing for {_names(lessons)}."
+            + did_you_mean(str(wanted), known),
             place=str(course.submitted("", "")),
             remedy=f"There are submissions of: {', '.join(known) or 'nobody'}.",
         )
@@ -60,65 +82,152 @@ def find_submissions(
 
 def students_with(course: Place, lesson: str) -> tuple[str, ...]:
     """The names of those who handed something in for `lesson`."""
+    return tuple(_folders(course, lesson))
+
+
+def student_id(name: str) -> str:
+    r"""The id of the learner whose folder is called `name`: text that every program can keep.
+
+    Bytes that are no UTF-8 become escapes; what is then too long for a file's name is cut.
+
+    >>> student_id("ada"), student_id(os.fsdecode(b"jos\xe9"))
+    ('ada', 'jos\\xe9')
+    """
+    raw = os.fsencode(name)
+    text = raw.decode("utf-8", "backslashreplace")
+    if len(text.encode()) <= _ID_NBYTES:
+        return text
+    return f"{text[:200]}~{hashlib.sha256(raw).hexdigest()[:12]}"
+
+
+def _folders(course: Place, lesson: str) -> dict[str, Path]:
+    """Student → what lies there for `lesson`, in the order of their ids."""
     everyone = course.submitted("*", lesson)
-    base = course.submitted("", "").resolve()
-    found = everyone.parent.parent.glob(f"*/{everyone.name}") if base.is_dir() else ()
-    names = (path.parent.name for path in found if path.is_dir() and not path.is_symlink())
-    return tuple(sorted(name for name in names if not name.startswith(".")))
+    base = everyone.parent.parent
+    try:
+        names = os.listdir(base) if course.submitted("", "").is_dir() else []
+    except OSError as error:
+        raise IntakeError(
+            f"cannot be listed: {reason_of(error)}",
+            place=str(base),
+            remedy="Give the permission to read it, then run the command again.",
+        ) from error
+    there = (name for name in names if not name.startswith("."))
+    found: dict[str, Path] = {}
+    # Ids that were plain text from the start come first: a made one must not take their place.
+    for name in sorted(there, key=lambda one: (student_id(one) != one, one)):
+        if _may_be_there(base / name / everyone.name):
+            id_ = student_id(name)
+            while id_ in found:
+                id_ += "~"
+            found[id_] = base / name / everyone.name
+    return dict(sorted(found.items()))
 
 
-def _submission(course: Place, student: str, lesson: Lesson) -> Submission:
-    directory = course.submitted(student, lesson.slug)
-    notebook, problem, notes = _choose_notebook(directory, lesson.slug)
-    submitted_at, time_notes = _timestamp(directory / "timestamp.txt")
+def _may_be_there(path: Path) -> bool:
+    """Whether something was handed in, or nobody can say because a folder does not open."""
+    try:
+        return bool(path.lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def _submission(student: str, directory: Path, lesson: Lesson, opened: Open) -> Submission:
+    found = _no_folder(directory) or look_through(directory, opened)
+    notebook, problem, notes = _choose_notebook(found, lesson.slug)
+    submitted_at, time_notes = _timestamp(found.top().get("timestamp.txt"), opened)
     return Submission(
         student=student,
         lesson=lesson,
         directory=directory,
         notebook=notebook,
-        digest=digest_of(directory),
+        digest=found.digest,
         submitted_at=submitted_at,
         problem=problem,
-        notes=notes + time_notes,
+        notes=notes + time_notes + _unread(found),
+        files=() if found.problem else tuple(one for one in found.files if one.is_regular),
     )
 
 
-def _choose_notebook(
-    directory: Path, slug: str
-) -> tuple[Path, tuple[str, str] | None, tuple[str, ...]]:
-    expected = directory / f"{slug}.ipynb"
-    if os.path.lexists(expected):
-        return expected, _why_unusable(expected), ()
-    others = sorted(directory.glob("*.ipynb"))
-    if len(others) == 1:
-        note = f"The notebook was handed in as {others[0].name}; it was graded as {slug}.ipynb."
-        return others[0], _why_unusable(others[0]), (note,)
-    names = ", ".join(path.name for path in others)
-    reason = f"{slug}.ipynb is not in the submission" + (f"; it holds {names}" if names else "")
-    return expected, ("missing", f"{reason}."), ()
+def _no_folder(path: Path) -> Folder | None:
+    """What to say where something other than a folder was handed in."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError as error:
+        return Folder(path, problem=not_readable(f"The folder {shown_name(path.name)}", error))
+    if stat.S_ISDIR(mode):
+        return None
+    kind = "a link" if stat.S_ISLNK(mode) else "no folder"
+    reason = f"{shown_name(path.name)} is {kind}; hand in a folder that holds the notebook."
+    return Folder(path, problem=("malformed", reason), digest=kind)
 
 
-def _why_unusable(notebook: Path) -> tuple[str, str] | None:
-    info = notebook.lstat()
-    if not stat.S_ISREG(info.st_mode):
-        return "malformed", f"{notebook.name} is a link or a special file; hand in the file itself."
-    if info.st_size > NOTEBOOK_LIMIT_NBYTES:
-        size, limit = info.st_size / 2**20, NOTEBOOK_LIMIT_NBYTES / 2**20
+def _choose_notebook(found: Folder, slug: str) -> tuple[Path, Problem | None, tuple[str, ...]]:
+    name, top = f"{slug}.ipynb", found.top()
+    expected = found.path / name
+    if found.problem is not None:
+        return expected, found.problem, ()
+    if name in found.folders:
+        return expected, ("malformed", f"{name} is a folder; hand in the notebook itself."), ()
+    if name in top or name in found.unreadable:
+        return expected, _why_unusable(name, top.get(name), found), ()
+    others = [one for one in top if one.lower().endswith(".ipynb")]
+    alike = [one for one in others if one.lower() == name.lower()]
+    if len(others) == 1 or len(alike) == 1:
+        chosen = (alike or others)[0]
+        note = f"The notebook was handed in as {shown_name(chosen)}; it was graded as {name}."
+        return top[chosen].path, _why_unusable(chosen, top[chosen], found), (note,)
+    return expected, ("missing", f"{name} is not in the submission{_held(found, others)}."), ()
+
+
+def _held(found: Folder, notebooks: list[str]) -> str:
+    """What lies there instead, notebooks above all."""
+    files = [one for one in found.top() if one != "timestamp.txt"]
+    names = notebooks or [*files, *(f"{one}/" for one in found.folders)]
+    told = ", ".join(map(shown_name, names[:_NAMED]))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"; it holds {told}{more}" if names else ""
+
+
+def _why_unusable(name: str, notebook: File | None, found: Folder) -> Problem | None:
+    if name in found.unreadable:
+        return not_readable(shown_name(name), OSError(found.unreadable[name]))
+    if notebook is None or not notebook.is_regular:
         return "malformed", (
-            f"{notebook.name} has {size:.0f} MB, more than the {limit:.0f} MB that are read; "
+            f"{shown_name(name)} is a link or a special file; hand in the file itself."
+        )
+    if notebook.size > NOTEBOOK_LIMIT_NBYTES:
+        size, limit = notebook.size / 2**20, NOTEBOOK_LIMIT_NBYTES / 2**20
+        return "malformed", (
+            f"{shown_name(name)} has {size:.0f} MB, more than the {limit:.0f} MB that are read; "
             "clear its outputs and hand it in again."
         )
     return None
 
 
-def _timestamp(path: Path) -> tuple[str | None, tuple[str, ...]]:
+def _unread(found: Folder) -> tuple[str, ...]:
+    """One sentence for what came along and does not open; no lesson needs it."""
+    names = list(map(shown_name, found.unreadable))
+    if not names or found.problem is not None:
+        return ()
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    told = ", ".join(names[:_NAMED])
+    return (f"Could not be read and was left out: {told}{more}.",)
+
+
+def _timestamp(file: File | None, opened: Open) -> tuple[str | None, tuple[str, ...]]:
+    if file is None:
+        return None, ()
+    unknown = f"{file.name} holds no time that can be read; lateness is not known."
+    if not file.is_regular or file.size > _TIME_NBYTES:
+        return None, (unknown,)
     try:
-        text = path.read_text(encoding="utf-8").strip() if path.is_file() else ""
-        if not text:
-            return None, ()
-        return _utc(text).isoformat(), ()
-    except (OSError, ValueError, OverflowError):
-        return None, (f"{path.name} holds no time that can be read; lateness is not known.",)
+        text = read_start(file.path, _TIME_NBYTES, opened).decode("utf-8").strip()
+        return (_utc(text).isoformat() if text else None), ()
+    except Exception:  # whatever the reading of dates makes of a learner's bytes
+        return None, (unknown,)
 
 
 def _utc(text: str) -> datetime:
@@ -134,30 +243,7 @@ def _utc(text: str) -> datetime:
 
 def digest_of(directory: Path) -> str:
     """A digest of all names and bytes in `directory`; links count as their targets' names."""
-    total = hashlib.sha256()
-    for path in _files(directory):
-        total.update(os.fsencode(path.relative_to(directory)) + b"\0")
-        total.update(_digest_of_file(path))
-    return total.hexdigest()
-
-
-def _files(directory: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(directory):
-        folders[:] = sorted(name for name in folders if name != ".ipynb_checkpoints")
-        yield from (Path(folder, name) for name in sorted(names))
-
-
-def _digest_of_file(path: Path) -> bytes:
-    digest, mode = hashlib.sha256(), path.lstat().st_mode
-    if stat.S_ISLNK(mode):
-        digest.update(b"link " + os.fsencode(os.readlink(path)))
-    elif stat.S_ISREG(mode):
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK_NBYTES):
-                digest.update(block)
-    else:
-        digest.update(f"special {stat.S_IFMT(mode)}".encode())
-    return digest.digest()
+    return look_through(directory).digest
 
 
 def _names(lessons: tuple[Lesson, ...]) -> str:

@@ -1,6 +1,7 @@
 """The journal: one JSON record a submission, the memory of grading.
 
-    .autograder/journal/<lesson>/<student>.json    the record, and the run that wrote it
+    .autograder/journal/<lesson>/<student>.json    the record, and the run that wrote it; where the
+                                                   name would be too long, its start and a digest
     .autograder/journal/<lesson>/.pending.json     what the last run set out to grade
 
 A record is written to a temporary file, synced, and renamed, so that a reader finds the old one or
@@ -11,6 +12,7 @@ journal and can be made again.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
@@ -25,6 +27,7 @@ from autograder.records import RecordError, SubmissionRecord
 
 FORMAT = 1
 _PENDING = ".pending.json"
+_NAME_NBYTES, _KEPT_CHARS = 255, 40  # of a file's name; four bytes a character at most
 
 
 class JournalError(AutograderError):
@@ -56,12 +59,7 @@ class Journal:
 
     def read(self, lesson: str, student: str) -> Entry | None:
         """What is known of a submission; None where nothing, or nothing readable, is."""
-        try:
-            return _entry(self._path(lesson, student).read_bytes())
-        except FileNotFoundError:
-            return None
-        except (OSError, RecordError):
-            return None  # as good as never graded: the next run grades it again
+        return _read(self._path(lesson, student))
 
     def write(self, record: SubmissionRecord, run: str) -> None:
         """Keep `record`; raises `JournalError` where the disk refuses."""
@@ -70,9 +68,10 @@ class Journal:
 
     def records(self, lesson: str) -> tuple[SubmissionRecord, ...]:
         """All readable records of `lesson`, by student."""
-        names = sorted(path.stem for path in (self.root / lesson).glob("*.json"))
-        entries = (self.read(lesson, name) for name in names if not name.startswith("."))
-        return tuple(entry.record for entry in entries if entry is not None)
+        paths = (self.root / lesson).glob("*.json")
+        entries = (_read(path) for path in paths if not path.name.startswith("."))
+        found = (entry.record for entry in entries if entry is not None)
+        return tuple(sorted(found, key=lambda record: record.student))
 
     def lessons(self) -> tuple[str, ...]:
         """The lessons of which anything was graded."""
@@ -93,16 +92,19 @@ class Journal:
             return frozenset()
         return frozenset(n for n in pending.students if self._run_of(lesson, n) != pending.run)
 
-    def begin(self, lesson: str, students: Iterable[str]) -> str:
-        """Set out to grade `students`, on top of what is still due; returns the run's name."""
+    def begin(self, lesson: str, students: Iterable[str], gone: Iterable[str] = frozenset()) -> str:
+        """Set out to grade `students`, on top of what is still due; returns the run's name.
+
+        What is `gone` from the course can be graded by nobody and is due no longer.
+        """
         run = uuid.uuid4().hex
-        wanted = sorted({*students, *self.due(lesson)})
+        wanted = sorted({*students, *self.due(lesson)} - set(gone))
         write_json(self.root / lesson / _PENDING, {"run": run, "students": wanted})
         return run
 
-    def finish(self, lesson: str) -> None:
-        """Forget the plan of `begin` once nothing of it is due."""
-        if not self.due(lesson):
+    def finish(self, lesson: str, gone: Iterable[str] = frozenset()) -> None:
+        """Forget the plan of `begin` once nothing of it is due but what is `gone`."""
+        if not self.due(lesson) - set(gone):
             (self.root / lesson / _PENDING).unlink(missing_ok=True)
 
     def _run_of(self, lesson: str, student: str) -> str | None:
@@ -113,7 +115,18 @@ class Journal:
             return None
 
     def _path(self, lesson: str, student: str) -> Path:
-        return self.root / lesson / f"{student}.json"
+        name = f"{student}.json"
+        if len(name.encode("utf-8", "backslashreplace")) > _NAME_NBYTES:
+            digest = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()
+            name = f"{student[:_KEPT_CHARS]}~{digest}.json"
+        return self.root / lesson / name
+
+
+def _read(path: Path) -> Entry | None:
+    try:
+        return _entry(path.read_bytes())
+    except (OSError, RecordError):
+        return None  # as good as never graded: the next run grades it again
 
 
 def _entry(raw: bytes) -> Entry:
@@ -143,7 +156,7 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, mode)
-        os.replace(temporary, path)
+        _replace(temporary, path)
     except OSError as error:
         if temporary:
             with contextlib.suppress(OSError):
@@ -154,6 +167,15 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
             remedy="Make room or give the permission, then run the same command again: "
             "it continues where it stopped.",
         ) from error
+
+
+def _replace(temporary: str, path: Path) -> None:
+    """Rename; a folder in the place of the file is set aside, with all that it holds."""
+    try:
+        os.replace(temporary, path)
+    except IsADirectoryError:
+        path.rename(path.with_name(f".aside-{uuid.uuid4().hex}"))
+        os.replace(temporary, path)
 
 
 @contextlib.contextmanager

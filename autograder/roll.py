@@ -17,7 +17,8 @@ from autograder.wording import TO_INSTRUCTOR, counts, is_unread
 class Row:
     """One learner in one lesson; `record` is None for somebody who handed nothing in.
 
-    `stale` means that a newer submission lies there, or that a regrade was begun and not finished.
+    `stale` means that a newer submission lies there, or that a regrade was begun and not finished;
+    where the submission was taken away after grading, the grade stands.
     """
 
     student: str
@@ -101,7 +102,8 @@ def roll(course: Place, lesson: Lesson) -> tuple[Row, ...]:
             record=(record := records.get(student)),
             standing=standings.get(student),
             stale=record is not None
-            and (student in due or current.get(student) != record.submission_digest),
+            and student in current
+            and (student in due or current[student] != record.submission_digest),
         )
         for student in sorted(names.keys() | records.keys())
     )

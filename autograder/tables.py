@@ -10,12 +10,39 @@ from autograder.measures import share
 from autograder.records import UNJUDGED, Status, SubmissionRecord
 from autograder.wording import counts, is_unread, points
 
+_NAMED = 20  # in the line of those who need you
+_REASON_CHARS = 90
+
 
 def grades_table(records: Iterable[SubmissionRecord]) -> str:
-    """Student, lesson, status and points of each submission, and what became of all."""
+    """Student, lesson, status and points of each submission, what became of all, who needs you."""
     records = tuple(records)
     rows = [("student", "lesson", "status", "score", "max", "seconds"), *map(_row, records)]
-    return "\n".join([*_aligned(rows, right=(3, 4, 5)), "", summary(records)])
+    table = _aligned(rows, right=(3, 4, 5))
+    return "\n".join([*table, "", summary(records), *needing_you(records)])
+
+
+def needing_you(records: Sequence[SubmissionRecord]) -> list[str]:
+    """One line that names whose submission a person has to look at, and why; none for nobody."""
+    found = [one for one in records if one.status is not Status.GRADED]
+    if not found:
+        return []
+    several = len({one.lesson for one in records}) > 1
+    told = [_reason(one, several) for one in found[:_NAMED]]
+    more = f" · and {len(found) - _NAMED} more, see `autograder report`"
+    verb = "needs" if len(found) == 1 else "need"
+    return [f"{len(found)} {verb} you: {' · '.join(told)}{more if len(found) > _NAMED else ''}"]
+
+
+def _reason(record: SubmissionRecord, several: bool) -> str:
+    """`ada (missing: 04-memory-layout.ipynb is not in the submission)`."""
+    # Notes about repairs and names come first; what the status comes from is said last.
+    own = [one.notes[0] for one in record.exercises if one.status is record.status and one.notes]
+    why = (own or record.notes[-1:] or [""])[0]
+    first = plain(why.split("\n")[0]).removesuffix(".")
+    short = first if len(first) <= _REASON_CHARS else f"{first[: _REASON_CHARS - 1].rstrip()}…"
+    lesson = f", {record.lesson}" if several else ""
+    return f"{plain(record.student)}{lesson} ({record.status}{': ' if short else ''}{short})"
 
 
 def summary(records: Sequence[SubmissionRecord]) -> str:
@@ -26,7 +53,8 @@ def summary(records: Sequence[SubmissionRecord]) -> str:
     mean = f" · mean {100 * sum(shares) / len(shares):.0f} %" if shares else ""
     words = sum(is_unread(one) for record in records for one in record.exercises)
     unread = f" · to be read by a person: {words}" if words else ""
-    return f"{len(records)} submissions: {told or 'none'}{mean}{unread}"
+    count = f"{len(records)} submission{'' if len(records) == 1 else 's'}"
+    return f"{count}: {told or 'none'}{mean}{unread}"
 
 
 def grades_json(records: Iterable[SubmissionRecord]) -> str:
@@ -39,7 +67,7 @@ def _row(record: SubmissionRecord) -> tuple[str, ...]:
     score = points(record.score) if counts(record) else "–"
     seconds = f"{record.seconds:.2f}"
     return (
-        _plain(record.student),
+        plain(record.student),
         record.lesson,
         str(record.status),
         score,
@@ -48,7 +76,7 @@ def _row(record: SubmissionRecord) -> tuple[str, ...]:
     )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """`text` without control characters, which could rewrite the terminal."""
     return "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in text)
 

@@ -308,7 +308,7 @@ def test_the_command_prints_a_table_and_ends_in_0(
     head, ada, _, last = capsys.readouterr().out.splitlines()
     assert head.split() == ["student", "lesson", "status", "score", "max", "seconds"]
     assert ada.split() == ["ada", SLUG, "graded", "6", "6", "0.50"]
-    assert last == "1 submissions: 1 graded · mean 100 %"
+    assert last == "1 submission: 1 graded · mean 100 %"
 
 
 def test_the_command_prints_json_and_ends_in_1_where_a_person_is_needed(
