@@ -28,7 +28,7 @@ _READ_ONLY = 0o444  # as nbgrader leaves them
 # What fails for everyone: no room, a disk that is broken or read-only, nothing left to open.
 _OURS = {
     getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM")
+    for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EFBIG")
     if hasattr(errno, name)
 }
 

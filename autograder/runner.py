@@ -8,7 +8,7 @@ and isolated one; `autograder.stock` drives stock nbgrader where there is no Lin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -97,6 +97,12 @@ def unrun(
             job, status, exercises, seconds, sandboxed=sandboxed, notes=reasons, runner=runner
         )
     )
+
+
+def without_notebook(outcome: Outcome, reason: str) -> Outcome:
+    """The outcome with its record alone, which says why there is no executed notebook."""
+    note = f"The executed notebook could not be kept ({reason})."
+    return Outcome(replace(outcome.record, notes=(*outcome.record.notes, note)))
 
 
 class Runner(Protocol):

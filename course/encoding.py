@@ -214,7 +214,11 @@ def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
 def _mapping(encoder: _Encoder, value: Any, depth: int) -> Any:
     if encoder.items + 2 * len(value) > encoder.limits.items:
         return encoder.refuse(f"a dict of {len(value)} items is more than is looked at")
-    pairs = [[encoder.node(k, depth + 1), encoder.node(v, depth + 1)] for k, v in dict.items(value)]
+    pairs = []
+    for k, v in dict.items(value):
+        # Result and arguments of an observation: a result of too many items hides no argument.
+        encoder.items = encoder.items if depth else 0
+        pairs.append([encoder.node(k, depth + 1), encoder.node(v, depth + 1)])
     return {"t": "dict", "v": pairs}
 
 

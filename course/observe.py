@@ -128,6 +128,17 @@ def observe_to_wire(
     return header, [first, second]
 
 
+def without_values(
+    header: dict[str, Any], buffers: list[Buffers]
+) -> tuple[dict[str, Any], list[Buffers]]:
+    """The same observation, saying of result and changed arguments that they are too large."""
+    absent = {"t": "absent", "why": "it is larger than what is looked at", "attempted": True}
+    after: dict[str, Any] = {key: absent for key, _ in header["after"]["value"]["v"]}
+    after["args"] = {"t": "list", "v": []}
+    value = {"t": "dict", "v": [list(pair) for pair in after.items()]}
+    return {**header, "after": {"value": value, "storages": []}}, [buffers[0], []]
+
+
 def _is_stub(error: ErrorFacts | None) -> bool:
     """Whether the exercise's own `raise NotImplementedError()`, or no definition, ended it."""
     if error is None:

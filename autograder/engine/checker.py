@@ -39,14 +39,14 @@ class RemoteBackend:
         self.tampered: str | None = None
         self.failed: str | None = None
         self.broken: str | None = None
-        self.gone = self.memory = False
+        self.gone = self.memory = self.large = False
 
     def begin(self, line: Channel | None) -> None:
         """A new test cell starts, with a line of its own."""
         if self._line is not None:
             self._line.close()
         self._line, self.tampered, self.failed, self.broken = line, None, None, None
-        self.gone = self.memory = False
+        self.gone = self.memory = self.large = False
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
         """The observation that came back; raises `Gone` where none can be believed."""
@@ -61,12 +61,15 @@ class RemoteBackend:
             self.gone = True
         except (FrameError, WireError, Contradiction) as error:
             self.tampered = str(error)
+        except MemoryError:
+            self.large = True
         except Exception as error:  # ours: never to be held against the answer
             self.broken = f"{type(error).__name__}: {error}"
         raise Gone
 
     def _answer(self, raw: bytes) -> Frame:
-        if self._line is None or self.gone or self.tampered or self.failed or self.broken:
+        ended = self.gone or self.tampered or self.failed or self.broken or self.large
+        if self._line is None or ended:
             raise Closed
         if not self._line.silent():
             raise FrameError("it spoke before it was asked")
@@ -120,5 +123,5 @@ def check(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
         end = shell.run(body["source"])
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
         about |= {"tampered": backend.tampered, "failed": backend.failed, "gone": backend.gone}
-        about["broken"] = backend.broken
+        about |= {"broken": backend.broken, "large": backend.large}
         send(Kind.DONE, 0, about)

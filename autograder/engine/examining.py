@@ -32,7 +32,25 @@ class TestRun:
 
 
 class CheckerBroken(Exception):
-    """The checker process died or misbehaved: a fault of the grader."""
+    """The checker process died or misbehaved; `died` says that it was the former."""
+
+    def __init__(self, reason: str, *, died: bool = False) -> None:
+        """`reason` is for the instructor."""
+        super().__init__(reason)
+        self.died = died
+        self.step: int | None = None  # the number of the test cell, where it was at one
+
+
+class Stuck(Exception):
+    """A test cell does not end although nobody answers it any more.
+
+    What the answer gave is too much for it, and the checker has to be replaced.
+    """
+
+    def __init__(self, lost: Lost) -> None:
+        """`lost` is what became of the exercise."""
+        super().__init__(lost.reason)
+        self.lost = lost
 
 
 class Checker:
@@ -69,14 +87,17 @@ class Checker:
                     end = self._until_done(outputs, None if lost else line, until)
                     return _test_run(outputs, end, lost, line)
                 except (Late, _TwinGone) as reason:
-                    if lost is not None or line is None:
-                        raise CheckerBroken("a test cell did not come to its end") from None
+                    if lost is not None:
+                        raise Stuck(lost) from None
+                    if line is None:
+                        raise CheckerBroken("the set-up cell did not come to its end") from None
                     late = isinstance(reason, Late)
                     lost = Lost(Fate.TIMEOUT, "ran longer than it may") if late else line.why()
                     line.cut()
                     until = time.monotonic() + _GRACE_S
         except (Closed, FrameError) as error:
-            raise CheckerBroken(f"the checker process stopped: {error!r}") from error
+            died = isinstance(error, Closed)
+            raise CheckerBroken(f"the checker process stopped: {error!r}", died=died) from error
 
     def _until_done(self, outputs: Outputs, line: Line | None, until: float) -> dict[str, Any]:
         while True:
@@ -115,6 +136,8 @@ def _test_run(
         raise CheckerBroken(f"an answer's facts could not be read: {end['broken']}")
     if end["tampered"]:
         lost = Lost(Fate.TAMPERED, f"reported what cannot be: {end['tampered']}")
+    elif end["large"]:
+        lost = lost or Lost(Fate.OUT_OF_MEMORY, "gave back more than there is memory to check")
     elif end["failed"]:
         lost = lost or Lost(Fate.CRASHED, f"could not be observed ({end['failed']})")
     elif end["gone"] and line is not None:

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from autograder.engine.examining import Checker, TestRun
+from autograder.engine.examining import Checker, CheckerBroken, Stuck, TestRun
 from autograder.engine.life import CellEnd, Fate, Life, Lost, Twin
 from autograder.engine.limits import Limits
 from autograder.engine.listening import Listener
-from autograder.engine.outputs import TABLE_KEY, Output, Outputs
+from autograder.engine.outputs import TABLE_KEY, Budget, Output, Outputs
 from autograder.engine.plan import Part, Step
 from autograder.engine.zygotes import Zygote
 
@@ -52,12 +52,20 @@ class Execution:
         *,
         fork_student: Callable[[], Life],
         fork_checker: Callable[[], Checker],
+        suspect: int | None = None,
+        confined: bool = False,
     ) -> None:
-        """Prepare; the two functions start processes."""
+        """Prepare; the two functions start processes.
+
+        `suspect` is the step whose test ended the checker when all of this was tried before;
+        where it is `confined`, a checker that breaks costs only the exercise that it was at.
+        """
         self._steps, self._material, self._limits = steps, material, limits
         self._fork_student, self._fork_checker = fork_student, fork_checker
         self._until = time.monotonic() + limits.submission_s
         self._checker: Checker | None = None
+        self._suspect, self._confined = suspect, confined
+        self._budget = Budget(limits.outputs_nbytes)
         self.shown: dict[int, Shown] = {}
 
     def carry_out(self) -> None:
@@ -82,10 +90,12 @@ class Execution:
         """End the checker process."""
         if self._checker is not None:
             self._checker.close()
+            self._checker = None
 
     def _run_cells(self, life: Life, left_out: set[int]) -> tuple[dict[int, Twin], int | None]:
         """The twins by step, and the number of the cell that ended the process, if one did."""
         twins: dict[int, Twin] = {}
+        self._budget = Budget(self._limits.outputs_nbytes)  # what was shown before is replaced
         step = self._steps[0] if self._steps else None
         try:
             life.begin(self._material.setup, self._material.files, self._deadline())
@@ -105,10 +115,11 @@ class Execution:
 
     def _run_cell(self, life: Life, step: Step) -> bool:
         """Run a cell; False where the process cannot go on after it."""
-        outputs = Outputs(self._limits)
+        plain = step.part is Part.PLAIN_TEST
+        # The points of a plain test are read from its outputs: no other cell may use up its room.
+        outputs = Outputs(self._limits, None if plain else self._budget)
         shown = self.shown[step.index] = Shown()
         try:
-            plain = step.part is Part.PLAIN_TEST
             end = life.run(step.source, outputs, self._deadline(), plain=plain)
         except Lost as lost:
             shown.outputs, shown.lost = tuple(outputs.as_list()), self._about_time(lost)
@@ -138,7 +149,23 @@ class Execution:
         if self._checker is None:
             self._checker = self._fork_checker()
             self._checker.set_up(self._material.setup, self._deadline())
-        return self._checker.run(step.source, life.line(twin), self._deadline())
+        try:
+            return self._checker.run(step.source, life.line(twin), self._deadline())
+        except Stuck as stuck:
+            self.close()
+            return TestRun((), lost=stuck.lost)
+        except CheckerBroken as error:
+            error.step = step.index
+            if not self._confined:
+                raise
+            self.close()
+            return TestRun((), lost=self._about_break(step, error))
+
+    def _about_break(self, step: Step, error: CheckerBroken) -> Lost:
+        """An answer that ends the checker each time is to blame; what came once is our fault."""
+        if step.index == self._suspect and error.died:
+            return Lost(Fate.CRASHED, "ended the process that checks it, each time it was tried")
+        return Lost(Fate.INFRASTRUCTURE, f"could not be carried out: {error}")
 
     def _give_up(self, left_out: set[int]) -> None:
         """Mark what was never reached."""

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 MAGIC = b"PMf1"
 _HEAD = struct.Struct("<4sBxHQI")  # magic, kind, number of buffers, id, bytes of JSON
@@ -37,6 +37,10 @@ class Send(Protocol):
 
 class FrameError(Exception):
     """Bytes that are no frame, or a frame over its limits; the message says which rule broke."""
+
+
+class TooLarge(FrameError):
+    """A frame that the other end would refuse; nothing of it was written."""
 
 
 class Kind(IntEnum):
@@ -95,15 +99,23 @@ class Frame:
 
 
 def read_json(text: bytes) -> Any:
-    """The value of `text`; raises `FrameError` for all that strict JSON does not allow."""
+    """The value of `text`, its numbers finite; raises `FrameError` for what is no strict JSON."""
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        return json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique
+        )
     except (ValueError, RecursionError, MemoryError) as error:
         raise FrameError(f"the body is not strict JSON: {type(error).__name__}") from None
 
 
-def _refuse(word: str) -> None:
+def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    """The number of these digits; `1e400` is infinity to Python, and nobody honest writes it."""
+    value = float(digits)
+    return value if value - value == 0 else _refuse(digits[:20])
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -179,12 +191,16 @@ def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:
     write, read, to_json, from_json = os.write, os.read, _json_writer(), _json_reader()
     head, size, unpack_from, magic = _HEAD, _SIZE, struct.unpack_from, MAGIC
     view, length, join, total, Error = memoryview, len, b"".join, sum, FrameError
+    Large, most_body, most = TooLarge, LIMITS.body_nbytes, LIMITS.total_nbytes
     block, text_of, bytes_of, frozen = _BLOCK_NBYTES, str, bytearray, bytes
 
     def open_endpoint(fd: int) -> tuple[Send, Receive]:
         def send(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = (), /) -> None:
             text = to_json(body)
             views = [view(one).cast("B") for one in buffers]
+            whole = head.size + length(views) * size.size + length(text)
+            if length(text) > most_body or whole + total([length(one) for one in views]) > most:
+                raise Large("more than fits into a frame")
             sizes = [size.pack(length(one)) for one in views]
             start = head.pack(magic, kind, length(views), id_, length(text))
             for part in [view(join([start, *sizes, text])), *views]:

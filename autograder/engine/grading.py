@@ -31,6 +31,7 @@ from autograder.engine.scoring import judge, notes_of, submission_status
 from autograder.engine.shell import Shell, new_shell, warm_up
 from autograder.engine.trusted import load_modules, load_offered, warm_up_torch
 from autograder.engine.zygotes import Zygote, ZygoteError, Zygotes
+from autograder.folder import not_readable, read_start, shown_name
 from autograder.lessons import Lesson
 from autograder.notebooks import RawCell, is_answer, read_notebook
 from autograder.records import Status, SubmissionRecord
@@ -96,22 +97,29 @@ class Grader:
     def grade(self, job: Job) -> Outcome:
         """The outcome of one submission."""
         begun = time.monotonic()
+        known = self._lesson(job.lesson)
+        name = shown_name(job.notebook.name)
         try:
-            raw = _read(job.notebook, self._limits.notebook_nbytes)
-            repaired = repair(self._lesson(job.lesson).cells, read_submission(raw))
+            repaired = _repaired(known, job.notebook, self._limits.notebook_nbytes)
         except FileNotFoundError:
-            return self._unrun(job, Status.MISSING, f"{job.notebook.name} is not there.", begun)
-        except (Malformed, OSError) as error:
+            return self._unrun(job, Status.MISSING, f"{name} is not there.", begun)
+        except OSError as error:
+            status, reason = not_readable(name, error)
+            return self._unrun(job, Status(status), reason, begun)
+        except Malformed as error:
             return self._unrun(job, Status.MALFORMED, str(error), begun)
         return self._grade(job, repaired, begun)
 
     def _grade(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
         reasons: list[str] = []
-        for _ in range(_ATTEMPTS):
+        suspect: int | None = None
+        for attempt in range(_ATTEMPTS):
             try:
-                return self._execute(job, repaired, begun)
+                last = attempt + 1 == _ATTEMPTS
+                return self._execute(job, repaired, begun, suspect=suspect, confined=last)
             except (ZygoteError, SandboxError, CheckerBroken, OSError) as error:
                 reasons.append(str(error))
+                suspect = error.step if isinstance(error, CheckerBroken) else None
                 self._replace_zygote()
         reason = f"The grader failed: {'; '.join(reasons)}"
         return self._unrun(job, Status.INFRASTRUCTURE, reason, begun)
@@ -120,7 +128,15 @@ class Grader:
         seconds = time.monotonic() - begun
         return unrun(job, status, reason, seconds=seconds, sandboxed=self._sandbox)
 
-    def _execute(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
+    def _execute(
+        self,
+        job: Job,
+        repaired: Repaired,
+        begun: float,
+        *,
+        suspect: int | None,
+        confined: bool,
+    ) -> Outcome:
         known, steps = self._lesson(job.lesson), plan(repaired.cells)
         self._zygote.load(known.modules, known.shown)
         execution = Execution(
@@ -129,6 +145,8 @@ class Grader:
             self._limits,
             fork_student=student_forker(self._zygote, self._limits, self.listener),
             fork_checker=lambda: Checker(self._shell, known.folder, self._limits, self.listener),
+            suspect=suspect,
+            confined=confined,
         )
         try:
             execution.carry_out()
@@ -192,12 +210,21 @@ def _know(lesson: Lesson, folder: Path) -> _Known:
     return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules, shown)
 
 
-def _read(path: Path, limit: int) -> bytes:
-    with path.open("rb") as file:
-        raw = file.read(limit + 1)
+def _repaired(known: _Known, path: Path, limit: int) -> Repaired:
+    """The notebook at `path` in the form of its lesson; raises `OSError` or `Malformed`."""
+    raw = read_start(path, limit + 1)
     if len(raw) > limit:
         raise Malformed(f"The file has more than {limit // 2**20} MB; clear its outputs.")
-    return raw
+    try:
+        return repair(known.cells, read_submission(raw))
+    except (Malformed, OSError):
+        raise
+    except Exception as error:  # the same code takes all honest notebooks: it is these bytes
+        name = type(error).__name__
+        raise Malformed(
+            f"The file breaks the form of a notebook ({name}). Open it in JupyterLab, save it and "
+            "hand it in again."
+        ) from error
 
 
 def _record(

@@ -37,6 +37,7 @@ class Fate(StrEnum):
     OUT_OF_MEMORY = "out-of-memory"
     CRASHED = "crashed"
     TAMPERED = "tampered"
+    INFRASTRUCTURE = "infrastructure"
 
 
 class Lost(Exception):

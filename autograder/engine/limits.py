@@ -25,19 +25,19 @@ class Limits:
     processes: int = 64
     text_chars: int = 100_000  # of stdout and stderr together, per cell
     display_nbytes: int = 8 * MiB  # of rich output, per cell
+    outputs_nbytes: int = 16 * MiB  # of all that the cells of a submission show together
     notebook_nbytes: int = 64 * MiB
 
 
 def limit_memory(limits: Limits) -> None:
     """Bind the memory of this process alone; for a checker, which reads what learners return."""
-    bound = _address_space() + limits.memory_nbytes
-    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+    _bind(resource.RLIMIT_AS, address_space() + limits.memory_nbytes)
 
 
 def apply(limits: Limits) -> None:
     """Bind this process and its descendants; none of it can be raised again."""
     bounds = {
-        resource.RLIMIT_AS: _address_space() + limits.memory_nbytes,
+        resource.RLIMIT_AS: address_space() + limits.memory_nbytes,
         resource.RLIMIT_CPU: int(limits.submission_s) + 5,
         resource.RLIMIT_FSIZE: limits.tmp_nbytes,
         resource.RLIMIT_NOFILE: limits.open_files,
@@ -48,12 +48,16 @@ def apply(limits: Limits) -> None:
         resource.RLIMIT_RTPRIO: 0,
     }
     for which, wanted in bounds.items():
-        _, hard = resource.getrlimit(which)
-        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(which, (value, value))
+        _bind(which, wanted)
 
 
-def _address_space() -> int:
+def _bind(which: int, wanted: int) -> None:
+    _, hard = resource.getrlimit(which)
+    value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(which, (value, value))
+
+
+def address_space() -> int:
     """The bytes of address space that this process has mapped."""
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[0]) * resource.getpagesize()

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.engine.frames import FrameError
 from autograder.engine.limits import Limits
+from autograder.engine.recorder import TOO_LARGE
 
 Event = dict[str, Any]
 Output = dict[str, Any]
@@ -20,17 +21,45 @@ _STREAMS = ("stdout", "stderr")
 _TRACEBACK_LINES = 200
 _LINE_CHARS = 20_000
 _MOST_OUTPUTS = 1_000
+_OUTPUT_NBYTES = 100  # what an output takes in a notebook beyond its content
+_SMALL_NBYTES = 2_000
+_DEPTH = 100  # an honest shell stops at 50; what is deeper cannot travel between processes
+
+
+class Budget:
+    """What the cells of one submission may still show together."""
+
+    def __init__(self, nbytes: int) -> None:
+        """Allow `nbytes` bytes."""
+        self._left = max(0, nbytes)
+
+    def take(self, nbytes: int) -> bool:
+        """Whether there was room for these bytes, which are now spent."""
+        if nbytes > self._left:
+            return False
+        self._left -= nbytes
+        return True
+
+    def take_some(self, text: str) -> str:
+        """As much of `text` as there is room for."""
+        kept = text[: self._left]
+        # Characters, as a text is cut in characters; what is not ASCII is counted in full.
+        self._left = max(0, self._left - (len(kept) if kept.isascii() else len(kept.encode())))
+        return kept
 
 
 class Outputs:
     """Collects events; `as_list` gives the cell's outputs in the form of nbformat 4."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, budget: Budget | None = None) -> None:
+        """Collect within the limits of a cell and within `budget`, one of its own by default."""
         self._limits = limits
+        self._budget = budget or Budget(limits.outputs_nbytes)
         self._found: list[Output] = []
         self._shown: dict[str, list[Output]] = {}
         self._chars = 0
         self._dropped = 0
+        self._left_out = 0
         self._display_nbytes = 0
         self._clear_next = False
 
@@ -49,7 +78,7 @@ class Outputs:
 
     def end_with(self, error: str | None, value: str) -> None:
         """The cell ended in `error`: where its traceback was suppressed, say at least that."""
-        if error and not any(one["output_type"] == "error" for one in self._found):
+        if error and not self._has("error"):
             lines = ["An error occurred while the display of tracebacks was disabled."]
             self._error({"error": error, "value": value, "traceback": lines}, 0)
 
@@ -60,20 +89,24 @@ class Outputs:
 
     def as_list(self) -> list[Output]:
         """What the cell showed, in order."""
-        if not self._dropped:
-            return self._found
-        note = f"\n… {self._dropped:,} more characters were printed and left out.\n"
-        return [*self._found, {"output_type": "stream", "name": "stdout", "text": note}]
+        told = []
+        if self._dropped:
+            told.append(f"{self._dropped:,} more characters were printed and left out")
+        if self._left_out:
+            told.append(f"{self._left_out:,} more outputs were left out")
+        text = "".join(f"\n… {one}.\n" for one in told)
+        note = {"output_type": "stream", "name": "stdout", "text": text}
+        return [*self._found, note] if told else self._found
 
     def _stream(self, event: Event, nbytes: int) -> None:
         name, text = event["stream"], _text(event.get("text"))
         if name not in _STREAMS:
             raise FrameError("a stream is stdout or stderr")
         self._make_way()
-        room = self._limits.text_chars - self._chars
-        self._chars += min(len(text), room)
-        self._dropped += max(0, len(text) - room)
-        self._append_text(name, text[:room])
+        kept = self._budget.take_some(text[: self._limits.text_chars - self._chars])
+        self._chars += len(kept)
+        self._dropped += len(text) - len(kept)
+        self._append_text(name, kept)
 
     def _append_text(self, name: str, text: str) -> None:
         last = self._found[-1] if self._found else {}
@@ -88,41 +121,51 @@ class Outputs:
         self._dropped += event["dropped"]
 
     def _display(self, event: Event, nbytes: int) -> None:
+        self._show(event, nbytes, {"output_type": "display_data"})
+
+    def _show(self, event: Event, nbytes: int, about: Output) -> None:
         data, metadata = _mapping(event["display"]), _mapping(event.get("metadata"))
-        self._display_nbytes += nbytes
-        if self._display_nbytes > self._limits.display_nbytes:
-            data, metadata = {"text/plain": "[an output was too large and is left out]"}, {}
         name = event.get("id")
-        if event.get("update"):
-            for old in self._shown.get(str(name), []):
+        shown = self._shown.get(str(name), []) if event.get("update") else None
+        # An update takes its place in the notebook as often as the display that it changes.
+        if not self._fits(nbytes * (1 if shown is None else len(shown)), event):
+            data, metadata = {"text/plain": TOO_LARGE}, {}
+        if shown is not None:
+            for old in shown:
                 old.update(data=data, metadata=metadata)
             return
         self._make_way()
-        output = {"output_type": "display_data", "data": data, "metadata": metadata}
+        output = {**about, "data": data, "metadata": metadata}
         if self._append(output) and isinstance(name, str):
             self._shown.setdefault(name, []).append(output)
+
+    def _fits(self, nbytes: int, event: Event) -> bool:
+        # A cell's first result always does where it is short: it may be the points of a test.
+        if "result" in event and nbytes <= _SMALL_NBYTES and not self._has("execute_result"):
+            return True
+        self._display_nbytes += nbytes
+        return self._display_nbytes <= self._limits.display_nbytes and self._budget.take(nbytes)
+
+    def _has(self, kind: str) -> bool:
+        return any(one["output_type"] == kind for one in self._found)
 
     def _result(self, event: Event, nbytes: int) -> None:
         count = event.get("count")
         if type(count) is not int:
             raise FrameError("a result carries the number of its cell")
-        self._display({**event, "display": event["result"], "update": False}, nbytes)
-        if self._found and self._found[-1]["output_type"] == "display_data":
-            self._found[-1].update(output_type="execute_result", execution_count=count)
+        about = {"output_type": "execute_result", "execution_count": count}
+        self._show({**event, "display": event["result"], "update": False}, nbytes, about)
 
     def _error(self, event: Event, nbytes: int) -> None:
         lines = event.get("traceback")
         if not isinstance(lines, list):
             raise FrameError("an error carries a list of lines")
         self._make_way()
-        self._append(
-            {
-                "output_type": "error",
-                "ename": _text(event["error"])[:200],
-                "evalue": _text(event.get("value"))[:_LINE_CHARS],
-                "traceback": [_text(line)[:_LINE_CHARS] for line in lines[:_TRACEBACK_LINES]],
-            }
-        )
+        name, value = _text(event["error"])[:200], _text(event.get("value"))[:_LINE_CHARS]
+        told = [_text(line)[:_LINE_CHARS] for line in lines[:_TRACEBACK_LINES]]
+        if not self._budget.take(sum(map(len, (value, *told)))):
+            value, told = value[:_SMALL_NBYTES], [TOO_LARGE]
+        self._append({"output_type": "error", "ename": name, "evalue": value, "traceback": told})
 
     def _clear(self, event: Event, nbytes: int) -> None:
         self._clear_next = True
@@ -134,10 +177,14 @@ class Outputs:
             self._found, self._shown, self._clear_next = [], {}, False
 
     def _append(self, output: Output) -> bool:
-        if len(self._found) >= _MOST_OUTPUTS:
-            return False
-        self._found.append(output)
-        return True
+        # How a cell ended is shown whatever stood before it: its first result, its first error.
+        kind = output["output_type"]
+        owed = kind in ("error", "execute_result") and not self._has(kind)
+        if owed or (len(self._found) < _MOST_OUTPUTS and self._budget.take(_OUTPUT_NBYTES)):
+            self._found.append(output)
+            return True
+        self._left_out += 1
+        return False
 
 
 _TAKERS: Mapping[str, Callable[[Outputs, Event, int], None]] = {
@@ -157,17 +204,19 @@ def _text(value: object) -> str:
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _mapping(value: object, depth: int = 0) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FrameError("an object expected")
-    return {_text(key): _clean(one) for key, one in value.items()}
+    return {_text(key): _clean(one, depth + 1) for key, one in value.items()}
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: Any, depth: int) -> Any:
+    if depth > _DEPTH:
+        raise FrameError("an output nested too deeply")
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, dict):
-        return _mapping(value)
+        return _mapping(value, depth)
     if isinstance(value, list):
-        return [_clean(one) for one in value]
+        return [_clean(one, depth + 1) for one in value]
     return value

@@ -11,6 +11,8 @@ from typing import Any
 
 Emit = Callable[[dict[str, Any]], None]
 
+TOO_LARGE = "[an output was too large and is left out]"
+
 _FLUSH_CHARS = 16_384
 _FLUSH_S = 0.25
 

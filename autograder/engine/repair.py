@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autograder.engine.extras import Extras
 from autograder.notebooks import RawCell, cells_of, grader, is_answer
 from autograder.regions import HIDDEN, RegionError, split_regions, stubbed
 
@@ -23,6 +24,7 @@ _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _DEFINES = re.compile(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", re.M)
 # What a file of small values becomes in memory is many times its size; text with commas is not.
 _MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
+_MOST_SOURCE_CHARS = 8 * 2**20  # of all cells together
 _STUB_TEXT = "YOUR ANSWER HERE"
 
 
@@ -46,7 +48,7 @@ def read_submission(raw: bytes) -> dict[str, Any]:
     if raw.count(b"[") + raw.count(b"{") > _MOST_BRACKETS or raw.count(b",") > _MOST_COMMAS:
         raise Malformed("The file has too many values to be a notebook. Clear its outputs.")
     try:
-        notebook = json.loads(raw.decode("utf-8"))
+        notebook = json.loads(raw.decode("utf-8-sig"))  # Windows programs begin with a mark
     except UnicodeDecodeError as error:
         byte = raw[error.start]
         raise Malformed(
@@ -59,18 +61,27 @@ def read_submission(raw: bytes) -> dict[str, Any]:
         raise Malformed("The file is nested too deeply to be a notebook.") from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Malformed("The file is JSON, but no notebook (nbformat 4): it has no list of cells.")
-    for number, cell in enumerate(notebook["cells"], 1):
-        _check_cell(number, cell)
+    chars = sum(_check_cell(number, cell) for number, cell in enumerate(notebook["cells"], 1))
+    if chars > _MOST_SOURCE_CHARS:
+        limit = _MOST_SOURCE_CHARS // 2**20
+        raise Malformed(
+            f"The cells hold {chars / 2**20:.0f} MB of text, more than the {limit} MB that are "
+            "read. Take out what you pasted and hand the notebook in again."
+        )
     return notebook
 
 
-def _check_cell(number: int, cell: object) -> None:
+def _check_cell(number: int, cell: object) -> int:
+    """Refuse what is no cell; the characters of its source."""
     if not isinstance(cell, dict) or cell.get("cell_type") not in _CELL_TYPES:
         raise Malformed(f"Cell {number} of the notebook is not a code, markdown or raw cell.")
     source = cell.get("source", "")
     lines = source if isinstance(source, list) else [source]
     if not all(isinstance(line, str) for line in lines):
         raise Malformed(f"Cell {number} of the notebook has no text as its source.")
+    if not isinstance(cell.get("id", ""), str):
+        del cell["id"]  # it gets a new one
+    return sum(map(len, lines))
 
 
 def repair(source: Iterable[RawCell], submitted: Mapping[str, Any]) -> Repaired:
@@ -94,6 +105,7 @@ class _Repair:
         self._place: dict[int, int] = {}
         self._taken: set[int] = set()
         self._notes: list[str] = []
+        self._extras = Extras()
 
     def carry_out(self) -> Repaired:
         """Match, say what differs, put together."""
@@ -107,7 +119,8 @@ class _Repair:
         duplicates = self._duplicates(by_id)
         missing = self._report_missing()
         cells = self._in_order(duplicates)
-        return Repaired(tuple(_with_ids(cells)), tuple(self._notes), frozenset(missing))
+        notes = (*self._notes, *self._extras.notes())
+        return Repaired(tuple(_with_ids(cells)), notes, frozenset(missing))
 
     def _match(self, number_of: Any) -> None:
         for index, cell in enumerate(self._cells):
@@ -205,7 +218,7 @@ class _Repair:
         """The cell to run: the lesson's, the learner's answer in it, or the learner's own."""
         if number is None:
             assert index is not None
-            return _own_cell(self._cells[index], self._notes)
+            return _own_cell(self._cells[index], self._notes, self._extras)
         model = self._source[number]
         if index is None:
             return _fresh(model, _stub(model) if is_answer(model) else model["source"])
@@ -231,7 +244,7 @@ def _fresh(model: RawCell, text: str) -> RawCell:
     return {**cell, "source": text}
 
 
-def _own_cell(cell: RawCell, notes: list[str]) -> RawCell:
+def _own_cell(cell: RawCell, notes: list[str], extras: Extras) -> RawCell:
     """A learner's own cell; nothing in it counts for the grade."""
     metadata = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
     about = grader(cell)
@@ -239,8 +252,8 @@ def _own_cell(cell: RawCell, notes: list[str]) -> RawCell:
         notes.append(f"`{_grade_id(cell)}` is marked as graded, but the lesson has no such cell.")
     kept: RawCell = {k: cell[k] for k in ("id", "cell_type", "source") if k in cell}
     if cell["cell_type"] == "markdown" and isinstance(cell.get("attachments"), dict):
-        kept["attachments"] = cell["attachments"]
-    return {**kept, "metadata": metadata}
+        kept["attachments"] = extras.kept(cell["attachments"])
+    return {**kept, "metadata": extras.kept(metadata)}
 
 
 def _with_ids(cells: Iterable[RawCell]) -> list[RawCell]:
@@ -263,7 +276,8 @@ def _stub(model: RawCell) -> str:
 
 
 def _grade_id(cell: RawCell) -> str:
-    return str(grader(cell).get("grade_id", ""))[:200]
+    name = grader(cell).get("grade_id", "")
+    return name[:200] if isinstance(name, str) else ""
 
 
 def _defined(source: str) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from autograder.engine.allowance import make_room
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import ONE_THREAD, bubblewrap
 from autograder.engine.worker import Orders
@@ -53,6 +54,7 @@ class EngineRunner:
             bubblewrap()
         self._size = jobs or len(os.sched_getaffinity(0))
         self._limits, self._sandbox = limits or Limits(), sandbox
+        make_room(self._limits, self._size)
         self._hide = tuple(Path(path).resolve() for path in hide)
         self._nurseries: list[_Nursery] = []
         self._idle: list[_Worker] = []

@@ -24,8 +24,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine.frames import Kind, Receive, Send, endpoint_maker, fd_taker
-from autograder.engine.recorder import Recorder
+from autograder.engine.frames import Kind, Receive, Send, TooLarge, endpoint_maker, fd_taker
+from autograder.engine.recorder import TOO_LARGE, Emit, Recorder
 from autograder.engine.seal import Seal
 from autograder.engine.shell import Shell, record_with
 from autograder.engine.trusted import Trusted
@@ -47,9 +47,10 @@ def live(channel: int, prepared: Prepared) -> None:
     """Obey the channel until it ends; never returns to the caller's code in the zygote."""
     open_endpoint = endpoint_maker()
     send, receive = open_endpoint(channel)
-    recorder = record_with(prepared.shell, lambda event: send(EVENT, 0, event), prepared.text_chars)
+    recorder = record_with(prepared.shell, _emitter(send), prepared.text_chars)
     probe_names: dict[str, Any] = {"__name__": "probes", "__builtins__": prepared.trusted.builtins}
-    be_twin = _twin_maker(open_endpoint, recorder, _server(prepared, probe_names))
+    shorten = _shortener(prepared)
+    be_twin = _twin_maker(open_endpoint, recorder, _server(prepared, probe_names), shorten)
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space, write, define = _address_space_reader(), _write_file, _define
@@ -96,10 +97,13 @@ READY, EVENT, DONE, PARKED, REPLY, FAILED = (
 
 
 def _twin_maker(
-    open_endpoint: Callable[[int], tuple[Send, Receive]], recorder: Recorder, serve: Serve
+    open_endpoint: Callable[[int], tuple[Send, Receive]],
+    recorder: Recorder,
+    serve: Serve,
+    shorten: Serve,
 ) -> Callable[[int], None]:
     """A function that answers requests on a channel until it ends, and then ends the process."""
-    leave, silence, nowhere = os._exit, _silencer(), _nowhere
+    leave, silence, nowhere, Large = os._exit, _silencer(), _nowhere, TooLarge
     replied, failed = REPLY, FAILED
 
     def be_twin(channel: int) -> None:
@@ -115,7 +119,10 @@ def _twin_maker(
                     name = type(error).__name__
                     send(failed, number, {"error": name if type(name) is str else "error"})
                 else:
-                    send(replied, number, reply, reply_buffers)
+                    try:
+                        send(replied, number, reply, reply_buffers)
+                    except Large:
+                        send(replied, number, *shorten(reply, reply_buffers))
         finally:
             leave(70)
 
@@ -140,6 +147,43 @@ def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
         return reply, [*before, *after]
 
     return serve
+
+
+def _shortener(prepared: Prepared) -> Serve:
+    """A function that makes a reply which fits of one that is too large."""
+    without_values = prepared.trusted.get("course.observe", "without_values")
+
+    def shorten(reply: Any, buffers: list[bytes]) -> tuple[Any, list[bytes]]:
+        at = reply["before"]
+        header, (before, _) = without_values(reply["header"], [buffers[:at], buffers[at:]])
+        return {**reply, "header": header}, before
+
+    return shorten
+
+
+def _emitter(send: Send) -> Emit:
+    """A function that reports an event, in short where all of it does not fit into a frame."""
+    Large, shortened, kind = TooLarge, _shortened, EVENT
+
+    def emit(event: dict[str, Any]) -> None:
+        try:
+            send(kind, 0, event)
+        except Large:
+            send(kind, 0, shortened(event))
+
+    return emit
+
+
+def _shortened(event: dict[str, Any]) -> dict[str, Any]:
+    if "error" in event:
+        lines = [line[:_SHORT_CHARS] for line in event["traceback"][-_SHORT_LINES:]]
+        value = event["value"][:_SHORT_CHARS]
+        return {"error": event["error"][:200], "value": value, "traceback": lines}
+    what = "result" if "result" in event else "display"
+    return {**event, what: {"text/plain": TOO_LARGE}, "metadata": {}}
+
+
+_SHORT_CHARS, _SHORT_LINES = 2_000, 100
 
 
 class _Hooks:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from autograder.engine import kernel
+from autograder.engine.allowance import check_memory
 from autograder.engine.limits import Limits
 from autograder.engine.zygotes import Zygote, Zygotes
 from autograder.errors import AutograderError
@@ -58,6 +59,7 @@ def main() -> None:
             orders.limits, len(orders.controls), sandbox=orders.sandbox, hide=orders.hide
         )
         shell = _prepared_shell()
+        check_memory(orders.limits)
     except AutograderError as error:
         for control in orders.controls:
             Connection(control).send(error)
@@ -101,7 +103,7 @@ def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -
     grader.listener.look_after(connection.fileno(), lambda: _leave_if_alone(connection.fileno()))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            connection.send(_grade(grader, connection.recv(), orders.sandbox))
+            _answer(connection, _grade(grader, connection.recv(), orders.sandbox))
     grader.close()
 
 
@@ -122,6 +124,18 @@ def _grade(grader: Any, job: Any, sandboxed: bool) -> Any:
         reason = f"The grader failed: {type(error).__name__}: {error}"
         seconds = time.monotonic() - begun
         return unrun(job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=sandboxed)
+
+
+def _answer(connection: Connection, outcome: Any) -> None:
+    """Send the outcome; where its notebook cannot travel, the record goes without it."""
+    from autograder.runner import without_notebook
+
+    try:
+        connection.send(outcome)
+    except OSError:
+        raise
+    except Exception as error:
+        connection.send(without_notebook(outcome, f"{type(error).__name__}: {error}"))
 
 
 def _leave_if_alone(control: int) -> None:

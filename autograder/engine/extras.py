@@ -1,0 +1,57 @@
+"""What a learner's own cell carries beside its source: metadata and pictures, kept within bounds.
+
+Both are copied into the executed notebook as they were handed in.  What is nested too deeply does
+not travel between processes, and what is too large would fill the grader's memory.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_DEPTH = 50
+_NBYTES = 8 * 2**20  # of all cells of a submission together
+_VALUE_NBYTES = 8  # what a value counts beside its text
+
+
+class Extras:
+    """Takes the metadata and pictures of one submission's cells, one after the other."""
+
+    def __init__(self) -> None:
+        """Begin a submission."""
+        self._left = _NBYTES
+        self.left_out = 0
+
+    def kept(self, value: dict[str, Any]) -> dict[str, Any]:
+        """`value` itself, or nothing where it cannot be kept; `left_out` counts those."""
+        size = size_of(value)
+        if size is None or size > self._left:
+            self.left_out += 1
+            return {}
+        self._left -= size
+        return value
+
+    def notes(self) -> list[str]:
+        """A sentence where something was left out."""
+        if not self.left_out:
+            return []
+        cells = "a cell" if self.left_out == 1 else f"{self.left_out:,} cells"
+        return [f"Pictures or other data of {cells} were more than can be kept; left out."]
+
+
+def size_of(value: object) -> int | None:
+    """About how many bytes plain data takes; None where it is too deep or holds no real number."""
+    total, stack = 0, [(value, 0)]
+    while stack:
+        one, depth = stack.pop()
+        total += _VALUE_NBYTES
+        if depth > _DEPTH or (isinstance(one, float) and not math.isfinite(one)):
+            return None
+        if isinstance(one, str):
+            total += len(one)
+        elif isinstance(one, list):
+            stack += [(each, depth + 1) for each in one]
+        elif isinstance(one, dict):
+            total += sum(map(len, one))
+            stack += [(each, depth + 1) for each in one.values()]
+    return total
