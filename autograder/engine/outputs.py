@@ -93,7 +93,8 @@ class Outputs:
         if self._dropped:
             told.append(f"{self._dropped:,} more characters were printed and left out")
         if self._left_out:
-            told.append(f"{self._left_out:,} more outputs were left out")
+            several = "outputs were" if self._left_out > 1 else "output was"
+            told.append(f"{self._left_out:,} more {several} left out")
         text = "".join(f"\n… {one}.\n" for one in told)
         note = {"output_type": "stream", "name": "stdout", "text": text}
         return [*self._found, note] if told else self._found

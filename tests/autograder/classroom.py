@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,6 +35,18 @@ def hand_in(root: Path, student: str, notebook: dict[str, Any] | str, when: str 
     if when:
         (folder / "timestamp.txt").write_text(when)
     return folder
+
+
+def deep_folder(folder: Path) -> None:
+    """Make folders in `folder` whose path is longer than the system opens, with a file inside."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=here)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("file.txt", os.O_WRONLY | os.O_CREAT, dir_fd=here))
+    os.close(here)
 
 
 def answered(**answers: str) -> dict[str, Any]:

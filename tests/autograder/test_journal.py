@@ -124,3 +124,42 @@ def test_the_entry_on_disk_is_plain_json_with_its_format(tmp_path: Path) -> None
     journal.write(record("ada"), "run-1")
     data = json.loads((journal.root / SLUG / "ada.json").read_text())
     assert (data["format"], data["run"], data["record"]["student"]) == (1, "run-1", "ada")
+
+
+@pytest.mark.parametrize("student", ["x" * 251, "é" * 127, "jos\\xe9", "a\nb"])
+def test_a_learner_of_any_name_has_an_entry(tmp_path: Path, student: str) -> None:
+    journal = Journal(tmp_path)
+    journal.write(record("ada"), "run")
+    journal.write(record(student), journal.begin(SLUG, [student]))
+    assert journal.due(SLUG) == frozenset()
+    assert {one.student for one in journal.records(SLUG)} == {"ada", student}
+    entry = journal.read(SLUG, student)
+    assert entry is not None
+    assert entry.record == record(student)
+
+
+def test_long_names_that_begin_alike_have_entries_of_their_own(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for last in "ab":
+        journal.write(record("x" * 252 + last), "run")
+    assert [one.student[-1] for one in journal.records(SLUG)] == ["a", "b"]
+
+
+def test_a_folder_in_the_place_of_a_record_is_set_aside(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    (journal.root / SLUG / "ada.json").mkdir(parents=True)
+    (journal.root / SLUG / "ada.json" / "kept.txt").write_text("1")
+    assert (journal.read(SLUG, "ada"), journal.records(SLUG)) == (None, ())
+    journal.write(record("ada"), "run")
+    assert journal.records(SLUG) == (record("ada"),)
+    assert [path.name for path in journal.root.rglob("kept.txt")] == ["kept.txt"]
+
+
+def test_what_is_gone_from_the_course_is_due_no_longer(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.begin(SLUG, ["ada", "bob"])
+    journal.write(record("ada"), journal.begin(SLUG, ["ada"], gone={"bob"}))
+    assert journal.due(SLUG) == frozenset()
+    journal.begin(SLUG, ["bob"])
+    journal.finish(SLUG, gone={"bob"})
+    assert journal.pending(SLUG) is None

@@ -12,7 +12,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.engine.frames import Frame, FrameError, FrameLimits, FrameReader, endpoint, pack
+from autograder.engine.frames import (
+    LIMITS,
+    Frame,
+    FrameError,
+    FrameLimits,
+    FrameReader,
+    TooLarge,
+    endpoint,
+    pack,
+)
 from course.observe import from_wire, observe_to_wire
 from course.recording import Options
 
@@ -98,8 +107,18 @@ def test_what_is_no_frame_is_refused_at_its_head(data: bytes, reason: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["NaN", "Infinity", '{"a":1,"a":2}', "[" * 100_000, "{", "1" * 5_000, "\ud800", ""],
-    ids=["nan", "infinity", "double key", "nested", "open", "digits", "surrogate", "empty"],
+    ["NaN", "Infinity", "-1e400", '{"a":1,"a":2}', "[" * 100_000, "{", "1" * 5_000, "\ud800", ""],
+    ids=[
+        "nan",
+        "infinity",
+        "beyond all floats",
+        "double key",
+        "nested",
+        "open",
+        "digits",
+        "surrogate",
+        "empty",
+    ],
 )
 def test_json_that_is_not_strict_is_refused(text: str) -> None:
     raw = text.encode("utf-8", "surrogatepass")
@@ -118,6 +137,18 @@ def test_random_bytes_are_a_frame_or_an_error_and_never_anything_else(data: byte
             frame.body()
     except FrameError:
         pass
+
+
+def test_a_frame_that_would_be_refused_is_not_written() -> None:
+    read_fd, write_fd = os.pipe()
+    (send, _), (_, receive) = endpoint(write_fd), endpoint(read_fd)
+    for body, buffers in (("x" * LIMITS.body_nbytes, ()), ("", (bytes(LIMITS.total_nbytes),))):
+        with pytest.raises(TooLarge):
+            send(1, 1, body, buffers)
+    send(1, 2, "short")
+    assert receive()[1:3] == (2, "short")
+    os.close(read_fd)
+    os.close(write_fd)
 
 
 def test_an_endpoint_does_not_notice_that_its_modules_were_changed(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -33,6 +36,8 @@ from tests.autograder.engine.exam import (
     words,
     write_lesson,
 )
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_right_answers_get_all_points_and_a_table_each(tmp_path: Path) -> None:
@@ -234,3 +239,164 @@ def test_without_a_sandbox_every_record_says_so(tmp_path: Path) -> None:
     assert (outcome.record.sandboxed, outcome.record.score) == (False, 5.0)
     assert printed(outcome, "look") == "x\n"
     assert notebook(cells)["nbformat"] == 4
+
+
+# What only one exercise pays for.
+
+ENDLESS_CHECK = """\
+total = answer("total")
+check = Check("total")
+seen = total(torch.arange(3.0))
+while seen.result.node == 1:
+    pass
+check.equal(seen.result, torch.tensor(3.0))
+check.score(3)"""
+DEADLY_CHECK = ENDLESS_CHECK.replace("pass", "import os; os._exit(9)")
+
+
+@pytest.mark.parametrize(
+    ("check", "status", "reason"),
+    [
+        (ENDLESS_CHECK, Status.TIMEOUT, "Its test ran longer than the 3 s of a cell"),
+        (DEADLY_CHECK, Status.CRASHED, "ended the process that checks it, each time"),
+    ],
+)
+def test_an_answer_that_the_checker_cannot_cope_with_costs_only_its_exercise(
+    tmp_path: Path, check: str, status: Status, reason: str
+) -> None:
+    source = exam_cells()
+    source[3]["source"] = check
+    outcome = grade(tmp_path, exam_cells(total="def total(x):\n    return 1"), source)
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, total.score, outcome.record.status) == (status, 0.0, status)
+    assert reason in total.notes[0]
+    assert (twice.status, twice.score) == (Status.GRADED, 2.0)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "torch.zeros(2**24)",
+        "[str(i) * 20 for i in range(100_000)]",
+        "[[1] * 1000] * 300",
+        "{str(i): [i] for i in range(90_000)}",
+    ],
+    ids=["tensor", "texts", "lists", "dict"],
+)
+def test_a_result_too_large_to_look_at_is_wrong_and_no_forgery(tmp_path: Path, result: str) -> None:
+    cells = exam_cells(total=f"def total(x):\n    return {result}")
+    outcome = grade(tmp_path, cells, patient=True)
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, total.score < 3.0) == (Status.GRADED, True)
+    assert twice.score == 2.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "left"),
+    [
+        ("from IPython.display import HTML\nHTML('x' * 9_000_000)", "too large"),
+        ("raise ValueError('x' * 9_000_000)", "ValueError"),
+        ("class A:\n    def _repr_html_(self): return 'x' * 9_000_000\ndisplay(A())", "too large"),
+    ],
+)
+def test_an_output_too_large_for_a_frame_is_left_out_and_no_forgery(
+    tmp_path: Path, cell: str, left: str
+) -> None:
+    outcome = grade(tmp_path, [*exam_cells(), code(cell, "own")], patient=True)
+    assert (outcome.record.status, outcome.record.notes) == (Status.GRADED, ())
+    assert left in shown(outcome, "own")
+    assert len(shown(outcome, "own")) < 300_000
+
+
+def test_many_cells_with_much_output_leave_a_notebook_of_usual_size(tmp_path: Path) -> None:
+    show = "from IPython.display import publish_display_data as show\n"
+    cells = [code(f"{show}show({{'text/html': 'x' * 6_000_000}})", f"own-{n}") for n in range(8)]
+    outcome = grade(tmp_path, [*exam_cells(), *cells], patient=True)
+    assert outcome.record.score == 5.0
+    assert "xxx" in shown(outcome, "own-0")
+    assert "too large and is left out" in shown(outcome, "own-7")
+    assert len(json.dumps(outcome.notebook)) < 17 * 2**20
+
+
+def test_an_observation_with_a_number_beyond_all_floats_is_tampered(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total=f"{TOTAL}\n{FORGER}"))
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, twice.status) == (Status.TAMPERED, Status.GRADED)
+    assert "not strict JSON" in total.notes[0]
+
+
+# Answers for the twin of the first exercise: a reply whose `printed_count` is 1e400.
+FORGER = """\
+import os, struct, threading, socket
+original = total
+def total(x):
+    head = struct.Struct('<4sBxHQI')
+    for fd in range(3, 300):
+        try:
+            line = socket.socket(fileno=os.dup(fd))
+            line.getpeername()
+        except OSError:
+            continue
+        text = b'{"printed_count": 1e400}'
+        for number in numbers():
+            os.write(fd, head.pack(b'PMf1', 36, 0, number, len(text)) + text)
+    os._exit(0)
+def numbers():
+    import sys
+    frame = sys._getframe()
+    found = []
+    while frame is not None:
+        found += [v for k, v in frame.f_locals.items() if k == 'number' and type(v) is int]
+        frame = frame.f_back
+    return found
+"""
+
+
+def test_a_file_that_may_not_be_read_is_not_held_against_the_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = hand_in(tmp_path, write_lesson(tmp_path, exam_cells()), exam_cells())
+    os.rename(job.notebook, job.notebook.with_name("elsewhere"))
+    os.mkdir(job.notebook)
+    (outcome,) = engine().run_many([job])
+    assert outcome.record.status is Status.INFRASTRUCTURE
+    assert "cannot be read: it is not a plain file" in outcome.record.notes[0]
+
+
+# What the machine lets the grader use.
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "reason"),
+    [
+        ("RLIMIT_NOFILE", 40, "a process may open 40 files here, and grading takes 256"),
+        ("RLIMIT_AS", 2 * 2**30, "2,048 MB of address space here, and grading takes 3,072 MB"),
+    ],
+)
+def test_a_shell_that_allows_too_little_is_named_before_anything_runs(
+    limit: str, value: int, reason: str
+) -> None:
+    code = f"""
+import resource
+from autograder.engine import EngineRunner
+resource.setrlimit(resource.{limit}, ({value}, {value}))
+try:
+    EngineRunner(2, sandbox=False)
+except Exception as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert reason in done.stdout, done.stderr
+    assert "ulimit" in done.stdout
+
+
+def test_a_soft_limit_is_raised_as_far_as_it_goes() -> None:
+    code = """
+import resource
+from autograder.engine import EngineRunner
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, 500))
+EngineRunner(2, sandbox=False)
+print(resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "(256, 500)", done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.engine.frames import FrameError
 from autograder.engine.limits import Limits
-from autograder.engine.outputs import Outputs
+from autograder.engine.outputs import Budget, Outputs
 from autograder.engine.recorder import Recorder, Stream
 
 
@@ -51,6 +51,62 @@ def test_a_display_can_be_updated_and_cleared() -> None:
 def test_a_large_display_is_left_out_and_says_so() -> None:
     show = {"display": {"image/png": "x" * 99}, "metadata": {}, "id": None}
     assert "too large" in collected(show, display_nbytes=50)[0]["data"]["text/plain"]
+
+
+def display(text: str, **about: Any) -> dict[str, Any]:
+    return {"display": {"text/plain": text}, "metadata": {}, "id": None, **about}
+
+
+def test_the_cells_of_a_submission_share_one_budget() -> None:
+    limits, budget = Limits(), Budget(1_100)
+    cells = [Outputs(limits, budget) for _ in range(3)]
+    for cell in cells:
+        cell.add(display("x" * 400), 400)
+    assert [cell.as_list()[0]["data"]["text/plain"][:3] for cell in cells] == ["xxx", "xxx", "[an"]
+
+
+def test_text_is_cut_where_the_budget_ends_and_counted() -> None:
+    outputs = Outputs(Limits(), Budget(200))
+    outputs.add(stream("é" * 30), 0)
+    outputs.add(stream("x" * 60), 0)
+    assert outputs.as_list()[0]["text"] == "é" * 30 + "x" * 40
+    assert "20 more characters were printed and left out" in outputs.as_list()[-1]["text"]
+
+
+def test_an_update_counts_for_each_display_that_it_changes() -> None:
+    outputs = Outputs(Limits(), Budget(10_000))
+    for _ in range(20):
+        outputs.add(display("x", id="d"), 100)
+    outputs.add(display("y" * 1_000, id="d", update=True), 1_000)
+    assert {one["data"]["text/plain"][:3] for one in outputs.as_list()} == {"[an"}
+
+
+def test_what_a_cell_ends_with_is_shown_whatever_stood_before_it() -> None:
+    outputs = Outputs(Limits(), Budget(0))
+    outputs.add(display("x"), 100)
+    outputs.add({"result": {"text/plain": "2.5"}, "metadata": {}, "count": 1}, 100)
+    outputs.add({"error": "KeyError", "value": "no", "traceback": ["line"]}, 100)
+    result, error, note = outputs.as_list()
+    assert result["data"] == {"text/plain": "2.5"}
+    assert (error["ename"], error["evalue"]) == ("KeyError", "no")
+    assert note["text"] == "\n… 1 more output was left out.\n"
+
+
+def test_a_display_among_too_many_never_becomes_the_result() -> None:
+    outputs = Outputs(Limits())
+    for _ in range(1_100):
+        outputs.add(display("x"), 10)
+    outputs.add({"result": {"text/plain": "2.5"}, "metadata": {}, "count": 1}, 10)
+    results = [one for one in outputs.as_list() if one["output_type"] == "execute_result"]
+    assert [one["data"]["text/plain"] for one in results] == ["2.5"]
+
+
+def test_an_output_too_deep_to_travel_is_no_output() -> None:
+    deep: object = "x"
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(FrameError, match="nested too deeply"):
+        collected({"display": {"application/json": deep}, "metadata": {}, "id": None})
 
 
 def test_all_outputs_are_valid_in_a_notebook() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.autograder.engine.exam import (
     code,
     exam_cells,
     notebook,
+    words,
 )
 
 SOURCE = exam_cells(
@@ -185,3 +188,67 @@ def test_no_shuffling_of_cells_changes_what_is_tested(
     assert len({cell["id"] for cell in result.cells}) == len(result.cells)
     text = json.dumps([c["source"] for c in result.cells if c["id"] in ("total", "twice")])
     assert "BEGIN SOLUTION" not in text
+
+
+# Whatever stands in the file.
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+KEYS = ("id", "cell_type", "metadata", "source", "attachments", "outputs")
+
+
+@given(st.integers(0, 6), st.sampled_from(KEYS), ANYTHING, st.booleans())
+def test_any_value_in_a_cell_is_repaired_or_malformed(
+    index: int, key: str, value: object, in_nbgrader: bool
+) -> None:
+    cells = handed_in()
+    target = cells[index]["metadata"].get("nbgrader") if in_nbgrader else cells[index]
+    (cells[index] if target is None else target)[key if target is None else "grade_id"] = value
+    with contextlib.suppress(Malformed):
+        result = repair(SOURCE, read_submission(json.dumps(notebook(cells)).encode()))
+        pickle.dumps(result.cells)
+        json.dumps(result.cells, allow_nan=False)
+        plan(result.cells)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(depth):
+        found = {"deep": found}
+    return found
+
+
+def test_metadata_nested_too_deeply_to_travel_are_left_out_and_noted() -> None:
+    result = repaired([*handed_in(), {**code("1", "own"), "metadata": nested(900)}])
+    assert result.cells[-1]["metadata"] == {}
+    assert result.notes == (
+        "Pictures or other data of a cell were more than can be kept; left out.",
+    )
+
+
+def test_pictures_are_kept_up_to_a_limit_for_all_cells_together() -> None:
+    picture = {"a.png": {"image/png": "x" * 5_000_000}}
+    cells = [{**words("![a](attachment:a.png)", f"own-{n}"), "attachments": picture} for n in "12"]
+    result = repaired([*handed_in(), *cells])
+    assert [cell["attachments"] for cell in result.cells[-2:]] == [picture, {}]
+
+
+def test_a_mark_at_the_beginning_of_the_file_is_no_fault() -> None:
+    raw = b"\xef\xbb\xbf" + json.dumps(notebook(handed_in())).encode()
+    assert repair(SOURCE, read_submission(raw)).notes == ()
+
+
+def test_cells_with_more_text_than_anyone_writes_are_malformed() -> None:
+    cells = [*handed_in(), code("#" * 9_000_000, "own")]
+    with pytest.raises(Malformed, match="hold 9 MB of text, more than the 8 MB"):
+        read_submission(json.dumps(notebook(cells)).encode())
+
+
+def test_a_cell_id_that_is_a_list_is_replaced() -> None:
+    cells = handed_in()
+    cells[2]["id"] = ["total"]
+    result = repair(SOURCE, read_submission(json.dumps(notebook(cells)).encode()))
+    assert sources(result)["total"] == MINE
