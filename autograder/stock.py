@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,6 +28,8 @@ from traitlets.config import Config
 
 from autograder.engine.repair import Malformed, read_submission, repair
 from autograder.errors import LessonError
+from autograder.folder import look_through, not_readable, read_start, shown_name
+from autograder.intake import NOTEBOOK_LIMIT_NBYTES
 from autograder.lessons import Exercise, Lesson
 from autograder.records import (
     ExerciseRecord,
@@ -84,6 +87,9 @@ def grade_one(work: _Work) -> Outcome:
         notebook, notes = _repaired(job)
     except Malformed as error:
         return _unrun(job, Status.MALFORMED, begun, str(error))
+    except OSError as error:
+        found, reason = not_readable(shown_name(job.notebook.name), error)
+        return _unrun(job, Status(found), begun, reason)
     with tempfile.TemporaryDirectory(prefix="submission-") as folder:
         root = Path(folder) / "course"
         shutil.copytree(work.template, root)
@@ -157,7 +163,8 @@ def _api(root: Path, cell_limit_s: int = 30) -> NbGraderAPI:
 
 def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...]]:
     """The notebook with the lesson's own cells as they should be, and what was put right."""
-    repaired = repair(job.lesson.cells(), read_submission(job.notebook.read_bytes()))
+    raw = read_start(job.notebook, NOTEBOOK_LIMIT_NBYTES)
+    repaired = repair(job.lesson.cells(), read_submission(raw))
     cells = [_CODE | cell if cell["cell_type"] == "code" else cell for cell in repaired.cells]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = nbformat.from_dict(
@@ -173,12 +180,12 @@ def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...]]:
 
 def _hand_in(job: Job, notebook: NotebookNode, root: Path) -> None:
     target = root / "submitted" / _STUDENT / job.lesson.slug
-    if job.directory.is_dir():
-        shutil.copytree(job.directory, target, symlinks=True)
-    target.mkdir(parents=True, exist_ok=True)
-    for old in target.glob("*.ipynb"):
-        old.unlink()
-    (target / "timestamp.txt").unlink(missing_ok=True)
+    target.mkdir(parents=True)
+    for one in look_through(job.directory).files:
+        if one.is_regular and one.name != "timestamp.txt" and not one.name.endswith(".ipynb"):
+            (target / one.name).parent.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):  # nobody may read it; a lesson's own files come from nbgrader
+                shutil.copyfile(one.path, target / one.name)
     nbformat.write(notebook, target / f"{job.lesson.slug}.ipynb")
 
 

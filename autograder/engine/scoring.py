@@ -9,6 +9,8 @@
     exit(), quit(), sys.exit(), input(), any exception   graded          of what was defined before
     a file that is no notebook                           malformed       none
     no file                                              missing         none
+    a result that the checker cannot come to an end with timeout         none; others are graded
+    a result that ends the checker, each time            crashed         none; others are graded
     a fault of the grader itself, twice in a row         infrastructure  none; it is due again
 
 An answer cell that ends the process is left out, and its exercise keeps the status even where

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -397,3 +398,113 @@ def test_the_configuration_of_another_root_does_not_lend_its_gradebook(tmp_path:
     (tmp_path / "nbgrader_config.py").write_text("\n".join(lines))
     assert place(tmp_path).db_url == f"sqlite:///{tmp_path / 'gradebook.db'}"
     assert find_lesson(tmp_path, SLUG).slug == SLUG
+
+
+# One learner's folder never stops the others.
+
+
+def files_of(course: Place, student: str) -> set[str]:
+    """What lies in the autograded folder of a student."""
+    folder = course.autograded(student, SLUG)
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_of_an_earlier_submission_do_not_stay_in_autograded(tmp_path: Path) -> None:
+    course, _ = classroom(tmp_path, "ada")
+    folder = course.submitted("ada", SLUG)
+    (folder / "old.txt").write_text("1")
+    graded(course)
+    (folder / "old.txt").rename(folder / "new.txt")
+    graded(course)
+    assert files_of(course, "ada") == {f"{SLUG}.ipynb", "timestamp.txt", "new.txt"}
+    assert [path.name for path in course.autograded("ada", "").iterdir()] == [SLUG]
+
+
+@pytest.mark.parametrize("first", ["file", "folder"])
+def test_a_file_that_becomes_a_folder_and_the_reverse_is_graded(tmp_path: Path, first: str) -> None:
+    course, _ = classroom(tmp_path, "ada")
+    data = course.submitted("ada", SLUG) / "data"
+    for kind in (first, "file" if first == "folder" else "folder"):
+        shutil.rmtree(data, ignore_errors=True)
+        data.unlink(missing_ok=True)
+        target = data if kind == "file" else data / "inside.txt"
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(kind)
+        assert graded(course).records[0].status is Status.GRADED
+    assert {name for name in files_of(course, "ada") if name.startswith("data")} == {
+        str(target.relative_to(data.parent))
+    }
+
+
+def test_what_a_killed_run_left_in_autograded_goes_away(tmp_path: Path) -> None:
+    course, _ = classroom(tmp_path, "ada")
+    for name in (".new-1", ".old-1"):
+        (course.autograded("ada", name) / "locked").mkdir(parents=True)
+        (course.autograded("ada", name) / "locked").chmod(0)
+    graded(course)
+    assert [path.name for path in course.autograded("ada", "").iterdir()] == [SLUG]
+
+
+def test_an_executed_notebook_that_cannot_be_written_is_that_learners_trouble_alone(
+    tmp_path: Path,
+) -> None:
+    course, _ = classroom(tmp_path, "ada", "bob")
+    (course.autograded("ada", "").parent).mkdir(parents=True)
+    (tmp_path / "autograded" / "ada").write_text("a file in the way of a folder")
+    ada, bob = graded(course).records
+    assert (ada.status, bob.status) == (Status.INFRASTRUCTURE, Status.GRADED)
+    assert ada.notes[-1].startswith("Its grade could not be kept. The executed notebook cannot be")
+    (tmp_path / "autograded" / "ada").unlink()
+    assert graded(course).records[0].status is Status.GRADED
+
+
+def test_notes_that_quote_a_learners_bytes_can_be_entered(tmp_path: Path) -> None:
+    course, _ = classroom(tmp_path, "ada")
+    odd = double(notes=("it said \0 and \ud800",))
+    done = graded(course, FakeRunner(lambda job: record(job.student, flatten(), odd)))
+    assert done.trouble is None
+    assert done.records[0].exercises[1].notes == ("it said � and \\ud800",)
+
+
+def test_a_submission_deleted_in_the_middle_of_a_run_is_owed_no_longer(tmp_path: Path) -> None:
+    course, _ = classroom(tmp_path, "ada", "bob")
+    Journal(course.state).begin(SLUG, ["ada", "bob"])
+    shutil.rmtree(tmp_path / "submitted" / "bob")
+    graded(course)
+    assert Journal(course.state).pending(SLUG) is None
+
+
+# Who needs you.
+
+
+def test_the_table_ends_with_who_needs_you_and_why() -> None:
+    from autograder.tables import grades_table
+
+    lost = Status.MISSING
+    ada = record("ada", flatten(0, status=lost), status=lost, notes=(f"{SLUG}.ipynb is gone.",))
+    assert grades_table([ada, record("bob")]).splitlines()[-1] == (
+        f"1 needs you: ada (missing: {SLUG}.ipynb is gone)"
+    )
+    slow = double(0, status=Status.TIMEOUT, notes=("Its test ran longer than it may.",))
+    zoe = record("zoe\n", flatten(), slow, status=Status.TIMEOUT)
+    assert grades_table([ada, zoe]).splitlines()[-1] == (
+        f"2 need you: ada (missing: {SLUG}.ipynb is gone) · "
+        "zoe� (timeout: Its test ran longer than it may)"
+    )
+
+
+def test_where_nobody_needs_you_nothing_is_said() -> None:
+    from autograder.tables import needing_you
+
+    assert needing_you([record("ada")]) == []
+
+
+def test_of_many_who_need_you_the_first_are_named_and_the_reasons_are_short() -> None:
+    from autograder.tables import needing_you
+
+    lost = Status.MALFORMED
+    one: SubmissionRecord = record("ada", flatten(0), status=lost, notes=("x" * 500,))
+    (line,) = needing_you([one] * 50)
+    assert line.startswith("50 need you: ada (malformed: xxx")
+    assert line.endswith("…) · and 30 more, see `autograder report`")
+    assert len(line) < 20 * 150

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from nbgrader.api import Gradebook
 from autograder import export, report
 from autograder.errors import UsageError
 from autograder.export import grades_csv, inert
+from autograder.journal import Journal
 from autograder.lessons import Lesson, find_lesson
 from autograder.measures import belief_measures, correlation, exercise_measures, section_measures
 from autograder.place import Place
@@ -122,6 +124,13 @@ def test_a_late_submission_says_by_how_many_hours(course: Place, lesson: Lesson)
 def test_a_newer_submission_makes_the_grade_stale(course: Place, lesson: Lesson) -> None:
     hand_in(course.root, "ada", "{}")
     assert table(course, lesson)["ada"]["status"] == "stale"
+
+
+def test_a_submission_that_was_taken_away_keeps_its_grade(course: Place, lesson: Lesson) -> None:
+    before = table(course, lesson)["ada"]
+    shutil.rmtree(course.submitted("ada", SLUG))
+    Journal(course.state).begin(SLUG, ["ada"])  # by a run that never ended
+    assert table(course, lesson)["ada"] == before
 
 
 def test_the_export_prints_or_writes(
