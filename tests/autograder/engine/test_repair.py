@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.engine.plan import Part, plan, setup_source
@@ -200,6 +200,7 @@ ANYTHING = st.recursive(
 KEYS = ("id", "cell_type", "metadata", "source", "attachments", "outputs")
 
 
+@settings(max_examples=400)
 @given(st.integers(0, 6), st.sampled_from(KEYS), ANYTHING, st.booleans())
 def test_any_value_in_a_cell_is_repaired_or_malformed(
     index: int, key: str, value: object, in_nbgrader: bool
