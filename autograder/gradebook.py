@@ -31,12 +31,16 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from autograder.errors import AutograderError
+from autograder.gradebook_damage import RESTORE, is_damaged, never_empty
 from autograder.lessons import Lesson
 from autograder.place import Place
 from autograder.records import ExerciseRecord, Status, SubmissionRecord
 
 # A person has to look before these count; the gradebook says so with needs_manual_grade.
 NEEDS_PERSON = frozenset({Status.MALFORMED, Status.TAMPERED, Status.INFRASTRUCTURE})
+
+
+_KEPT = "Nothing is lost: the journal keeps what was graded, the next `grade` enters it."
 
 
 class GradebookError(AutograderError):
@@ -73,7 +77,7 @@ class GradebookWriter:
         self._late = AssignLatePenalties(config=course.config)
         self._late.log.setLevel(logging.ERROR)  # lateness stands in the gradebook and the report
         self._late.init_plugin()
-        with explained(course), _version_found_here():
+        with explained(course), never_empty(course), _version_found_here():
             self._gradebook = Gradebook(course.db_url, course.course_id)
 
     def __enter__(self) -> GradebookWriter:
@@ -244,11 +248,11 @@ def explained(course: Place) -> Iterator[None]:
         yield
     except (SQLAlchemyError, InvalidEntry, ImportError) as error:  # nbgrader hides some in its own
         cause = str(getattr(error, "orig", None) or error).strip().splitlines()
-        again = "Nothing is lost: the journal keeps what was graded, the next `grade` enters it."
+        damaged = is_damaged(error)
         raise GradebookError(
             f"the gradebook refused: {cause[0] if cause else type(error).__name__}",
             place=_address(course.db_url),
-            remedy=f"{_remedy(error)} {again}",
+            remedy=RESTORE if damaged else f"{_remedy(error)} {_KEPT}",
         ) from error
 
 
