@@ -19,7 +19,7 @@ from tests.autograder import tiny
 
 COMMANDS = (
     *("release", "check-answers", "simulate", "collect", "grade", "feedback"),
-    *("report", "export", "bench", "doctor"),
+    *("report", "export", "backup", "bench", "doctor"),
 )
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.backup import back_up
 from autograder.gradebook import GradebookError, GradebookWriter
 from autograder.place import Place, place
+from autograder.restore import restore
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, flatten, graded, record
 from tests.machine import postgresql
 
@@ -100,3 +102,25 @@ def test_a_server_that_is_not_there_is_an_error_with_its_remedy(tmp_path: Path) 
     nowhere = place(tmp_path, db=f"postgresql+psycopg://teacher@/x?host={tmp_path}")
     with pytest.raises(GradebookError, match=r"(?s)connection.*server is running"):
         GradebookWriter(nowhere)
+
+
+def test_points_by_hand_in_postgresql_come_back_from_a_backup(
+    course: Place, tmp_path: Path
+) -> None:
+    graded(course)
+    with GradebookWriter(course) as books, books._transaction() as gradebook:
+        gradebook.update_or_create_assignment(SLUG, duedate="2026-01-09 12:00:00 UTC")
+        gradebook.grant_extension(SLUG, "ada", days=2)
+        gradebook.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = 3.5
+    with GradebookWriter(course) as books:
+        before = books.standings(SLUG)
+    back_up(course, tmp_path / "kept.zip")
+    with GradebookWriter(course) as books, books._transaction() as gradebook:
+        gradebook.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = 0.0
+    restore(course, tmp_path / "kept.zip", force=True)
+    into_a_file = place(course.root, db=f"sqlite:///{tmp_path / 'other.db'}")
+    restore(into_a_file, tmp_path / "kept.zip", force=True)
+    for where in (course, into_a_file):
+        with GradebookWriter(where) as books:
+            assert books.standings(SLUG) == before
+    assert before["ada"].points["test-flatten"] == 3.5
