@@ -251,15 +251,15 @@ def _write(
     progress: Progress,
 ) -> tuple[Taken, ...]:
     taken = []
-    people: dict[str, dict[str, Owner]] = defaultdict(dict)
+    people: dict[str, dict[str, Named]] = defaultdict(dict)
     progress.expect(len(single))
     for (student, lesson), one in sorted(single.items()):
         moment: datetime | None = roster.submitted_at(one.named.owner)
         state = hand_in(course, student, lesson, one.notebook, moment)
         time = moment.isoformat() if moment else None
         taken.append(Taken(student, lesson, one.file, state, one.named.late, time, one.notes))
-        people[lesson][student] = one.named.owner
+        people[lesson][student] = one.named
         progress.step(student)
-    for lesson, owners in people.items():
-        remember(course, lesson, owners)
+    for lesson, names in people.items():
+        remember(course, lesson, names)
     return tuple(taken)

@@ -46,11 +46,15 @@ class Owner:
 
 @dataclass(frozen=True)
 class Named:
-    """What a name in the archive says; `file` is empty for text typed into the LMS."""
+    """What a name in the archive says; `file` is empty for text typed into the LMS.
+
+    `file_id` is Canvas's number of the file.
+    """
 
     owner: Owner
     file: str
     late: bool = False
+    file_id: str = ""
 
 
 def read_name(path: tuple[str, ...]) -> Named | None:
@@ -108,5 +112,5 @@ def _canvas(path: tuple[str, ...]) -> Named | None:
         below = path[position + 1 :]  # the learner's own archive
         file = (below[-1] if below else found["rest"]) or ""
         owner = Owner("canvas", found["name"] or "", found["number"])
-        return Named(owner, file, late=bool(found["late"]))
+        return Named(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
     return None

@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from autograder.collect_names import Owner
+from autograder.collect_names import Named
 from autograder.journal import JournalError, write_bytes, write_json
 from autograder.place import Place
 
@@ -29,11 +29,12 @@ _STAGED = "collecting"
 
 @dataclass(frozen=True)
 class Known:
-    """A student as an LMS knows them."""
+    """A student as an LMS knows them; `file_id` is Canvas's number of what they handed in."""
 
     lms: str
     name: str
     number: str
+    file_id: str = ""
 
 
 def stage(course: Place, number: int, notebook: bytes) -> Path:
@@ -90,12 +91,16 @@ def known_people(course: Place, lesson: str) -> dict[str, Known]:
         return {}
 
 
-def remember(course: Place, lesson: str, people: Mapping[str, Owner]) -> None:
-    """Keep how the LMS knows each student who handed in for `lesson`."""
+def remember(course: Place, lesson: str, people: Mapping[str, Named]) -> None:
+    """Keep how the LMS knows each student who handed in for `lesson`, for grades and feedback."""
     known = {student: vars(one) for student, one in known_people(course, lesson).items()}
-    new = {name: {"lms": o.lms, "name": o.name, "number": o.number} for name, o in people.items()}
+    new = {student: vars(_known(named)) for student, named in people.items()}
     if new:
         write_json(_people_path(course, lesson), dict(sorted({**known, **new}.items())))
+
+
+def _known(named: Named) -> Known:
+    return Known(named.owner.lms, named.owner.name, named.owner.number, named.file_id)
 
 
 def _people_path(course: Place, lesson: str) -> Path:

@@ -78,7 +78,7 @@ def run(
     written = {lesson.slug: write_pages(where, lesson, student) for lesson in lessons}
     pages = [page for paths in written.values() for page in paths]
     if not pages:
-        raise _nobody(where, lessons, student)
+        raise nobody(where, lessons, student)
     if as_json:
         print(json.dumps([{"page": str(page)} for page in pages], indent=1))
         return 0
@@ -264,7 +264,8 @@ def _executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
     return {str(grader(cell).get("grade_id", "")): cell for cell in joined}
 
 
-def _nobody(course: Place, lessons: tuple[Lesson, ...], student: str | None) -> UnknownStudent:
+def nobody(course: Place, lessons: tuple[Lesson, ...], student: str | None) -> UnknownStudent:
+    """The error that says that nobody, or not this student, was graded."""
     journal = Journal(course.state)
     known = sorted({one.student for lesson in lessons for one in journal.records(lesson.slug)})
     who = f"student '{student}' has" if student else "nobody has"

@@ -81,17 +81,26 @@ def _add_feedback(commands: Commands) -> None:
     add_lessons(parser)
     add_course(parser)
     parser.add_argument("--student", metavar="ID", help="this learner alone")
+    parser.add_argument(
+        "--zip",
+        choices=("moodle", "canvas"),
+        dest="lms",
+        help="also pack the pages into report/ as this LMS takes them back, for learners whose "
+        "archive was collected",
+    )
     add_json(parser, "the paths")
     parser.set_defaults(run=_feedback)
 
 
 def _feedback(options: argparse.Namespace) -> int:
-    from autograder import exchange, feedback, place
+    from autograder import exchange, feedback, feedback_lms, place
 
-    code = feedback.run(
-        options.course, chosen(options), student=options.student, as_json=options.as_json
-    )
-    for lesson in chosen(options):
+    lessons, about = chosen(options), {"student": options.student, "as_json": options.as_json}
+    if options.lms:
+        code = feedback_lms.run(options.course, lessons, options.lms, **about)
+    else:
+        code = feedback.run(options.course, lessons, **about)
+    for lesson in lessons:
         exchange.accompany_pages(place.place(options.course), lesson, options.student)
     return code
 
