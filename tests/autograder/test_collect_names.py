@@ -44,7 +44,14 @@ def test_text_typed_into_moodle_is_no_file() -> None:
 def test_canvas_names_the_user_the_file_and_lateness(
     file: str, name: str, number: str, rest: str, late: bool
 ) -> None:
-    assert read_name((file,)) == Named(Owner("canvas", name, number), rest, late)
+    found = read_name((file,))
+    assert found is not None
+    assert (found.owner, found.file, found.late) == (Owner("canvas", name, number), rest, late)
+
+
+def test_canvas_numbers_each_file_which_its_upload_asks_for_again() -> None:
+    files = ("lovelaceada_LATE_12345_67890_04.ipynb", "lovelaceada_12345_text.html")
+    assert [one.file_id for file in files if (one := read_name((file,)))] == ["67890", ""]
 
 
 def test_other_names_say_nothing() -> None:
