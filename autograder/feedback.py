@@ -101,7 +101,7 @@ def write_pages(course: Place, lesson: Lesson, student: str | None = None) -> li
     paths = []
     for record in chosen:
         path = course.feedback(record.student, lesson.slug) / f"{lesson.slug}.html"
-        cells = _executed(course, record)
+        cells = executed(course, record)
         stale = current.get(record.student, record.submission_digest) != record.submission_digest
         page = page_of(record, lesson, known, cells, standings.get(record.student), stale=stale)
         write_bytes(path, page.encode("utf-8", "replace"))
@@ -253,7 +253,7 @@ def _part(cell: RawCell) -> tuple[str, Markup | str]:
     return "code", cell["source"]
 
 
-def _executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
+def executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
     """The cells of the executed notebook by their grade id; none where there is no notebook."""
     path = course.autograded(record.student, record.lesson) / f"{record.lesson}.ipynb"
     try:

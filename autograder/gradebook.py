@@ -67,6 +67,14 @@ class Standing:
         return max(0.0, sum(self.points.values()) - self.penalty)
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What a person gives for one answer; None leaves as it is what is there."""
+
+    points: float | None
+    comment: str | None
+
+
 class GradebookWriter:
     """An open gradebook; close it, or use it in a `with` statement."""
 
@@ -133,6 +141,27 @@ class GradebookWriter:
                 if submission.student_id in wanted:
                     for grade in (one for nb in submission.notebooks for one in nb.grades):
                         grade.needs_manual_grade = True
+
+    def give(
+        self, lesson: str, grade_cell: str, answer_cell: str, marks: Mapping[str, Mark]
+    ) -> frozenset[str]:
+        """Enter points and comments by hand for one question, all in one transaction.
+
+        Returns the students of whom the gradebook has no submission to enter them in.
+        """
+        with self._transaction() as gradebook:
+            found = {one.student_id: one for one in gradebook.assignment_submissions(lesson)}
+            for student in marks.keys() & found.keys():
+                mark, notebooks = marks[student], found[student].notebooks
+                notebook = next(one for one in notebooks if one.name == lesson)
+                names = self._names_of_cells(notebook)
+                if mark.points is not None:  # as formgrader does
+                    grade = next(g for g in notebook.grades if names[g.cell_id] == grade_cell)
+                    grade.manual_score, grade.needs_manual_grade = mark.points, False
+                if mark.comment is not None:
+                    said = next(c for c in notebook.comments if names[c.cell_id] == answer_cell)
+                    said.manual_comment = mark.comment
+        return frozenset(marks.keys() - found.keys())
 
     def standings(self, lesson: str) -> dict[str, Standing]:
         """Student → what the gradebook holds of `lesson`."""

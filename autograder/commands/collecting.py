@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograder.commands.options import add_course, add_json
+from autograder.errors import UsageError
 from autograder.lessons import select_lessons
 
 if TYPE_CHECKING:
@@ -18,13 +19,30 @@ def add_commands(commands: Commands) -> None:
     """Add the commands of this module to the parser."""
     parser = commands.add_parser(
         "collect",
-        help="take in the submissions that Moodle or Canvas gives as a zip",
+        help="take in the submissions that Moodle or Canvas gives as a zip, or marking sheets",
         description="Put each notebook of a submission archive into submitted/, under the student "
         "whom its name means. What cannot be matched or taken is listed with the reason. An "
         "earlier submission is kept in .autograder/earlier/. The same archive can be collected "
-        "again: what is there already is left as it is.",
+        "again: what is there already is left as it is. With --marks take in the sheets on which "
+        "the questions in words were marked.",
     )
-    parser.add_argument("archive", type=Path, metavar="ZIP", help="the archive as downloaded")
+    parser.add_argument(
+        "archive", type=Path, nargs="?", metavar="ZIP", help="the archive as downloaded"
+    )
+    parser.add_argument(
+        "--marks",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="SHEET",
+        help="enter points and comments of sheets that `export --questions` wrote; an empty cell "
+        "changes nothing",
+    )
+    parser.add_argument(
+        "--db",
+        metavar="URL",
+        help="the gradebook, sqlite:///… or postgresql://… (default: the course's own)",
+    )
     parser.add_argument(
         "--lesson",
         nargs="+",
@@ -62,8 +80,18 @@ def _add_matching(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from autograder import collect
+    from autograder import collect, marking_back
 
+    if bool(options.marks) == (options.archive is not None):
+        raise UsageError(
+            "name an archive, or marking sheets with --marks: one of the two",
+            remedy="See `autograder collect --help`.",
+        )
+    if options.marks:
+        lessons = select_lessons(options.course, options.lessons)
+        return marking_back.run(
+            options.course, options.marks, lessons, db=options.db, as_json=options.as_json
+        )
     return collect.run(
         options.course,
         options.archive,

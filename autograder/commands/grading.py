@@ -145,18 +145,27 @@ def _add_export(commands: Commands) -> None:
         help="every exercise, or what an LMS imports (default: %(default)s)",
     )
     parser.add_argument(
+        "--questions",
+        action="store_true",
+        help="instead of grades: a sheet a question in words with everybody's answers and no "
+        "names, to give points and comments on; `collect --marks` takes it in",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help="where to; - for standard output (default: a file a lesson in report/)",
+        help="where to; - for standard output (default: a file a lesson in report/); for "
+        "--questions a directory (default: report/questions/)",
     )
     _add_db(parser)
     parser.set_defaults(run=_export)
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder import export, export_lms
+    from autograder import export, export_lms, marking
 
+    if options.questions:
+        return marking.run(options.course, chosen(options), out=options.out, db=options.db)
     if options.form != "csv":
         return export_lms.run(
             options.course, chosen(options), options.form, out=options.out, db=options.db
