@@ -11,7 +11,7 @@ from autograder.records import UNJUDGED, Status, SubmissionRecord
 from autograder.wording import counts, is_unread, points
 
 _NAMED = 20  # in the line of those who need you
-_REASON_CHARS = 90
+_REASON_CHARS, _NAME_CHARS = 90, 40
 
 
 def grades_table(records: Iterable[SubmissionRecord]) -> str:
@@ -40,9 +40,9 @@ def _reason(record: SubmissionRecord, several: bool) -> str:
     own = [one.notes[0] for one in record.exercises if one.status is record.status and one.notes]
     why = (own or record.notes[-1:] or [""])[0]
     first = plain(why.split("\n")[0]).removesuffix(".")
-    short = first if len(first) <= _REASON_CHARS else f"{first[: _REASON_CHARS - 1].rstrip()}…"
+    short = _cut(first, _REASON_CHARS)
     lesson = f", {record.lesson}" if several else ""
-    return f"{plain(record.student)}{lesson} ({record.status}{': ' if short else ''}{short})"
+    return f"{_name(record)}{lesson} ({record.status}{': ' if short else ''}{short})"
 
 
 def summary(records: Sequence[SubmissionRecord]) -> str:
@@ -67,13 +67,21 @@ def _row(record: SubmissionRecord) -> tuple[str, ...]:
     score = points(record.score) if counts(record) else "–"
     seconds = f"{record.seconds:.2f}"
     return (
-        plain(record.student),
+        _name(record),
         record.lesson,
         str(record.status),
         score,
         points(record.max),
         seconds,
     )
+
+
+def _name(record: SubmissionRecord) -> str:
+    return _cut(plain(record.student), _NAME_CHARS)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def plain(text: str) -> str:

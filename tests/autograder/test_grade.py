@@ -346,6 +346,12 @@ def test_a_name_cannot_rewrite_the_terminal(capsys: pytest.CaptureFixture[str]) 
     assert "\x1b" not in grades_table([record("\x1b[2Jada")])
 
 
+def test_a_very_long_name_does_not_widen_the_table() -> None:
+    from autograder.tables import grades_table
+
+    assert grades_table([record("x" * 251)]).splitlines()[1].split()[0] == "x" * 39 + "…"
+
+
 def test_what_was_not_judged_is_a_dash_and_never_a_zero() -> None:
     from autograder.tables import grades_table
 
