@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from autograder.commands.options import add_course, add_json
+from autograder.commands.options import add_course, add_db, add_json
 from autograder.lessons import select_lessons
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def add_commands(commands: Commands) -> None:
     )
     _add_matching(parser)
     add_course(parser)
+    add_db(parser)
     add_json(parser, "what became of every file")
     parser.set_defaults(run=_collect)
 
@@ -71,6 +72,7 @@ def _collect(options: argparse.Namespace) -> int:
         worksheet=options.worksheet,
         match=options.match,
         zone=options.timezone,
+        db=options.db,
         as_json=options.as_json,
     )
 

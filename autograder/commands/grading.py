@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.options import add_course, add_json, add_lessons, chosen, positive
+from autograder.commands.options import (
+    add_course,
+    add_db,
+    add_json,
+    add_lessons,
+    chosen,
+    positive,
+)
 
 if TYPE_CHECKING:
     from autograder.commands.options import Commands
@@ -33,7 +40,7 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument(
         "--jobs", type=positive, metavar="N", help="submissions at a time (default: one a core)"
     )
-    _add_db(parser)
+    add_db(parser)
     parser.add_argument("--student", metavar="ID", help="grade this learner alone")
     parser.add_argument("--regrade", action="store_true", help="run everything again")
     parser.add_argument(
@@ -81,6 +88,7 @@ def _add_feedback(commands: Commands) -> None:
     add_lessons(parser)
     add_course(parser)
     parser.add_argument("--student", metavar="ID", help="this learner alone")
+    add_db(parser)
     add_json(parser, "the paths")
     parser.set_defaults(run=_feedback)
 
@@ -89,10 +97,15 @@ def _feedback(options: argparse.Namespace) -> int:
     from autograder import exchange, feedback, place
 
     code = feedback.run(
-        options.course, chosen(options), student=options.student, as_json=options.as_json
+        options.course,
+        chosen(options),
+        student=options.student,
+        db=options.db,
+        as_json=options.as_json,
     )
     for lesson in chosen(options):
-        exchange.accompany_pages(place.place(options.course), lesson, options.student)
+        where = place.place(options.course, db=options.db)
+        exchange.accompany_pages(where, lesson, options.student)
     return code
 
 
@@ -106,7 +119,7 @@ def _add_report(commands: Commands) -> None:
     add_lessons(parser)
     add_course(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: report/ in the course")
-    _add_db(parser)
+    add_db(parser)
     add_json(parser, "the numbers")
     parser.set_defaults(run=_report)
 
@@ -141,7 +154,7 @@ def _add_export(commands: Commands) -> None:
         metavar="FILE",
         help="where to; - for standard output (default: a file a lesson in report/)",
     )
-    _add_db(parser)
+    add_db(parser)
     parser.set_defaults(run=_export)
 
 
@@ -153,11 +166,3 @@ def _export(options: argparse.Namespace) -> int:
             options.course, chosen(options), options.form, out=options.out, db=options.db
         )
     return export.run(options.course, chosen(options), out=options.out, db=options.db)
-
-
-def _add_db(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--db",
-        metavar="URL",
-        help="the gradebook, sqlite:///… or postgresql://… (default: the course's own)",
-    )
