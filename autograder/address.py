@@ -53,7 +53,10 @@ def address_of(course: Place) -> str:
     It has no password and no driver; a file in the course directory is named from there, so that
     the directory can be moved.
     """
-    from sqlalchemy.engine import make_url  # a fifth of a second; most commands compare nothing
+    from sqlalchemy.engine import (
+        URL,
+        make_url,
+    )  # a fifth of a second; most commands compare nothing
     from sqlalchemy.exc import ArgumentError
 
     try:
@@ -61,8 +64,8 @@ def address_of(course: Place) -> str:
     except ArgumentError:
         return course.db_url  # whoever opens it says what is wrong with it
     if url.get_backend_name() != "sqlite":
-        plain = url.set(drivername=url.get_backend_name(), password=None)
-        return plain.difference_update_query(["password"]).render_as_string()
+        about = (url.get_backend_name(), url.username, None, url.host, url.port, url.database)
+        return str(URL.create(*about, url.query).difference_update_query(["password"]))
     file = database_file(course)
     if file is None:
         return str(url)

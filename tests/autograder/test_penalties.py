@@ -84,7 +84,10 @@ def test_feedback_and_export_honour_an_extension(
     assert ("came late" in ada, "came late" in bob) == (False, True)
     export.run(tmp_path, (lesson,), out=Path("-"))
     lines = [line.split(",") for line in capsys.readouterr().out.splitlines()[1:]]
-    assert [(line[0], line[5], line[10]) for line in lines] == [("ada", "6", "0"), ("bob", "0", "30")]
+    assert [(line[0], line[5], line[10]) for line in lines] == [
+        ("ada", "6", "0"),
+        ("bob", "0", "30"),
+    ]
 
 
 def test_an_extension_taken_out_of_the_class_list_is_taken_back(tmp_path: Path) -> None:
