@@ -18,7 +18,7 @@ from autograder.errors import AutograderError
 from autograder.gradebook import GradebookError, GradebookWriter
 from autograder.journal import write_json
 from autograder.lessons import Lesson, lesson_paths
-from autograder.penalties import Change
+from autograder.penalties import Change, PolicyError
 from autograder.place import Place
 from autograder.records import SubmissionRecord
 from autograder.register import register
@@ -131,7 +131,7 @@ class Books:
             return
         try:
             action()
-        except (GradebookError, RosterError) as error:
+        except (GradebookError, PolicyError, RosterError) as error:
             self.trouble = error
 
 

@@ -144,7 +144,7 @@ def run(
 def view_of(course: Place, lesson: Lesson) -> LessonView:
     """Everything the report says of one lesson."""
     rows = roll(course, lesson)
-    records = [row.record for row in rows if row.record is not None]
+    records = [record for row in rows if (record := row.counted) is not None]
     shares = [share(one) for one in judged(records)]
     beliefs = belief_measures(records, explanations(course.root, lesson))
     ordered = sorted(rows, key=lambda row: (-(row.score or 0.0), row.last_name, row.student))

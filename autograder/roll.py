@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.gradebook import NEEDS_PERSON, GradebookReader, Standing
 from autograder.intake import find_submissions
 from autograder.journal import Journal
-from autograder.lessons import Lesson
+from autograder.lessons import TEST_PREFIX, Lesson
 from autograder.place import Place
-from autograder.records import Status, SubmissionRecord
+from autograder.records import Status, SubmissionRecord, total
 from autograder.standing import agrees, record_from
 from autograder.wording import TO_INSTRUCTOR, counts, is_unread, named
 
@@ -72,6 +72,19 @@ class Row:
         if mine is None or not counts(mine) or (mine.manual and mine.attempted):
             return None
         return mine.score
+
+    @property
+    def counted(self) -> SubmissionRecord | None:
+        """The record with a person's points in place of the machine's; those for words stay 0."""
+        standing, record = self.standing, self.record
+        if record is None or standing is None or not standing.manual:
+            return record
+        by_hand = {id_.removeprefix(TEST_PREFIX): standing.points[id_] for id_ in standing.manual}
+        exercises = tuple(
+            one if one.manual else replace(one, score=by_hand.get(one.id, one.score))
+            for one in record.exercises
+        )
+        return replace(record, exercises=exercises, score=total(exercises)[0])
 
     @property
     def unread(self) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ def _exercise_from(standing: Standing, exercise: Exercise) -> ExerciseRecord:
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,
-        score=standing.points.get(cell, 0.0) if judged else 0.0,
+        score=standing.points.get(cell, 0.0) if judged and not exercise.manual else 0.0,
         max=exercise.points,
         attempted=standing.auto_comments.get(exercise.answer_id) != NO_RESPONSE,
         isolated=False,

@@ -29,6 +29,7 @@ from tests.autograder.classroom import (
     hand_in,
     record,
 )
+from tests.autograder.test_grade import killed_in
 
 LATE = "2026-01-11 18:00:00 UTC"  # 30 hours after the due date
 
@@ -85,6 +86,18 @@ def test_a_late_resubmission_with_the_same_points_is_late_after_a_locked_gradebo
     assert (runner.ran, found.submitted_at) == ([], "2026-01-11T18:00:00")
     assert (found.seconds_late, found.penalty, found.score) == (30 * 3600, 6.0, 0.0)
     assert not found.waiting
+
+
+def test_a_grade_whose_entry_was_killed_is_entered(tmp_path: Path) -> None:
+    course = strict(tmp_path, "ada", "bob")
+    graded(course)
+    hand_in(tmp_path, "ada", answered(), LATE)
+    killed_in(lambda: graded(course), GradebookWriter, "write", at=0, after=False)
+    assert standing(course).waiting == {"test-flatten", "test-double"}
+    graded_for(course, "bob")
+    found = standing(course)
+    assert (found.score, found.penalty, found.waiting) == (0.0, 6.0, frozenset())
+    assert not list((course.state / "unentered").iterdir())
 
 
 def test_what_one_run_could_not_enter_the_next_one_enters_whoever_it_is_for(

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from autograder import export, feedback
 from autograder.feedback import write_pages
 from autograder.lessons import find_lesson
-from autograder.place import Place
+from autograder.place import Place, place
 from autograder.roster import RosterError, read_extensions
 from tests.autograder.classroom import SLUG, FakeRunner, answered, graded, hand_in
 from tests.autograder.test_bookkeeping import LATE, changed, standing, strict
@@ -198,3 +198,25 @@ def test_a_class_list_in_another_encoding_stops_no_grading(tmp_path: Path) -> No
     told = graded(course)
     assert "Save it as CSV in UTF-8" in str(told.trouble)
     assert [one.score for one in told.records] == [6.0]
+
+
+BROKEN = """
+from nbgrader.plugins import LateSubmissionPlugin
+class Mine(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 1 / 0
+c = get_config()
+c.AssignLatePenalties.plugin_class = Mine
+"""
+
+
+def test_a_plugin_that_fails_is_told_and_stops_no_grading(tmp_path: Path) -> None:
+    course = strict(tmp_path, "ada", "bob")
+    (tmp_path / "nbgrader_config.py").write_text(BROKEN)
+    hand_in(tmp_path, "ada", answered(), LATE)
+    told = graded(place(tmp_path))
+    assert "the plugin for late penalties failed: ZeroDivisionError" in str(told.trouble)
+    assert [one.score for one in told.records] == [6.0, 6.0]
+    (tmp_path / "nbgrader_config.py").unlink()
+    assert graded(course, runner := FakeRunner()).trouble is None
+    assert (runner.ran, scores(course)) == ([], (0.0, 6.0))

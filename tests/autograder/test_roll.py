@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder import cli, feedback, report
@@ -138,17 +139,17 @@ def test_the_report_lists_who_waits_and_who_is_absent(course: Place, lesson: Les
 def test_a_submission_that_the_gradebook_knows_without_points_waits(
     course: Place, lesson: Lesson
 ) -> None:
-    def ungraded(book: object) -> None:
+    def ungraded(book: Gradebook) -> None:
         for cell in ("test-flatten", "test-double"):
-            book.find_grade(cell, SLUG, SLUG, "ada").auto_score = None  # type: ignore[attr-defined]
+            book.find_grade(cell, SLUG, SLUG, "ada").auto_score = None
 
     changed(course, ungraded)
     assert (row_of(course, "ada").status, row_of(course, "ada").score) == (WAITING, None)
 
 
 def test_points_by_hand_alone_count(course: Place) -> None:
-    def by_hand(book: object) -> None:
-        flat = book.find_grade("test-flatten", SLUG, SLUG, "ada")  # type: ignore[attr-defined]
+    def by_hand(book: Gradebook) -> None:
+        flat = book.find_grade("test-flatten", SLUG, SLUG, "ada")
         flat.auto_score, flat.manual_score = None, 3.5
 
     changed(course, by_hand)
@@ -159,10 +160,25 @@ def test_points_by_hand_alone_count(course: Place) -> None:
 def test_extra_points_count_in_feedback_as_they_do_in_the_gradebook(
     course: Place, lesson: Lesson
 ) -> None:
-    changed(course, lambda b: setattr(b.find_grade("test-double", SLUG, SLUG, "bob"), "extra_credit", 1.0))  # fmt: skip
+    def more(book: Gradebook) -> None:
+        book.find_grade("test-double", SLUG, SLUG, "bob").extra_credit = 1.0
+
+    changed(course, more)
     (page,) = feedback.write_pages(course, lesson, "bob")
     assert "5.5 of 6 points" in text_of(page.read_text())
     assert (row_of(course, "bob").score, table(course, lesson)["bob"]["double"]) == (5.5, "3")
+
+
+def test_points_by_hand_count_in_the_reports_numbers(course: Place, lesson: Lesson) -> None:
+    def by_hand(book: Gradebook) -> None:
+        for student in ("ada", "bob"):
+            grade = book.find_grade("test-flatten", SLUG, SLUG, student)
+            grade.manual_score = 4.0
+
+    changed(course, by_hand)
+    view = view_of(course, lesson)
+    assert view.centre == (1.0, 1.0)
+    assert [one.ease for one in view.measures] == [1.0, 1.0]
 
 
 def test_a_grade_that_did_not_reach_the_gradebook_is_stale_everywhere(
@@ -207,7 +223,7 @@ def _untouched() -> list[object]:
     stub = "# YOUR CODE HERE\nraise NotImplementedError()"
     cells = answered()["cells"]
     for cell in cells:
-        source, begin, rest = cell["source"].partition("    ### BEGIN SOLUTION")
+        source, begin, _ = cell["source"].partition("    ### BEGIN SOLUTION")
         if begin:
             cell["source"] = source + "    " + stub.replace("\n", "\n    ")
     return cells
