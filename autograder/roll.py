@@ -145,7 +145,7 @@ def roll(course: Place, lesson: Lesson) -> tuple[Row, ...]:
 def cautions(lesson: Lesson, rows: Sequence[Row]) -> list[str]:
     """What whoever uses the points of `rows` has to know, a line each."""
     alone = [row.student for row in rows if not row.explained]
-    behind = [row.student for row in rows if row.unentered and not (row.newer or row.unfinished)]
+    behind = [row.student for row in rows if row.unentered]
     found = []
     if alone:
         found.append(

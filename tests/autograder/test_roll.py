@@ -195,6 +195,17 @@ def test_a_grade_that_did_not_reach_the_gradebook_is_stale_everywhere(
     assert row_of(course, "bob").status == "graded"
 
 
+def test_whoever_gets_no_page_amid_a_regrade_is_named(
+    course: Place, lesson: Lesson, capsys: Captured
+) -> None:
+    Journal(course.state).begin(SLUG, ["bob"])
+    with GradebookWriter(course) as books:
+        books.mark_stale(SLUG, ["bob"])
+    assert row_of(course, "bob").unfinished
+    assert feedback.run(course.root, (lesson,), student="bob") == 1
+    assert f"run `autograder grade {SLUG}`: bob" in capsys.readouterr().err
+
+
 def test_what_stock_nbgrader_graded_is_exported_and_explained_as_far_as_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
