@@ -94,7 +94,8 @@ def run(
     else:
         for slug, paths in written.items():
             print(f"{slug}: {len(paths)} pages")
-        print(*(f"the first one: {page}" for page in pages[:1]))
+        for page in pages[:1]:
+            print(f"the first one: {page}")
     for line in (line for lesson, rows in rolls for line in cautions(lesson, rows)):
         print(line, file=sys.stderr)
     return 0 if len(pages) == sum(len(rows) for _, rows in rolls) else 1
