@@ -88,10 +88,11 @@ def run(
     worksheet: Path | None = None,
     match: Sequence[str] = (),
     zone: tzinfo | None = None,
+    db: str | None = None,
     as_json: bool = False,
 ) -> int:
     """Collect and print what became of everything; 0 where all was taken, else 1."""
-    where = place(course)
+    where = place(course, db=db)
     roster = read_roster(where, worksheet=worksheet, chosen=match, zone=zone)
     with Progress(sys.stderr) as progress:
         found = collect(where, archive, lessons, roster, progress=progress)

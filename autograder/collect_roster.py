@@ -7,8 +7,6 @@ one, nobody is guessed.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -16,19 +14,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from sqlalchemy.engine import make_url
-
-from autograder.bookkeeping import ROSTER
 from autograder.collect_names import Owner, letters, plain_letters
-from autograder.errors import AutograderError, UsageError, did_you_mean
-from autograder.gradebook import GradebookWriter
+from autograder.errors import UsageError, did_you_mean
+from autograder.gradebook import GradebookReader, NoGradebook
 from autograder.place import Place
+from autograder.roster import ROSTER, RosterError, read_table
 
 _DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
-
-
-class RosterError(AutograderError):
-    """A list of students cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -154,20 +146,6 @@ def known_students(course: Place) -> dict[str, Student]:
     return {one.id: one for one in (*_of_gradebook(course), *_of_file(course.root / ROSTER))}
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    """The lines of a CSV file by its headings; raises `RosterError` where it cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RosterError(
-            f"cannot be read: {getattr(error, 'strerror', None) or error}",
-            place=str(path),
-            remedy="Save it as CSV in UTF-8, with commas.",
-        ) from error
-    return [{str(k): str(v or "").strip() for k, v in row.items() if k} for row in rows]
-
-
 def _of_file(path: Path) -> list[Student]:
     if not path.is_file():
         return []
@@ -184,12 +162,12 @@ def _of_file(path: Path) -> list[Student]:
 
 
 def _of_gradebook(course: Place) -> list[Student]:
-    """The students of the gradebook; a file that is not there yet is not made."""
-    url = make_url(course.db_url)
-    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+    """The students of the gradebook; one that is not there yet is not made."""
+    try:
+        with GradebookReader(course) as gradebook:
+            return [Student(id_, *names) for id_, names in gradebook.names().items()]
+    except NoGradebook:
         return []
-    with GradebookWriter(course) as gradebook:
-        return [Student(id_, *names) for id_, names in gradebook.names().items()]
 
 
 def _participants(path: Path, zone: tzinfo | None) -> list[Participant]:

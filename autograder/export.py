@@ -12,7 +12,7 @@ from autograder.journal import write_bytes
 from autograder.lessons import Exercise, Lesson
 from autograder.place import place
 from autograder.records import NOT_ATTEMPTED, Status
-from autograder.roll import Row, roll
+from autograder.roll import Row, cautions, roll
 from autograder.wording import points
 
 _ABOUT = ("student", "last_name", "first_name", "lesson", "status", "score", "max")
@@ -24,15 +24,18 @@ def run(
 ) -> int:
     """Write a CSV file a lesson below report/, or to `out`; `-` prints."""
     where = place(course, db=db)
-    if out is not None:
-        text = "\n".join(grades_csv(lesson, roll(where, lesson)) for lesson in lessons)
-        if str(out) == "-":
-            sys.stdout.write(text)
-        else:
-            _write(out, text)
-        return 0
-    for lesson in lessons:
-        _write(where.report / f"{lesson.slug}.csv", grades_csv(lesson, roll(where, lesson)))
+    rolls = [(lesson, roll(where, lesson)) for lesson in lessons]
+    tables = [grades_csv(lesson, rows) for lesson, rows in rolls]
+    if str(out) == "-":
+        sys.stdout.write("\n".join(tables))
+    elif out is not None:
+        _write(out, "\n".join(tables))
+    else:
+        for lesson, table in zip(lessons, tables, strict=True):
+            _write(where.report / f"{lesson.slug}.csv", table)
+    for lesson, rows in rolls:
+        for line in cautions(lesson, rows):
+            print(line, file=sys.stderr)
     return 0
 
 

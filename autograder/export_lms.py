@@ -23,7 +23,7 @@ from autograder.export import inert
 from autograder.journal import write_bytes
 from autograder.lessons import Lesson
 from autograder.place import Place, place
-from autograder.roll import Row, roll
+from autograder.roll import Row, cautions, roll
 from autograder.wording import points
 
 LmsFormat = Literal["moodle", "canvas"]
@@ -59,6 +59,8 @@ def run(
             path = out or where.report / f"{lesson.slug}-{form}.csv"
             write_bytes(path, text.encode("utf-8"))
             print(path)
+        for line in cautions(lesson, rows):
+            print(line, file=sys.stderr)
         for line in without_points(rows):
             print(f"{lesson.slug}: without points: {line}", file=sys.stderr)
         for line in unread(rows):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,8 @@ from markupsafe import Markup
 
 from autograder.errors import UnknownStudent, did_you_mean
 from autograder.explain import Explanation, explain, explanations, ranked, section_cells, telling
-from autograder.gradebook import GradebookWriter, Standing
-from autograder.intake import find_submissions
-from autograder.journal import Journal, write_bytes
+from autograder.gradebook import Standing
+from autograder.journal import write_bytes
 from autograder.lessons import Exercise, Lesson
 from autograder.notebooks import RawCell, grader
 from autograder.pages import markdown, plain, render
@@ -26,6 +26,7 @@ from autograder.pictures import picture_of
 from autograder.place import Place, place
 from autograder.records import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.regions import HIDDEN, RegionError, split_regions
+from autograder.roll import Row, cautions, roll
 from autograder.wording import TO_LEARNER, counts, is_unread, state_of
 
 REMOVED = "[a line of a hidden test was removed here]"
@@ -71,39 +72,59 @@ class SectionView:
 
 
 def run(
-    course: Path, lessons: tuple[Lesson, ...], *, student: str | None = None, as_json: bool = False
+    course: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    student: str | None = None,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> int:
-    """Write the pages of everyone who was graded, and print their paths."""
-    where = place(course)
-    written = {lesson.slug: write_pages(where, lesson, student) for lesson in lessons}
-    pages = [page for paths in written.values() for page in paths]
-    if not pages:
+    """Write the pages of everyone who was graded, and print their paths.
+
+    0, or 1 where somebody gets no page because the gradebook does not hold their grade as it is.
+    """
+    where = place(course, db=db)
+    rolls = [(lesson, graded_rows(where, lesson, student)) for lesson in lessons]
+    if not any(rows for _, rows in rolls):
         raise nobody(where, lessons, student)
+    written = {lesson.slug: _write(where, lesson, _settled(rows)) for lesson, rows in rolls}
+    pages = [page for paths in written.values() for page in paths]
     if as_json:
         print(json.dumps([{"page": str(page)} for page in pages], indent=1))
-        return 0
-    for slug, paths in written.items():
-        print(f"{slug}: {len(paths)} pages")
-    print(f"the first one: {pages[0]}")
-    return 0
+    else:
+        for slug, paths in written.items():
+            print(f"{slug}: {len(paths)} pages")
+        for page in pages[:1]:
+            print(f"the first one: {page}")
+    for line in (line for lesson, rows in rolls for line in cautions(lesson, rows)):
+        print(line, file=sys.stderr)
+    return 0 if len(pages) == sum(len(rows) for _, rows in rolls) else 1
 
 
 def write_pages(course: Place, lesson: Lesson, student: str | None = None) -> list[Path]:
     """Write the pages of `lesson`, of one student or of all; their paths."""
-    records = Journal(course.state).records(lesson.slug)
-    chosen = [one for one in records if student in (None, one.student)]
-    if not chosen:
-        return []
-    with GradebookWriter(course) as gradebook:
-        standings = gradebook.standings(lesson.slug)
-    current = {one.student: one.digest for one in find_submissions(course, (lesson,))}
+    return _write(course, lesson, _settled(graded_rows(course, lesson, student)))
+
+
+def graded_rows(course: Place, lesson: Lesson, student: str | None = None) -> list[Row]:
+    """Those who have a grade in `lesson`, or the one of them who is asked for, by student."""
+    rows = (row for row in roll(course, lesson) if row.record is not None)
+    return sorted((row for row in rows if student in (None, row.student)), key=lambda r: r.student)
+
+
+def _settled(rows: Iterable[Row]) -> list[Row]:
+    """Those whose points the next `grade` does not change by itself; no learner is told others."""
+    return [row for row in rows if not row.unentered]
+
+
+def _write(course: Place, lesson: Lesson, rows: Iterable[Row]) -> list[Path]:
     known = explanations(course.root, lesson)
     paths = []
-    for record in chosen:
-        path = course.feedback(record.student, lesson.slug) / f"{lesson.slug}.html"
-        cells = executed(course, record)
-        stale = current.get(record.student, record.submission_digest) != record.submission_digest
-        page = page_of(record, lesson, known, cells, standings.get(record.student), stale=stale)
+    for row in rows:
+        assert row.record is not None
+        path = course.feedback(row.student, lesson.slug) / f"{lesson.slug}.html"
+        cells = executed(course, row.record)
+        page = page_of(row.record, lesson, known, cells, row.standing, stale=row.newer)
         write_bytes(path, page.encode("utf-8", "replace"))
         paths.append(path)
     return paths
@@ -266,8 +287,7 @@ def executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
 
 def nobody(course: Place, lessons: tuple[Lesson, ...], student: str | None) -> UnknownStudent:
     """The error that says that nobody, or not this student, was graded."""
-    journal = Journal(course.state)
-    known = sorted({one.student for lesson in lessons for one in journal.records(lesson.slug)})
+    known = sorted({row.student for lesson in lessons for row in graded_rows(course, lesson)})
     who = f"student '{student}' has" if student else "nobody has"
     return UnknownStudent(
         f"{who} a grade in {', '.join(one.slug for one in lessons)}."

@@ -69,10 +69,11 @@ def run(
     lms: Lms,
     *,
     student: str | None = None,
+    db: str | None = None,
     as_json: bool = False,
 ) -> int:
     """Write the pages and pack them, a zip a lesson; print who is left out, and why."""
-    where = place(course)
+    where = place(course, db=db)
     if not [page for lesson in lessons for page in write_pages(where, lesson, student)]:
         raise nobody(where, lessons, student)
     packed = [pack(where, lesson, lms, student) for lesson in lessons]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from autograder.address import check_address
 from autograder.ahead import Ahead
 from autograder.autograded import NotWritten, write_autograded
 from autograder.errors import AutograderError, UsageError
@@ -30,17 +31,21 @@ from autograder.simulated import sandbox_for
 from autograder.tables import grades_json, grades_table, plain
 
 if TYPE_CHECKING:
-    from autograder.gradebook import GradebookError
+    from autograder.bookkeeping import Books
 
 RunnerChoice = Literal["engine", "stock"]
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What a run leaves: the records, and the gradebook's trouble where it could not be written."""
+    """What a run leaves: the records, and the gradebook's trouble where it could not be written.
+
+    `news` says what changed in the gradebook for submissions that were not run.
+    """
 
     records: tuple[SubmissionRecord, ...]
-    trouble: GradebookError | None = None
+    trouble: AutograderError | None = None
+    news: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ def run(
     with contextlib.closing(executor), Progress(sys.stderr) as progress:
         graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
     print((grades_json if as_json else grades_table)(graded.records))
+    for line in graded.news:
+        print(line, file=sys.stderr)
     if graded.trouble is not None:
         raise graded.trouble
     return 0 if all(record.status is Status.GRADED for record in graded.records) else 1
@@ -91,14 +98,16 @@ def grade(
 ) -> Graded:
     """Grade what has to be graded; the records of all `submissions`, old and new."""
     progress, journal = progress or Progress(None), Journal(course.state)
+    check_address(course)  # now, and not after hours of grading
     with only_grader(course.state):
         lessons = {one.lesson.slug: one.lesson for one in submissions}
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
-        done, trouble = _carry_out(course, journal, plans, runner, progress)
+        done, books = _carry_out(course, journal, plans, runner, progress)
     records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
     records |= {(one.lesson, one.student): one for one in done}
-    return Graded(tuple(records[one.lesson.slug, one.student] for one in submissions), trouble)
+    chosen = tuple(records[one.lesson.slug, one.student] for one in submissions)
+    return Graded(chosen, books.trouble, tuple(books.news))
 
 
 def choose_runner(
@@ -176,8 +185,8 @@ def _carry_out(
     plans: Sequence[Plan],
     runner: Runner,
     progress: Progress,
-) -> tuple[list[SubmissionRecord], GradebookError | None]:
-    """The records that came, all entered, and the gradebook's trouble, where it made any."""
+) -> tuple[list[SubmissionRecord], Books]:
+    """The records that came, all entered, and the books, which say what went wrong there."""
     names = {plan.lesson.slug: [one.student for one in plan.due] for plan in plans}
     gone = {slug: _gone(course, journal, slug) for slug in names}
     runs = {slug: journal.begin(slug, due, gone[slug]) for slug, due in names.items() if due}
@@ -189,7 +198,7 @@ def _carry_out(
 
         with Books(course) as books:
             for plan in plans:
-                books.open(plan.lesson, plan.settled, names[plan.lesson.slug])
+                books.open(plan.lesson, _settled(journal, plan), names[plan.lesson.slug])
             for outcome in outcomes:
                 submission = waiting.pop((outcome.record.lesson, outcome.record.student))
                 record = _keep(course, journal, submission, outcome, runs[outcome.record.lesson])
@@ -198,7 +207,14 @@ def _carry_out(
                 done.append(record)
         for plan in plans:
             journal.finish(plan.lesson.slug, gone[plan.lesson.slug])
-        return done, books.trouble
+        return done, books
+
+
+def _settled(journal: Journal, plan: Plan) -> list[SubmissionRecord]:
+    """Every record of the lesson that holds, also of those whom this run was not asked for."""
+    due, digest = journal.due(plan.lesson.slug), plan.lesson.digest
+    records = journal.records(plan.lesson.slug)
+    return [one for one in records if one.student not in due and one.source_digest == digest]
 
 
 def _gone(course: Place, journal: Journal, slug: str) -> frozenset[str]:

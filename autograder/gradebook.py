@@ -8,36 +8,57 @@ their commits only flush and the rows of a submission appear all together or not
 from __future__ import annotations
 
 import contextlib
-import csv
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import nbgrader.api
 from alembic.script import ScriptDirectory
 from nbgrader.api import (
+    Assignment,
     BaseCell,
     Grade,
     Gradebook,
     InvalidEntry,
-    MissingEntry,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.dbutil import ALEMBIC_DIR
-from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+from sqlalchemy.orm import scoped_session, selectinload, sessionmaker
 
+from autograder.address import check_address, database_file
 from autograder.errors import AutograderError
 from autograder.gradebook_damage import RESTORE, is_damaged, never_empty
 from autograder.lessons import Lesson
+from autograder.penalties import Change, LatePolicy, seconds_late
 from autograder.place import Place
-from autograder.records import ExerciseRecord, Status, SubmissionRecord
+from autograder.records import ExerciseRecord, SubmissionRecord
+from autograder.roster import Extensions, read_table
+from autograder.standing import (
+    NEEDS_PERSON,
+    Standing,
+    auto_points,
+    comment_on,
+    is_doubtful,
+    standing_of,
+    utc_of,
+)
 
-# A person has to look before these count; the gradebook says so with needs_manual_grade.
-NEEDS_PERSON = frozenset({Status.MALFORMED, Status.TAMPERED, Status.INFRASTRUCTURE})
+__all__ = [
+    "NEEDS_PERSON",
+    "GradebookError",
+    "GradebookReader",
+    "GradebookWriter",
+    "Mark",
+    "NoGradebook",
+    "Standing",
+    "auto_points",
+    "explained",
+]
 
 
 _KEPT = "Nothing is lost: the journal keeps what was graded, the next `grade` enters it."
@@ -47,24 +68,8 @@ class GradebookError(AutograderError):
     """The gradebook cannot be opened, read or written."""
 
 
-@dataclass(frozen=True)
-class Standing:
-    """What the gradebook says of one submission, manual grades and penalties included."""
-
-    student: str
-    auto: Mapping[str, float | None]  # grade cell -> points of the grader; None = not graded
-    points: Mapping[str, float]  # grade cell -> points that count
-    manual: frozenset[str]  # grade cells whose points a person gave
-    waiting: frozenset[str]  # grade cells that wait for a person
-    comments: Mapping[str, str]  # answer cell -> what a person wrote
-    penalty: float
-    seconds_late: float
-    submitted_at: str | None
-
-    @property
-    def score(self) -> float:
-        """The points that count, the late penalty taken off."""
-        return max(0.0, sum(self.points.values()) - self.penalty)
+class NoGradebook(GradebookError):
+    """There is no gradebook at that address; only `grade` makes one."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +80,18 @@ class Mark:
     comment: str | None
 
 
-class GradebookWriter:
-    """An open gradebook; close it, or use it in a `with` statement."""
+class GradebookReader:
+    """An open gradebook that is only read; close it, or use it in a `with` statement."""
 
     def __init__(self, course: Place) -> None:
-        """Open the gradebook of `course`, and create it where there is none."""
+        """Open the gradebook of `course`; raises `NoGradebook` where there is none."""
+        check_address(course)
         self._course = course
-        self._cells: dict[str, dict[str, str]] = {}  # notebook id -> cell id -> name
-        self._late = AssignLatePenalties(config=course.config)
-        self._late.log.setLevel(logging.ERROR)  # lateness stands in the gradebook and the report
-        self._late.init_plugin()
-        with explained(course), never_empty(course), _version_found_here():
-            self._gradebook = Gradebook(course.db_url, course.course_id)
+        self._policy = LatePolicy(course.config)
+        with explained(course), never_empty(course):
+            self._gradebook = self._opened(course)
 
-    def __enter__(self) -> GradebookWriter:
+    def __enter__(self) -> Self:
         """Give the open gradebook."""
         return self
 
@@ -100,15 +103,66 @@ class GradebookWriter:
         """Give the connections back."""
         self._gradebook.close()
 
-    def enrol(self, roster: Path) -> None:
-        """Add or update the students of a CSV with the columns id, first_name, last_name, email."""
-        with roster.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.DictReader(file) if row.get("id")]
+    def standings(self, lesson: str) -> dict[str, Standing]:
+        """Student → what the gradebook holds of `lesson`."""
+        with explained(self._course):
+            found = {
+                one.student_id: standing_of(one, lesson, self._penalty_due(one, lesson))
+                for one in self._submissions(lesson)
+            }
+            self._gradebook.db.rollback()  # ends the read, so that nobody waits for us
+            return found
+
+    def names(self) -> dict[str, tuple[str, str]]:
+        """Student → first and last name, empty where the gradebook has none."""
+        with explained(self._course):
+            people = self._gradebook.students
+            found = {one.id: (one.first_name or "", one.last_name or "") for one in people}
+            self._gradebook.db.rollback()
+            return found
+
+    def _submissions(self, lesson: str) -> list[SubmittedAssignment]:
+        """The rows of `lesson`, with what belongs to them in a few queries for all."""
+        notebooks = selectinload(SubmittedAssignment.notebooks)
+        rows = self._gradebook.db.query(SubmittedAssignment).join(Assignment)
+        return list(
+            rows.filter(Assignment.name == lesson).options(
+                notebooks.selectinload(SubmittedNotebook.grades),
+                notebooks.selectinload(SubmittedNotebook.comments),
+            )
+        )
+
+    def _penalty_due(self, submission: SubmittedAssignment, lesson: str) -> float:
+        grades = (g for n in submission.notebooks if n.name == lesson for g in n.grades)
+        score, seconds = sum(one.score or 0.0 for one in grades), seconds_late(submission)
+        return self._policy.penalty(submission.student_id, score, seconds) or 0.0
+
+    @staticmethod
+    def _opened(course: Place) -> Gradebook:
+        return _Existing(course)
+
+
+class GradebookWriter(GradebookReader):
+    """An open gradebook to write to; close it, or use it in a `with` statement."""
+
+    def __init__(self, course: Place) -> None:
+        """Open the gradebook of `course`, and create it where there is none."""
+        super().__init__(course)
+        self._cells: dict[str, dict[str, str]] = {}  # notebook id -> cell id -> name
+        self._extensions: dict[str, Extensions] = {}
+
+    def enrol(self, roster: Path, extensions: Mapping[str, Extensions] | None = None) -> None:
+        """Add or update the students of a CSV with the columns id, first_name, last_name, email.
+
+        `extensions` are theirs for each lesson; a lesson without keeps those of the gradebook.
+        """
+        rows = [row for row in read_table(roster) if row.get("id")]
         known = ("first_name", "last_name", "email", "lms_user_id")
         with self._transaction() as gradebook:
             for row in rows:
                 facts = {key: row[key] for key in known if row.get(key)}
                 gradebook.update_or_create_student(row["id"], **facts)
+        self._extensions = dict(extensions or {})
 
     def write(self, record: SubmissionRecord, lesson: Lesson) -> None:
         """Enter `record`: student, submission, points and comments, in one transaction.
@@ -117,11 +171,11 @@ class GradebookWriter:
         """
         with self._transaction() as gradebook:
             gradebook.update_or_create_student(record.student)
-            time = {"timestamp": record.submitted_at} if record.submitted_at else {}
             with gradebook.db.no_autoflush:  # nbgrader builds the rows before it adds them
                 submission = gradebook.update_or_create_submission(
-                    record.lesson, record.student, **time
+                    record.lesson, record.student, timestamp=utc_of(record.submitted_at)
                 )
+            self._extend(submission)
             notebook = next(one for one in submission.notebooks if one.name == record.lesson)
             names = self._names_of_cells(notebook)
             by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
@@ -129,7 +183,7 @@ class GradebookWriter:
             for grade in notebook.grades:
                 _enter_points(grade, by_cell.get(names[grade.cell_id]))
             for comment in notebook.comments:
-                comment.auto_comment = _comment_on(by_answer.get(names[comment.cell_id]))
+                comment.auto_comment = comment_on(by_answer.get(names[comment.cell_id]))
             gradebook.db.flush()
             self._penalise(submission, notebook)
 
@@ -163,24 +217,24 @@ class GradebookWriter:
                     said.manual_comment = mark.comment
         return frozenset(marks.keys() - found.keys())
 
-    def standings(self, lesson: str) -> dict[str, Standing]:
-        """Student → what the gradebook holds of `lesson`."""
-        with explained(self._course):
-            try:
-                assignment = self._gradebook.find_assignment(lesson)
-            except MissingEntry:
-                return {}
-            found = {one.student_id: _standing(one, lesson) for one in assignment.submissions}
-            self._gradebook.db.rollback()  # ends the read, so that nobody waits for us
-            return found
+    def penalise(self, lesson: str, leave: Iterable[str] = ()) -> list[Change]:
+        """Give everyone the extension and the late penalty that hold now; which ones changed.
 
-    def names(self) -> dict[str, tuple[str, str]]:
-        """Student → first and last name, empty where the gradebook has none."""
-        with explained(self._course):
-            people = self._gradebook.students
-            found = {one.id: (one.first_name or "", one.last_name or "") for one in people}
-            self._gradebook.db.rollback()
-            return found
+        Nothing is run for it.  Those to `leave` are graded anew, and get theirs then.
+        """
+        left, changes = frozenset(leave), []
+        with self._transaction():
+            for submission in self._submissions(lesson):
+                if submission.student_id in left:
+                    continue
+                self._extend(submission)
+                due = self._penalty_due(submission, lesson)
+                standing = standing_of(submission, lesson, due)
+                if not standing.penalty_holds:
+                    for notebook in (one for one in submission.notebooks if one.name == lesson):
+                        self._penalise(submission, notebook)
+                    changes.append(Change(submission.student_id, standing.penalty, due))
+        return changes
 
     def _names_of_cells(self, notebook: SubmittedNotebook) -> dict[str, str]:
         # Read once: asking each grade and comment for its cell is a query each.
@@ -191,16 +245,27 @@ class GradebookWriter:
             known = self._cells[notebook.notebook_id] = {row.id: row.name for row in found}
         return known
 
+    def _extend(self, submission: SubmittedAssignment) -> None:
+        """Give the extension of the roster, where it has a column for this lesson.
+
+        Without a due date it waits: nbgrader adds the two, whether there is one or not, and fails.
+        """
+        wanted = self._extensions.get(submission.name, {})
+        if submission.student_id in wanted and submission.assignment.duedate is not None:
+            submission.extension = wanted[submission.student_id]
+
     def _penalise(self, submission: SubmittedAssignment, notebook: SubmittedNotebook) -> None:
         notebook.late_submission_penalty = None
-        seconds = submission.total_seconds_late
-        if seconds <= 0:
-            return
-        self._gradebook.db.refresh(notebook)
-        plugin, score = self._late.plugin_inst, notebook.score
-        penalty = plugin.late_submission_penalty(submission.student_id, score, seconds)
-        if penalty is not None:
-            notebook.late_submission_penalty = min(max(0.0, penalty), score)
+        seconds = seconds_late(submission)
+        if seconds > 0:
+            self._gradebook.db.refresh(notebook)
+            student, score = submission.student_id, notebook.score
+            notebook.late_submission_penalty = self._policy.penalty(student, score, seconds)
+
+    @staticmethod
+    def _opened(course: Place) -> Gradebook:
+        with _version_found_here():
+            return Gradebook(course.db_url, course.course_id)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Gradebook]:
@@ -218,44 +283,34 @@ class GradebookWriter:
                 )
 
 
-def auto_points(exercise: ExerciseRecord | None) -> float | None:
-    """The points that the grader itself gives; None where it cannot know."""
-    if exercise is None or exercise.status is Status.INFRASTRUCTURE:
-        return None
-    return None if exercise.manual and exercise.attempted else exercise.score
-
-
 def _enter_points(grade: Grade, exercise: ExerciseRecord | None) -> None:
     grade.auto_score = auto_points(exercise)
-    doubtful = exercise is not None and exercise.status in NEEDS_PERSON
     given = grade.manual_score is not None  # by a person, for an answer that may have changed
-    grade.needs_manual_grade = doubtful or given or grade.auto_score is None
+    grade.needs_manual_grade = is_doubtful(exercise) or given or grade.auto_score is None
 
 
-def _comment_on(exercise: ExerciseRecord | None) -> str | None:
-    if exercise is None:
-        return None
-    if exercise.status is Status.GRADED and not exercise.attempted:
-        return "No response."  # nbgrader's own words
-    status = [] if exercise.status is Status.GRADED else [f"{exercise.status}."]
-    return " ".join([*status, *exercise.notes]) or None
+class _Existing(Gradebook):
+    """A gradebook that is there already; nbgrader's own constructor would make one."""
+
+    def __init__(self, course: Place) -> None:
+        make_url(course.db_url)  # an address that is none has an explanation of its own
+        file = database_file(course)
+        if file is not None and not file.exists():
+            raise _nothing_at(course)
+        self.engine = create_engine(course.db_url, future=True)
+        self.db = scoped_session(sessionmaker(bind=self.engine, future=True))
+        self.course_id, self.authenticator = course.course_id, None
+        if not inspect(self.engine).has_table(SubmittedAssignment.__tablename__):
+            self.close()
+            raise _nothing_at(course)
 
 
-def _standing(submission: SubmittedAssignment, lesson: str) -> Standing:
-    notebooks = [one for one in submission.notebooks if one.name == lesson]
-    grades = [grade for one in notebooks for grade in one.grades]
-    comments = [comment for one in notebooks for comment in one.comments]
-    time = submission.timestamp
-    return Standing(
-        student=submission.student_id,
-        auto={one.name: one.auto_score for one in grades},
-        points={one.name: one.score or 0.0 for one in grades},
-        manual=frozenset(one.name for one in grades if one.manual_score is not None),
-        waiting=frozenset(one.name for one in grades if one.needs_manual_grade),
-        comments={one.name: one.manual_comment for one in comments if one.manual_comment},
-        penalty=sum(one.late_submission_penalty or 0.0 for one in notebooks),
-        seconds_late=submission.total_seconds_late,
-        submitted_at=time.isoformat() if time else None,
+def _nothing_at(course: Place) -> NoGradebook:
+    return NoGradebook(
+        "there is no gradebook here",
+        place=_address(course.db_url),
+        remedy="Run `autograder grade`, which makes it, also anew from the journal. If the grades "
+        "are elsewhere, add --db URL.",
     )
 
 

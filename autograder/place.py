@@ -30,11 +30,13 @@ class Place:
     """One course directory.
 
     `config` is the course's own nbgrader configuration, so that its directory names, database
-    and late penalties hold for `autograder` as they do for `nbgrader`.
+    and late penalties hold for `autograder` as they do for `nbgrader`.  `db_told` is set where a
+    person named the gradebook for this one command.
     """
 
     root: Path
     config: Config
+    db_told: bool = False
 
     @property
     def coursedir(self) -> CourseDirectory:
@@ -92,8 +94,11 @@ class Place:
         return str(self.config.CourseDirectory.get(name) or default)
 
 
-def place(root: Path, *, db: str | None = None) -> Place:
-    """The course directory at `root`; `db` replaces the database its configuration names."""
+def place(root: Path, *, db: str | None = None, told: bool = True) -> Place:
+    """The course directory at `root`; `db` replaces the database its configuration names.
+
+    `told` is false where `db` comes from a program's own configuration and not from a person.
+    """
     root = root.resolve()
     own_programs_first()
     skip_unused_grammar()
@@ -110,7 +115,17 @@ def place(root: Path, *, db: str | None = None) -> Place:
     config.CourseDirectory.root = str(root)
     if db:
         config.CourseDirectory.db_url = db
-    return Place(root=root, config=config)
+    elif "db_url" in config.CourseDirectory:
+        config.CourseDirectory.db_url = _from_root(str(config.CourseDirectory.db_url), root)
+    return Place(root=root, config=config, db_told=bool(db) and told)
+
+
+def _from_root(url: str, root: Path) -> str:
+    """`url` with a file named from the course directory, whose configuration names it."""
+    start, _, name = url.partition("sqlite:///")
+    if start or not name or name.startswith((":", "file:")):
+        return url
+    return f"sqlite:///{root / name}"
 
 
 def _load(root: Path) -> Config:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from autograder.measures import (
 from autograder.pages import render
 from autograder.place import Place, place
 from autograder.records import Status
-from autograder.roll import Row, roll
+from autograder.roll import NOT_HANDED_IN, Row, cautions, roll
 from autograder.wording import STATUS_WORDS, points
 
 _SHORT = {
@@ -95,7 +96,12 @@ class LessonView:
     @property
     def absent(self) -> tuple[Row, ...]:
         """Those who handed nothing in."""
-        return tuple(row for row in self.rows if row.record is None)
+        return tuple(row for row in self.rows if row.status == NOT_HANDED_IN)
+
+    @property
+    def unexplained(self) -> tuple[Row, ...]:
+        """Those whose points the gradebook alone knows; they have no checks."""
+        return tuple(row for row in self.rows if not row.explained)
 
 
 def run(
@@ -111,7 +117,7 @@ def run(
     Prints their paths, or with `as_json` the numbers too.
     """
     where = place(course, db=db)
-    views = [view for lesson in lessons if (view := view_of(where, lesson)).handed_in]
+    views = [view for lesson in lessons if (view := view_of(where, lesson)).heat]
     if not views:
         raise UsageError(
             f"nothing was graded of {', '.join(one.slug for one in lessons)}",
@@ -130,20 +136,22 @@ def run(
         print(json.dumps(about, indent=1, ensure_ascii=False))
     else:
         print("\n".join(map(str, [target, *tables])))
+    for line in (line for view in views for line in cautions(view.lesson, view.rows)):
+        print(line, file=sys.stderr)
     return 0
 
 
 def view_of(course: Place, lesson: Lesson) -> LessonView:
     """Everything the report says of one lesson."""
     rows = roll(course, lesson)
-    records = [row.record for row in rows if row.record is not None]
+    records = [record for row in rows if (record := row.counted) is not None]
     shares = [share(one) for one in judged(records)]
     beliefs = belief_measures(records, explanations(course.root, lesson))
     ordered = sorted(rows, key=lambda row: (-(row.score or 0.0), row.last_name, row.student))
     return LessonView(
         lesson=lesson,
         rows=rows,
-        handed_in=len(records),
+        handed_in=sum(row.status != NOT_HANDED_IN for row in rows),
         centre=middle(shares),
         bars=bars(histogram(shares)),
         measures=exercise_measures(lesson, records),
@@ -171,6 +179,7 @@ def _numbers(view: LessonView) -> dict[str, object]:
         "median": median,
         "need_a_person": [row.student for row in view.to_look_at],
         "to_read": dict(view.unread),
+        "from_gradebook_alone": [row.student for row in view.unexplained],
         "exercises": [
             {"id": one.exercise.name, "mean": one.ease, "discrimination": one.discrimination}
             for one in view.measures

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from autograder.records import ExerciseRecord, Status, SubmissionRecord
 
 TO_LEARNER = {
@@ -66,6 +68,16 @@ def points(value: float) -> str:
     ('2', '2.5', '0.33')
     """
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def named(learners: Sequence[str], most: int = 10) -> str:
+    """`learners` in one line, which names the first of them.
+
+    >>> named(["ada", "bob", "cleo"], most=2)
+    'ada, bob and 1 more'
+    """
+    more = len(learners) - most
+    return ", ".join(learners[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def counts(record: SubmissionRecord | ExerciseRecord) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from autograder.commands.options import add_course, add_json
+from autograder.commands.options import add_course, add_db, add_json
 from autograder.errors import UsageError
 from autograder.lessons import select_lessons
 
@@ -39,11 +39,6 @@ def add_commands(commands: Commands) -> None:
         "changes nothing",
     )
     parser.add_argument(
-        "--db",
-        metavar="URL",
-        help="the gradebook, sqlite:///… or postgresql://… (default: the course's own)",
-    )
-    parser.add_argument(
         "--lesson",
         nargs="+",
         default=[],
@@ -53,6 +48,7 @@ def add_commands(commands: Commands) -> None:
     )
     _add_matching(parser)
     add_course(parser)
+    add_db(parser)
     add_json(parser, "what became of every file")
     parser.set_defaults(run=_collect)
 
@@ -99,6 +95,7 @@ def _collect(options: argparse.Namespace) -> int:
         worksheet=options.worksheet,
         match=options.match,
         zone=options.timezone,
+        db=options.db,
         as_json=options.as_json,
     )
 

@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.options import add_course, add_json, add_lessons, chosen, positive
+from autograder.commands.options import (
+    add_course,
+    add_db,
+    add_json,
+    add_lessons,
+    chosen,
+    positive,
+)
 
 if TYPE_CHECKING:
     from autograder.commands.options import Commands
@@ -33,7 +40,7 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument(
         "--jobs", type=positive, metavar="N", help="submissions at a time (default: one a core)"
     )
-    _add_db(parser)
+    add_db(parser)
     parser.add_argument("--student", metavar="ID", help="grade this learner alone")
     parser.add_argument("--regrade", action="store_true", help="run everything again")
     parser.add_argument(
@@ -88,6 +95,7 @@ def _add_feedback(commands: Commands) -> None:
         help="also pack the pages into report/ as this LMS takes them back, for learners whose "
         "archive was collected",
     )
+    add_db(parser)
     add_json(parser, "the paths")
     parser.set_defaults(run=_feedback)
 
@@ -95,13 +103,15 @@ def _add_feedback(commands: Commands) -> None:
 def _feedback(options: argparse.Namespace) -> int:
     from autograder import exchange, feedback, feedback_lms, place
 
-    lessons, about = chosen(options), {"student": options.student, "as_json": options.as_json}
+    lessons = chosen(options)
+    about = {"student": options.student, "db": options.db, "as_json": options.as_json}
     if options.lms:
         code = feedback_lms.run(options.course, lessons, options.lms, **about)
     else:
         code = feedback.run(options.course, lessons, **about)
     for lesson in lessons:
-        exchange.accompany_pages(place.place(options.course), lesson, options.student)
+        where = place.place(options.course, db=options.db)
+        exchange.accompany_pages(where, lesson, options.student)
     return code
 
 
@@ -115,7 +125,7 @@ def _add_report(commands: Commands) -> None:
     add_lessons(parser)
     add_course(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: report/ in the course")
-    _add_db(parser)
+    add_db(parser)
     add_json(parser, "the numbers")
     parser.set_defaults(run=_report)
 
@@ -157,7 +167,7 @@ def _add_export(commands: Commands) -> None:
         help="where to; - for standard output (default: a file a lesson in report/); for "
         "--questions a directory (default: report/questions/)",
     )
-    _add_db(parser)
+    add_db(parser)
     parser.set_defaults(run=_export)
 
 
@@ -171,11 +181,3 @@ def _export(options: argparse.Namespace) -> int:
             options.course, chosen(options), options.form, out=options.out, db=options.db
         )
     return export.run(options.course, chosen(options), out=options.out, db=options.db)
-
-
-def _add_db(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--db",
-        metavar="URL",
-        help="the gradebook, sqlite:///… or postgresql://… (default: the course's own)",
-    )

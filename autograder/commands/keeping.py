@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.options import add_course, add_json
+from autograder.commands.options import add_course, add_db, add_json
 from autograder.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,11 +40,7 @@ def add_commands(commands: Commands) -> None:
         help="replace what is there; restoring backs it up first",
     )
     add_course(parser)
-    parser.add_argument(
-        "--db",
-        metavar="URL",
-        help="the gradebook, sqlite:///… or postgresql://… (default: the course's own)",
-    )
+    add_db(parser)
     add_json(parser, "what was kept or brought back")
     parser.set_defaults(run=_backup)
 

@@ -33,6 +33,16 @@ def add_course(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_db(parser: argparse.ArgumentParser) -> None:
+    """Add `--db URL`."""
+    parser.add_argument(
+        "--db",
+        metavar="URL",
+        help="the gradebook, sqlite:///… or postgresql://… (default: what nbgrader_config.py "
+        "says, else gradebook.db in the course)",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`; `what` names what is printed."""
     parser.add_argument("--json", action="store_true", dest="as_json", help=f"print {what} as JSON")

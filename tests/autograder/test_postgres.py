@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
+from sqlalchemy import create_engine, inspect
 
+from autograder import cli
 from autograder.backup import back_up
 from autograder.gradebook import GradebookError, GradebookWriter
 from autograder.place import Place, place
@@ -95,6 +98,52 @@ def test_a_broken_transaction_on_postgresql_leaves_nothing(
         with pytest.raises(ZeroDivisionError):
             books.write(record("cleo"), classroom(course.root)[1])
         assert "cleo" not in books.names()
+
+
+def test_penalties_on_postgresql_follow_the_due_date_and_are_not_rounded(course: Place) -> None:
+    course.config.LateSubmissionPlugin.penalty_method = "zero"
+    third = FakeRunner(lambda job: record(job.student, flatten(10 / 3)))
+    graded(course, third)
+    for due, told in (("2026-01-09", "ada 0 → 3.33, bob 0 → 3.33"), ("2026-01-11", "ada 3.33 → 0")):
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            gradebook.update_or_create_assignment(SLUG, duedate=due)
+        (news,) = graded(course, third).news
+        assert told in news
+        assert graded(course, third).news == ()
+    assert third.ran == ["ada", "bob"]
+
+
+def test_an_extension_on_postgresql_is_honoured(course: Place) -> None:
+    course.config.LateSubmissionPlugin.penalty_method = "zero"
+    (course.root / "students.csv").write_text("id,extension_1\nada,3 days\n")
+    graded(course)
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        gradebook.update_or_create_assignment(SLUG, duedate="2026-01-09")
+    graded(course)
+    with GradebookWriter(course) as books:
+        found = books.standings(SLUG)
+    assert (found["ada"].score, found["bob"].score) == (6.0, 0.0)
+
+
+@pytest.mark.parametrize("command", ["feedback", "report", "export"])
+def test_reading_an_empty_database_makes_no_tables(course: Place, command: str) -> None:
+    words = [command, "--course", str(course.root), "--db", course.db_url]
+    assert cli.main(words) == 1
+    engine = create_engine(course.db_url)
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+
+
+@pytest.mark.parametrize("command", ["feedback", "report", "export"])
+def test_every_command_reads_postgresql_and_none_takes_a_file_for_it(
+    course: Place, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graded(course)
+    words = [command, "--course", str(course.root)]
+    assert cli.main(words) == 2
+    assert "the grades of this course are in postgresql://teacher@" in capsys.readouterr().err
+    assert cli.main([*words, "--db", course.db_url]) == 0
+    assert not (course.root / "gradebook.db").exists()
 
 
 def test_a_server_that_is_not_there_is_an_error_with_its_remedy(tmp_path: Path) -> None:

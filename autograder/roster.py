@@ -1,0 +1,96 @@
+"""`students.csv`: who is in the class, and who has more time for a lesson.
+
+A column `extension_04` or `extension_04-memory-layout` holds the learners' extensions for that
+lesson, such as `2 days` or `1 week 12 hours`; an empty cell means none.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from autograder.errors import AutograderError, did_you_mean
+
+ROSTER = "students.csv"
+_EXTENSION = "extension_"
+_SPAN = re.compile(r"(\d+(?:\.\d+)?) *(weeks?|w|days?|d|hours?|h|minutes?|min)\b[ ,]*", re.I)
+_UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
+_LONGEST = timedelta(weeks=520)  # ten years; far longer ones end no calendar holds
+
+Extensions = Mapping[str, timedelta | None]
+"""Student → more time than the others have; None where the roster gives none."""
+
+
+class RosterError(AutograderError):
+    """A list of students cannot be read."""
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """The lines of a CSV file by its headings; raises `RosterError` where it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RosterError(
+            f"cannot be read: {getattr(error, 'strerror', None) or error}",
+            place=str(path),
+            remedy="Save it as CSV in UTF-8, with commas.",
+        ) from error
+    return [{str(k): str(v or "").strip() for k, v in row.items() if k} for row in rows]
+
+
+def read_extensions(path: Path, slugs: Iterable[str]) -> dict[str, Extensions]:
+    """Lesson → its extensions, for the lessons that have a column in the roster at `path`.
+
+    Raises `RosterError` for a column that names no lesson and a cell that is no span of time: a
+    slip there would cost somebody points.
+    """
+    if not path.is_file():
+        return {}
+    rows, known = [row for row in read_table(path) if row.get("id")], tuple(slugs)
+    columns = [name for name in (rows[0] if rows else {}) if name.lower().startswith(_EXTENSION)]
+    return {
+        _lesson_of(name, known, path): {row["id"]: _span(row, name, path) for row in rows}
+        for name in columns
+    }
+
+
+def _lesson_of(column: str, slugs: tuple[str, ...], path: Path) -> str:
+    word = column[len(_EXTENSION) :].lower()
+    for slug in slugs:
+        if word in (slug, slug[:2], slug[:2].lstrip("0"), slug[3:]):
+            return slug
+    raise RosterError(
+        f"the column '{column}' names no lesson.{did_you_mean(word, slugs)}",
+        place=str(path),
+        remedy=f"Write {_EXTENSION} and one of {', '.join(slugs)}, or its number.",
+    )
+
+
+def _span(row: Mapping[str, str], column: str, path: Path) -> timedelta | None:
+    """The span of time in a cell.
+
+    >>> _span({"id": "ada", "extension_4": "1 week 12h"}, "extension_4", Path("students.csv"))
+    datetime.timedelta(days=7, seconds=43200)
+    """
+    text = row[column]
+    total = _total(_SPAN.findall(text))
+    if _SPAN.sub("", text).strip() or total > _LONGEST:
+        raise RosterError(
+            f"the {column} of {row['id']} is no span of time: '{text}'",
+            place=str(path),
+            remedy="Write a number and a unit, such as '2 days' or '12 hours'; nothing for none.",
+        )
+    return total or None
+
+
+def _total(parts: Iterable[tuple[str, str]]) -> timedelta:
+    try:
+        spans = (timedelta(**{_UNITS[unit[0].lower()]: float(n)}) for n, unit in parts)
+        return sum(spans, timedelta())
+    except OverflowError:
+        return timedelta.max
