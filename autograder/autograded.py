@@ -60,8 +60,9 @@ def write_autograded(
         raise _told(error, directory) from error
     except JournalError as error:
         _remove(new)
-        cause = error.__cause__
-        raise _told(cause, directory) if isinstance(cause, OSError) else error from error
+        if isinstance(error.__cause__, OSError):
+            raise _told(error.__cause__, directory) from error
+        raise
     return directory / f"{record.lesson}.ipynb"
 
 
@@ -148,7 +149,8 @@ def _forget_unfinished(folder: Path) -> None:
 def _remove(path: Path) -> None:
     """Remove a folder as far as that goes; nbgrader copies rights too, also those of a learner."""
     for folder, folders, _ in os.walk(path):
-        for one in folders:
-            with contextlib.suppress(OSError):
-                os.chmod(os.path.join(folder, one), stat.S_IRWXU, follow_symlinks=False)
+        for one in (os.path.join(folder, name) for name in folders):
+            if not os.path.islink(one):
+                with contextlib.suppress(OSError):
+                    os.chmod(one, stat.S_IRWXU)
     shutil.rmtree(path, ignore_errors=True)

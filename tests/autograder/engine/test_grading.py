@@ -352,9 +352,7 @@ def numbers():
 """
 
 
-def test_a_file_that_may_not_be_read_is_not_held_against_the_learner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_may_not_be_read_is_not_held_against_the_learner(tmp_path: Path) -> None:
     job = hand_in(tmp_path, write_lesson(tmp_path, exam_cells()), exam_cells())
     os.rename(job.notebook, job.notebook.with_name("elsewhere"))
     os.mkdir(job.notebook)
