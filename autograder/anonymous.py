@@ -43,7 +43,7 @@ class Pseudonyms:
 
     def _digest(self, parts: tuple[str, ...]) -> bytes:
         # Each part with its length: ("ab", "c") must not be ("a", "bc").
-        raw = [part.encode("utf-8", "surrogateescape") for part in parts]
+        raw = [part.encode("utf-8", "surrogatepass") for part in parts]
         message = b"".join(len(one).to_bytes(8, "big") + one for one in raw)
         return hmac.new(self.key, message, hashlib.sha256).digest()
 

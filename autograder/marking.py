@@ -121,7 +121,8 @@ def _answer(
 
 def _text(cell: RawCell) -> str:
     """What the learner wrote; pictures in it can be seen in formgrader only."""
-    pictures = sorted(cell.get("attachments") or {})
+    attached = cell.get("attachments")
+    pictures = sorted(attached) if isinstance(attached, dict) else []
     note = f"\n\n[with a picture, which formgrader shows: {', '.join(pictures)}]"
     return str(cell.get("source", "")) + (note if pictures else "")
 

@@ -193,6 +193,17 @@ def test_a_picture_in_an_answer_is_said_to_be_there() -> None:
     assert marking._text(cell) == "see\n\n[with a picture, which formgrader shows: drawing.png]"
 
 
+def test_an_answer_of_any_characters_stops_nobodys_sheet(course: Place) -> None:
+    words(course.root, "eve", "half a pair \ud83d and \x00 and \x1b[31m")
+    graded(course, Keeps())
+    path = fill(exported(course), lambda line: {"points": "1"})
+    assert (taken(course, path).taken[0].entered, len(rows(path))) == (4, 4)
+
+
+def test_attachments_that_are_no_mapping_are_no_pictures() -> None:
+    assert marking._text({"source": "see", "attachments": ["x"]}) == "see"
+
+
 def test_a_lesson_without_questions_in_words_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
