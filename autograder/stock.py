@@ -31,6 +31,7 @@ from autograder.errors import LessonError
 from autograder.folder import look_through, not_readable, read_start, shown_name
 from autograder.intake import NOTEBOOK_LIMIT_NBYTES
 from autograder.lessons import Exercise, Lesson
+from autograder.points import points_of
 from autograder.records import (
     ExerciseRecord,
     RecordError,
@@ -223,7 +224,7 @@ def _exercise(exercise: Exercise, notebook: NotebookNode) -> ExerciseRecord:
     if _timed_out(cell) or _timed_out(_cell(notebook, exercise.answer_id)):
         note = "A cell of this exercise ran too long and was stopped."
         return ExerciseRecord(exercise.name, Status.TIMEOUT, 0.0, exercise.points, notes=(note,))
-    points = float(determine_grade(cell)[0] or 0.0)
+    points = points_of(cell.outputs, exercise.points)
     table, notes = _table(exercise, cell)
     return ExerciseRecord(
         id=exercise.name,

@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import IO, Any, Literal
 
 from autograder.errors import AutograderError
+from autograder.points import PointsRefused, points_of
 from autograder.records import ExerciseRecord, RecordError
 
 Ended = Literal["finished", "timeout", "died"]
@@ -150,15 +151,16 @@ class _Server:
 
 def _read_result(reply: dict[str, Any], trial: Trial) -> TrialResult:
     test_error = reply["errors"][2]
-    record = None
-    if reply["table"] is not None:
-        try:
+    record, points = None, 0.0
+    try:
+        points = points_of(_outputs(reply), trial.points)
+        if reply["table"] is not None:
             record = ExerciseRecord.from_table(reply["table"], isolated=False)
-        except RecordError as error:
-            test_error = f"RecordError: {error}"
+    except (PointsRefused, RecordError) as error:
+        test_error = f"{type(error).__name__}: {error}"
     return TrialResult(
         ended=reply["ended"],
-        points=_stock_points(reply, trial.points),
+        points=points if reply["ended"] == "finished" else 0.0,
         record=record,
         setup_error=reply["errors"][0],
         answer_error=reply["errors"][1],
@@ -167,11 +169,13 @@ def _read_result(reply: dict[str, Any], trial: Trial) -> TrialResult:
     )
 
 
-def _stock_points(reply: dict[str, Any], most: float) -> float:
-    """Return what nbgrader's determine_grade makes of the outputs of a test cell."""
-    if reply["ended"] != "finished" or reply["errors"][2] or reply["stderr"]:
-        return 0.0
-    try:
-        return float(reply["value"]) if reply["value"] is not None else most
-    except ValueError:
-        return most
+def _outputs(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    """The outputs of the test cell, as far as its points depend on them."""
+    outputs: list[dict[str, Any]] = []
+    if reply["errors"][2]:
+        outputs.append({"output_type": "error"})
+    if reply["stderr"]:
+        outputs.append({"output_type": "stream", "name": "stderr"})
+    if reply["value"] is not None:
+        outputs.append({"output_type": "execute_result", "data": {"text/plain": reply["value"]}})
+    return outputs

@@ -19,7 +19,6 @@ another cell defines the answer.  A submission has the gravest status of its cel
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -29,6 +28,7 @@ from autograder.engine.life import Lost
 from autograder.engine.outputs import TABLE_KEY, Output
 from autograder.engine.plan import Part, Step
 from autograder.lessons import Exercise
+from autograder.points import PointsRefused, points_of
 from autograder.records import ExerciseRecord, RecordError, Status
 from autograder.regions import stubbed
 
@@ -76,41 +76,14 @@ def notes_of(steps: Iterable[Step], shown: Mapping[int, Shown]) -> tuple[str, ..
     )
 
 
-def points_of(outputs: Iterable[Output], most: float) -> float:
-    """The points that the outputs of a test cell stand for, by nbgrader's rule.
-
-    An error or text on stderr: none.  A last value that is a number: that number.  Otherwise all.
-    Unlike nbgrader, an error counts wherever it stands, so a value published before it is none.
-    """
-    found = list(outputs)
-    if any(_is_failure(output) for output in found):
-        return 0.0
-    for output in found:
-        if output["output_type"] == "execute_result":
-            return _partial(output["data"].get("text/plain"), most)
-    return most
-
-
-def _is_failure(output: Output) -> bool:
-    kind = output["output_type"]
-    return kind == "error" or (kind == "stream" and output["name"] == "stderr")
-
-
-def _partial(text: object, most: float) -> float:
-    try:
-        points = float(str(text))
-    except ValueError:
-        return most
-    if not math.isfinite(points) or points > most:
-        return 0.0  # nbgrader refuses to grade the submission here
-    return points if points >= 0 else most
-
-
 def _tested(exercise: Exercise, test: Step, shown: Shown) -> ExerciseRecord:
     isolated = test.part is Part.TEST
     if shown.lost is not None:
         return _without_points(exercise, shown.lost, isolated=isolated)
-    points = points_of(shown.outputs, exercise.points)
+    try:
+        points = points_of(shown.outputs, exercise.points)
+    except PointsRefused as refusal:
+        return _by_hand(exercise, refusal, isolated=isolated)
     table, notes = _table(shown.outputs, exercise)
     if shown.error and table is None:
         notes = (*notes, f"The test cell ended in {shown.error}.")
@@ -127,6 +100,20 @@ def _tested(exercise: Exercise, test: Step, shown: Shown) -> ExerciseRecord:
         notes=notes,
         attempted=table.attempted if table else True,
         isolated=isolated,
+    )
+
+
+def _by_hand(exercise: Exercise, refusal: PointsRefused, *, isolated: bool) -> ExerciseRecord:
+    """The record of an exercise whose test cell gave no points that can be entered."""
+    note = f"Its test cell {refusal}. A person gives the points."
+    return ExerciseRecord(
+        id=exercise.name,
+        status=Status.GRADED,
+        score=0.0,
+        max=exercise.points,
+        notes=(note,),
+        isolated=isolated,
+        manual=True,
     )
 
 
