@@ -43,7 +43,7 @@ def points_of(outputs: Iterable[Mapping[str, Any]], most: float) -> float:
     return most
 
 
-def _worth(text: object, most: float) -> float:
+def _worth(text: Any, most: float) -> float:
     """The points of a last value that prints as `text`."""
     if not text:
         raise PointsRefused("ended in a value that prints as nothing")

@@ -2,7 +2,9 @@
 
 Cells of the lesson that a learner may not change come from the source, whatever was handed in;
 answers come from the learner, wherever they stand.  An answer cell is found by its grade id, then
-by its cell id, then by what it defines or where it stands.  Nothing is executed here.
+by its cell id, then by what it defines or where it stands.  Where it is missing its stub takes its
+place, unless another cell of the learner defines what it asks for: nothing may overwrite that.
+Nothing is executed here.
 """
 
 from __future__ import annotations
@@ -15,17 +17,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autograder.engine.defining import defined
 from autograder.engine.extras import Extras
 from autograder.notebooks import RawCell, cells_of, grader, is_answer
 from autograder.regions import HIDDEN, RegionError, split_regions, stubbed
 
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_DEFINES = re.compile(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", re.M)
 # What a file of small values becomes in memory is many times its size; text with commas is not.
 _MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
 _MOST_SOURCE_CHARS = 8 * 2**20  # of all cells together
-_STUB_TEXT = "YOUR ANSWER HERE"
+_LOST_WORDS = "*This cell was missing. A person looks for the answer in the rest of the notebook.*"
+_LOST_CODE = "# This cell was missing. What it asks for is looked for in the other cells."
 
 
 class Malformed(Exception):
@@ -38,7 +41,7 @@ class Repaired:
 
     cells: tuple[RawCell, ...]
     notes: tuple[str, ...]
-    missing: frozenset[str]  # grade ids of answers that are not there
+    missing: frozenset[str]  # grade ids of answers that are nowhere
 
 
 def read_submission(raw: bytes) -> dict[str, Any]:
@@ -100,10 +103,13 @@ class _Repair:
 
     def __init__(self, source: list[RawCell], handed_in: list[RawCell]) -> None:
         self._source = [cell for cell in source if belongs_to_lesson(cell)]
-        self._free_ids = {cell.get("id") for cell in source if not belongs_to_lesson(cell)}
+        free = [cell for cell in source if not belongs_to_lesson(cell)]
+        self._free_ids = {cell.get("id") for cell in free}
+        self._free_texts = {_normal(cell["source"]) for cell in free}
         self._cells = handed_in
         self._place: dict[int, int] = {}
         self._taken: set[int] = set()
+        self._elsewhere: set[int] = set()
         self._notes: list[str] = []
         self._extras = Extras()
 
@@ -144,16 +150,18 @@ class _Repair:
         after = [i for n, i in self._place.items() if n > number]
         start, stop = max(before, default=-1) + 1, min(after, default=len(self._cells))
         free = [i for i in range(start, stop) if self._is_candidate(i)]
-        names = set(_defined(wanted["source"]))
+        names = defined(wanted["source"])
         for index in free:
-            if names & set(_defined(self._cells[index]["source"])):
+            if names & defined(self._cells[index]["source"]):
                 return index
         typed = [i for i in free if self._cells[i]["cell_type"] == wanted["cell_type"]]
         return typed[0] if len(typed) == 1 else None
 
     def _is_candidate(self, index: int) -> bool:
         cell = self._cells[index]
-        return index not in self._taken and cell.get("id") not in self._free_ids
+        if index in self._taken or cell.get("id") in self._free_ids:
+            return False
+        return _normal(cell["source"]) not in self._free_texts
 
     def _duplicates(self, by_id: Mapping[str, int]) -> set[int]:
         """Copies of cells that may not be changed; they are left out."""
@@ -171,14 +179,36 @@ class _Repair:
         return copies
 
     def _report_missing(self) -> list[str]:
-        absent = [cell for n, cell in enumerate(self._source) if n not in self._place]
-        for cell in absent:
+        nowhere = []
+        for number, cell in enumerate(self._source):
             name = _grade_id(cell)
-            if is_answer(cell):
-                self._notes.append(f"The answer cell `{name}` is missing; it counts as untouched.")
-            else:
+            if number in self._place:
+                continue
+            if not is_answer(cell):
                 self._notes.append(f"`{name}` was missing and was put back.")
-        return [_grade_id(cell) for cell in absent if is_answer(cell)]
+            elif self._is_defined_elsewhere(cell):
+                self._elsewhere.add(number)
+                self._notes.append(f"`{name}` is missing; what your other cells define counts.")
+            elif grader(cell).get("grade"):
+                self._notes.append(f"`{name}` is missing; a person looks for the answer.")
+            else:
+                nowhere.append(name)
+                self._notes.append(f"The answer cell `{name}` is missing; it counts as untouched.")
+        return nowhere
+
+    def _is_defined_elsewhere(self, model: RawCell) -> bool:
+        """Whether a cell of the learner binds a name that the stub would bind again."""
+        names = defined(_stub(model)) or defined(model["source"])
+        if model["cell_type"] != "code" or not names:
+            return False
+        lessons = {i for n, i in self._place.items() if not is_answer(self._source[n])}
+        own = (cell for i, cell in enumerate(self._cells) if i not in lessons)
+        return any(
+            cell["cell_type"] == "code"
+            and _normal(cell["source"]) not in self._free_texts
+            and names & defined(cell["source"])
+            for cell in own
+        )
 
     def _in_order(self, left_out: set[int]) -> list[RawCell]:
         numbers = {index: number for number, index in self._place.items()}
@@ -221,11 +251,25 @@ class _Repair:
             return _own_cell(self._cells[index], self._notes, self._extras)
         model = self._source[number]
         if index is None:
-            return _fresh(model, _stub(model) if is_answer(model) else model["source"])
+            return _fresh(model, self._put_back(model, number))
         cell = self._cells[index]
         self._note_changes(model, cell)
         text = cell["source"] if is_answer(model) else model["source"]
         return _fresh(model, text)
+
+    def _put_back(self, model: RawCell, number: int) -> str:
+        """The text of a cell that was not handed in.
+
+        What a person grades never looks like an untouched stub: nbgrader asks the person too.
+        """
+        if not is_answer(model):
+            return str(model["source"])
+        if number in self._elsewhere:
+            return _LOST_CODE
+        if not grader(model).get("grade"):
+            return _stub(model)
+        told = _LOST_CODE if model["cell_type"] == "code" else _LOST_WORDS
+        return f"{told}\n\n{_stub(model)}"
 
     def _note_changes(self, model: RawCell, cell: RawCell) -> None:
         name = _grade_id(model)
@@ -272,16 +316,12 @@ def _with_ids(cells: Iterable[RawCell]) -> list[RawCell]:
 
 
 def _stub(model: RawCell) -> str:
-    return stubbed(model["source"]) if model["cell_type"] == "code" else _STUB_TEXT
+    return stubbed(model["source"], words=model["cell_type"] != "code")
 
 
 def _grade_id(cell: RawCell) -> str:
     name = grader(cell).get("grade_id", "")
     return name[:200] if isinstance(name, str) else ""
-
-
-def _defined(source: str) -> list[str]:
-    return [first or second for first, second in _DEFINES.findall(source)]
 
 
 def _normal(source: str) -> str:

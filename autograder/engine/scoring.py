@@ -30,9 +30,8 @@ from autograder.engine.plan import Part, Step
 from autograder.lessons import Exercise
 from autograder.points import PointsRefused, points_of
 from autograder.records import ExerciseRecord, RecordError, Status
-from autograder.regions import stubbed
+from autograder.regions import WORDS_STUB
 
-_TEXT_STUB = "YOUR ANSWER HERE"  # what nbgrader leaves of an answer in words
 # A submission is called after the first of these that one of its cells or exercises got.
 _GRAVEST_FIRST = (
     Status.INFRASTRUCTURE,
@@ -142,8 +141,8 @@ def _with_answer(
 
 
 def _manual(exercise: Exercise, answer: Step | None, shown: Shown) -> ExerciseRecord:
-    stubs = (exercise.answer_source, stubbed(exercise.answer_source), _TEXT_STUB, "")
-    untouched = answer is None or _bare(answer.source) in map(_bare, stubs)
+    stubs = (exercise.stub, *WORDS_STUB, "")  # the model answer itself is an answer
+    untouched = answer is not None and _bare(answer.source) in map(_bare, stubs)
     status = Status(shown.lost.fate) if shown.lost else Status.GRADED
     notes = () if untouched else ("A person grades this answer.",)
     if shown.lost:

@@ -253,3 +253,58 @@ def test_a_cell_id_that_is_a_list_is_replaced() -> None:
     cells[2]["id"] = ["total"]
     result = repair(SOURCE, read_submission(json.dumps(notebook(cells)).encode()))
     assert sources(result)["total"] == MINE
+
+
+# An answer that stands in another cell.
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        f"{MINE}\n\n{TWICE}",
+        f"{MINE}\nif True:\n    twice = lambda x: x * 2",
+        f"{MINE}\nfrom mine import double as twice",
+        f"%matplotlib inline\n{MINE}\n(twice, more) = (lambda x: 2 * x), 3",
+    ],
+    ids=["merged", "nested", "imported", "unpacked"],
+)
+def test_no_stub_overwrites_what_another_cell_of_the_learner_defines(elsewhere: str) -> None:
+    cells = change("total", source=elsewhere)(without("twice")(handed_in()))
+    result = repaired(cells)
+    assert result.missing == frozenset()
+    assert sources(result)["twice"].startswith("# This cell was missing")
+    assert "NotImplementedError" not in sources(result)["twice"]
+    assert result.notes == ("`twice` is missing; what your other cells define counts.",)
+
+
+def test_a_name_that_only_the_lesson_or_the_inside_of_a_function_binds_is_no_answer() -> None:
+    example = code("def twice(x):\n    return 'as an example'", "example")
+    inside = f"{MINE}\ndef other():\n    twice = 2"
+    cells = change("total", source=inside)(without("twice")([*handed_in(), example]))
+    result = repair([*SOURCE, example], notebook(cells))
+    assert result.missing == {"twice"}
+    assert "NotImplementedError" in sources(result)["twice"]
+
+
+ABOUT = {"grade_id": "why", "grade": True, "solution": True, "locked": False, "points": 2}
+WHY = {**words("YOUR ANSWER HERE", "why"), "metadata": {"nbgrader": ABOUT}}
+
+
+@pytest.mark.parametrize("lose", [without("why"), lambda cells: anonymous(without("why")(cells))])
+def test_a_question_in_words_that_is_missing_never_looks_untouched(
+    lose: Callable[[list[Cell]], list[Cell]],
+) -> None:
+    result = repair([*SOURCE, WHY], notebook(lose([*handed_in(), WHY])))
+    text = result.cells[-1]["source"]
+    assert text.startswith("*This cell was missing.")
+    assert "`why` is missing; a person looks for the answer." in result.notes
+    assert "why" not in result.missing
+
+
+def test_words_without_any_mark_are_found_between_the_texts_of_the_lesson() -> None:
+    task, mine = words("### Why?", "why-task"), {**WHY, "source": "Because it is shared."}
+    end = words("## Summary", "summary")
+    cells = anonymous([*handed_in(), task, mine, end])
+    result = repair([*SOURCE, task, WHY, end], notebook(cells))
+    found = [c for c in result.cells if c["metadata"].get("nbgrader", {}).get("grade_id") == "why"]
+    assert [cell["source"] for cell in found] == ["Because it is shared."]
