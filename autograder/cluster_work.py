@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -30,6 +30,8 @@ from autograder.runner import Job, Outcome
 
 if TYPE_CHECKING:
     from autograder.engine import EngineRunner, Limits
+
+_ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,33 @@ class Orders:
 @cache
 def edition() -> dict[str, str]:
     """What must be the same on every machine: Python, torch, Dask and the code that grades."""
-    code = hashlib.sha256()
-    for name in ("course", "autograder.engine"):
-        spec = find_spec(name)  # found, not imported: `course` would bring torch
-        folder = Path(spec.origin).parent if spec and spec.origin else Path()
-        for path in sorted(folder.rglob("*.py")):
-            code.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return {
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "torch": _version_of("torch"),
         "distributed": _version_of("distributed"),
-        "the course's code": code.hexdigest()[:12],
+        "the course's code": code_digest(map(_folder_of, ("course", "autograder")))[:12],
     }
+
+
+def code_digest(folders: Iterable[Path]) -> str:
+    """A digest of the Python files below `folders`: their places, their lengths, their bytes.
+
+    Banks of answers are left out: they grade nobody, and a worker need not have them.
+    """
+    code = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            name = path.relative_to(folder)
+            if name.parts[0] != _ANSWERS:
+                content = path.read_bytes()
+                code.update(f"{folder.name}/{name.as_posix()}\0{len(content)}\0".encode())
+                code.update(content)
+    return code.hexdigest()
+
+
+def _folder_of(package: str) -> Path:
+    spec = find_spec(package)  # found, not imported: `course` would bring torch
+    return Path(spec.origin).parent if spec and spec.origin else Path()
 
 
 def _version_of(package: str) -> str:

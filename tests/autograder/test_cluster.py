@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,9 +20,10 @@ from typing import Any
 import pytest
 from distributed import KilledWorker, LocalCluster
 
+import autograder
 from autograder import cluster_work
 from autograder.cluster import ClusterError, ClusterRunner, _refuse_other_version, _Task
-from autograder.cluster_work import Orders, edition, pack_lesson
+from autograder.cluster_work import Orders, code_digest, edition, pack_lesson
 from autograder.engine import EngineRunner, Limits
 from autograder.errors import UsageError
 from autograder.grade import choose_runner
@@ -212,6 +214,33 @@ def test_a_worker_with_another_torch_says_what_it_has_and_what_it_should() -> No
     assert problem is not None
     assert f"torch is {edition()['torch']}, not 1.0" in problem.cause
     assert cluster_work._other_edition(edition()) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["lessons", "notebooks", "regions", "records", "points", "engine/plan"]
+)
+def test_a_worker_whose_grader_differs_in_any_module_has_another_edition(
+    tmp_path: Path, name: str
+) -> None:
+    here = Path(autograder.__file__).parent
+    there = tmp_path / "autograder"
+    shutil.copytree(here, there, ignore=shutil.ignore_patterns("__pycache__"))
+    assert code_digest([there]) == code_digest([here])
+    with (there / f"{name}.py").open("a") as file:
+        file.write("# changed\n")
+    assert code_digest([there]) != code_digest([here])
+
+
+def test_a_worker_without_the_answers_has_the_same_edition(tmp_path: Path) -> None:
+    here = Path(autograder.__file__).parent
+    there = tmp_path / "autograder"
+    shutil.copytree(here, there, ignore=shutil.ignore_patterns("__pycache__", "answers"))
+    assert code_digest([there]) == code_digest([here])
+
+
+def test_the_edition_is_that_of_course_and_autograder_together() -> None:
+    folders = [Path(autograder.__file__).parent.parent / "course", Path(autograder.__file__).parent]
+    assert edition()["the course's code"] == code_digest(folders)[:12]
 
 
 def test_stock_nbgrader_does_not_travel() -> None:

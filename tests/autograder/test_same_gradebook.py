@@ -1,4 +1,4 @@
-"""Learners who move, merge or lose cells get from the engine what nbgrader's own autograde gives."""
+"""Learners who merge, move or lose cells get from the engine what nbgrader autograde gives."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CLASS: dict[str, Callable[[], Notebook]] = {
 
 @pytest.fixture(scope="module")
 def books(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, Any]]]:
-    """What the engine and nbgrader entered: student → cell → points and whether a person is asked."""
+    """What was entered: student → cell → points, and whether a person is asked."""
     own_programs_first()
     ours = tiny.build(tmp_path_factory.mktemp("ours"))
     (ours / "gradebook.db").write_bytes(empty_gradebook())
