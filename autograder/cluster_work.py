@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from autograder.errors import AutograderError
-from autograder.lessons import Lesson, read_lesson
+from autograder.lessons import Lesson, read_lesson, shared_templates
 from autograder.runner import Job, Outcome
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ def pack_lesson(lesson: Lesson) -> bytes:
     """The source notebook and its data files as one zip, the same bytes for the same files."""
     root, packed = lesson.source.parent, io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in (lesson.source, *lesson.data_files):
-            about = zipfile.ZipInfo(path.relative_to(root).as_posix())  # dated 1980, always
+        shared = shared_templates(lesson.source) if lesson.has_autotests else ()
+        for path in (lesson.source, *lesson.data_files, *shared):
+            name = path.name if path in shared else path.relative_to(root).as_posix()
+            about = zipfile.ZipInfo(name)  # dated 1980, always
             archive.writestr(about, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 

@@ -10,7 +10,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,6 +30,8 @@ from autograder.notebooks import (
 from autograder.regions import stubbed
 
 TEST_PREFIX = "test-"
+AUTOTEST = "AUTOTEST"  # how nbgrader marks a test that it writes itself
+_TEMPLATES = "autotests.yml"
 _SLUG = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
 _IGNORED = {"__pycache__", ".ipynb_checkpoints", ".DS_Store"}
 
@@ -72,7 +74,9 @@ class Exercise:
 class Lesson:
     """A lesson as it stands in its source notebook.
 
-    `digest` changes whenever the notebook or one of its data files does.
+    `digest` changes whenever the notebook or one of its data files does.  `has_autotests` says that
+    nbgrader has tests to write out; `tests` are the cells with them, by grade id: see
+    `autograder.autotests`.
     """
 
     slug: str
@@ -83,6 +87,8 @@ class Lesson:
     sections: Mapping[str, str]  # anchor -> heading, in the order of the notebook
     data_files: tuple[Path, ...]
     digest: str
+    has_autotests: bool = False
+    tests: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -91,7 +97,10 @@ class Lesson:
 
     def cells(self) -> list[RawCell]:
         """The cells of the source notebook, read anew, each with its source as one string."""
-        return cells_of(read_notebook(self.source))
+        cells = cells_of(read_notebook(self.source))
+        for cell in cells if self.tests else ():
+            cell["source"] = self.tests.get(grader(cell).get("grade_id", ""), cell["source"])
+        return cells
 
     def exercise(self, name: str) -> Exercise:
         """The exercise `name`; raises `LessonError` naming those that exist."""
@@ -155,6 +164,7 @@ def read_lesson(path: Path) -> Lesson:
     notebook = read_notebook(path)
     cells = cells_of(notebook)
     data = data_files(path.parent)
+    has_autotests = any(AUTOTEST in cell["source"] for cell in cells)
     return Lesson(
         slug=path.stem,
         number=int(path.stem[:2]),
@@ -163,7 +173,8 @@ def read_lesson(path: Path) -> Lesson:
         exercises=_exercises(cells),
         sections=_sections(cells),
         data_files=data,
-        digest=_digest(path, data),
+        digest=_digest(path, data, shared_templates(path) if has_autotests else ()),
+        has_autotests=has_autotests,
     )
 
 
@@ -174,6 +185,21 @@ def data_files(directory: Path) -> tuple[Path, ...]:
         for path in sorted(directory.rglob("*"))
         if path.is_file() and path.suffix != ".ipynb" and not _IGNORED & set(path.parts)
     )
+
+
+def autotest_templates(source: Path) -> Path | None:
+    """The templates by which nbgrader writes the automatic tests of the lesson at `source`.
+
+    They lie beside the notebook, or in the course directory for all lessons.
+    """
+    found = (folder / _TEMPLATES for folder in (source.parent, source.parents[2]))
+    return next((path for path in found if path.is_file()), None)
+
+
+def shared_templates(source: Path) -> tuple[Path, ...]:
+    """The templates for automatic tests, where they are none of the lesson's own files."""
+    found = autotest_templates(source)
+    return (found,) if found and found.parent != source.parent else ()
 
 
 def beside_course(course: Path, package: str, name: str) -> Path | None:
@@ -287,11 +313,11 @@ def _sections(cells: list[RawCell]) -> dict[str, str]:
     return {anchor(text): text for text in found}
 
 
-def _digest(path: Path, data: tuple[Path, ...]) -> str:
+def _digest(path: Path, data: tuple[Path, ...], shared: tuple[Path, ...] = ()) -> str:
     total = hashlib.sha256()
-    for one in (path, *data):
+    for one in (path, *data, *shared):
         content = one.read_bytes()
-        name = one.relative_to(path.parent).as_posix()
+        name = one.name if one in shared else one.relative_to(path.parent).as_posix()
         total.update(f"{name}\0{len(content)}\0".encode())
         total.update(content)
     return total.hexdigest()

@@ -12,6 +12,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import is_grade
 
+from autograder.autotests import with_autotests
 from autograder.gradebook import GradebookError, explained
 from autograder.lessons import Lesson
 from autograder.place import Place
@@ -25,6 +26,7 @@ def register(lesson: Lesson, course: Place) -> None:
     resources = {
         "nbgrader": {"notebook": lesson.slug, "assignment": lesson.slug, "db_url": course.db_url},
         "unique_key": lesson.slug,
+        "metadata": {"path": str(lesson.source.parent), "name": lesson.slug},
     }
     notebook = prepared(lesson, course, resources)
     with explained(course), Gradebook(course.db_url, course.course_id) as gradebook:
@@ -48,6 +50,9 @@ def register(lesson: Lesson, course: Place) -> None:
 def prepared(lesson: Lesson, course: Place, resources: Mapping[str, object]) -> NotebookNode:
     """The source notebook after nbgrader's own steps, up to the one that saves its cells."""
     notebook = nbformat.read(lesson.source, as_version=4)
+    tests = with_autotests(lesson).tests
+    for cell in notebook.cells if tests else ():
+        cell.source = tests.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
     for step in GenerateAssignment(coursedir=course.coursedir, config=course.config).preprocessors:
         if step is SaveCells:
             break

@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import json
 import logging
-import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.autotests import copy_source, with_autotests
 from autograder.environment import own_programs_first
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons import Lesson, all_lessons
@@ -95,13 +95,13 @@ def class_editions(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="autograder-release-") as name:
         root = Path(name)
         for lesson in lessons:
-            shutil.copytree(lesson.source.parent, root / "source" / lesson.slug)
+            copy_source(lesson, root / "source" / lesson.slug)
             _generate(root, course, lesson)
             notebook = f"{lesson.slug}/{lesson.slug}.ipynb"
             files[notebook] = stable_bytes(read_notebook(root / RELEASE / notebook))
             for data in lesson.data_files:
                 files[f"{lesson.slug}/{_beside(lesson, data)}"] = data.read_bytes()
-            refuse_leaks(lesson, files[notebook])
+            refuse_leaks(with_autotests(lesson), files[notebook])
     return files
 
 

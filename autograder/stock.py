@@ -11,12 +11,14 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for_any
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
+from autograder.autotests import copy_source, with_autotests
 from autograder.engine.repair import Malformed, read_submission, repair
 from autograder.errors import LessonError
 from autograder.folder import look_through, not_readable, read_start, shown_name
@@ -61,13 +64,14 @@ class StockRunner:
         """One outcome a job, as soon as it is there."""
         with (
             tempfile.TemporaryDirectory(prefix="stock-") as scratch,
-            ProcessPoolExecutor(self.jobs, get_context("spawn"), _begin_worker) as pool,
+            ProcessPoolExecutor(self.jobs, get_context("spawn"), _begin_worker, (scratch,)) as pool,
         ):
             running: dict[Future[Outcome], Job] = {}
-            for job in jobs:
+            for job in (replace(one, lesson=with_autotests(one.lesson)) for one in jobs):
                 while len(running) > self.jobs:
                     yield from _finished(running)
-                work = _Work(job, _template(job.lesson, Path(scratch)), self.cell_limit_s)
+                template = _template(job.lesson, Path(scratch))
+                work = _Work(job, template, scratch, self.cell_limit_s)
                 running[pool.submit(grade_one, work)] = job
             while running:
                 yield from _finished(running)
@@ -77,6 +81,7 @@ class StockRunner:
 class _Work:
     job: Job
     template: Path  # a course directory in which the lesson is registered
+    scratch: str  # where to write
     cell_limit_s: int
 
 
@@ -91,7 +96,7 @@ def grade_one(work: _Work) -> Outcome:
     except OSError as error:
         found, reason = not_readable(shown_name(job.notebook.name), error)
         return _unrun(job, Status(found), begun, reason)
-    with tempfile.TemporaryDirectory(prefix="submission-") as folder:
+    with tempfile.TemporaryDirectory(prefix="submission-", dir=work.scratch) as folder:
         root = Path(folder) / "course"
         shutil.copytree(work.template, root)
         _hand_in(job, notebook, root)
@@ -120,14 +125,28 @@ def _unrun(job: Job, status: Status, begun: float, *reasons: str) -> Outcome:
     return unrun(job, status, *reasons, seconds=seconds, sandboxed=False, runner="stock")
 
 
-def _begin_worker() -> None:
+def _begin_worker(scratch: str) -> None:
     """Let kernels import this `course`, and silence them: what matters is returned."""
+    threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     packages = str(Path(__file__).resolve().parents[1])
     path = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [packages, path]))
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 2)
     os.close(sink)
+
+
+def _end_with_parent(scratch: str) -> None:
+    """End this process, and what it wrote, where the one that hands out the work was killed.
+
+    The queue of a pool never says so: each worker holds both of its ends.  Kernels see for
+    themselves that this process is gone.
+    """
+    parent = parent_process()
+    if parent is not None:
+        wait_for_any([parent.sentinel])
+        shutil.rmtree(scratch, ignore_errors=True)
+        os._exit(1)
 
 
 def _finished(running: dict[Future[Outcome], Job]) -> Iterator[Outcome]:
@@ -144,7 +163,7 @@ def _finished(running: dict[Future[Outcome], Job]) -> Iterator[Outcome]:
 def _template(lesson: Lesson, scratch: Path) -> Path:
     root = scratch / f"{lesson.slug}-{lesson.digest[:12]}"
     if not root.is_dir():
-        shutil.copytree(lesson.source.parent, root / "source" / lesson.slug)
+        copy_source(lesson, root / "source" / lesson.slug)
         answer = _api(root).generate_assignment(lesson.slug)
         if not answer["success"]:
             raise LessonError(

@@ -54,6 +54,7 @@ class Walls:
 def become_init(plumbing: Plumbing, walls: Walls, live: Callable[[int], None]) -> NoReturn:
     """Turn this fresh fork of the zygote into a submission's init; `live` runs in its child."""
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         if walls.sandbox:
             _build(walls)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.engine import kernel
 from autograder.engine.frames import FrameError, Kind
 from autograder.engine.life import Fate, Line, Lost
 from autograder.engine.limits import Limits, limit_memory
@@ -60,10 +61,11 @@ class Checker:
         """Fork it from this process, which has the course loaded and runs no learner code."""
         self._limits, self._listener = limits, listener
         ours, theirs = socket.socketpair()
+        worker = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
             ours.close()
-            _be_checker(theirs.fileno(), shell, folder, limits)
+            _be_checker(theirs.fileno(), shell, folder, limits, worker)
         theirs.close()
         self._channel = Channel(ours)
 
@@ -146,10 +148,12 @@ def _test_run(
     return TestRun(shown, end["error"], end["count"], lost, end["memory"])
 
 
-def _be_checker(channel: int, shell: Shell, folder: str, limits: Limits) -> None:
+def _be_checker(channel: int, shell: Shell, folder: str, limits: Limits, worker: int) -> None:
     from autograder.engine.checker import check
 
     try:
+        # It holds copies of the worker's lines: what waits for their end would wait for ever.
+        kernel.die_with_parent(worker)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         limit_memory(limits)
         check(channel, shell, folder, limits.text_chars)

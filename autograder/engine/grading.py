@@ -76,9 +76,13 @@ class Grader:
         *,
         sandbox: bool = True,
         hide: Iterable[Path] = (),
+        scratch: Path | None = None,
     ) -> None:
-        """`shell` is a prepared one; `zygote` may still be starting. Raises `SandboxError`."""
-        self._scratch = tempfile.mkdtemp(prefix="grader-")
+        """`shell` is a prepared one; `zygote` may still be starting. Raises `SandboxError`.
+
+        `scratch` is a directory that somebody removes even where this process is killed.
+        """
+        self._scratch = tempfile.mkdtemp(prefix="grader-", dir=scratch)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
         self.listener = Listener()
@@ -185,7 +189,9 @@ class Grader:
         self._zygote.close()
         if self._own is not None:
             self._own.close()
-        self._own = Zygotes(self._limits, sandbox=self._sandbox, hide=self._hide)
+        self._own = Zygotes(
+            self._limits, sandbox=self._sandbox, hide=self._hide, scratch=self._scratch
+        )
         (self._zygote,) = self._own.each
 
 

@@ -16,6 +16,7 @@ _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
 _DETACH = 2
 _DUMPABLE, _NO_NEW_PRIVS, _PARENT_DEATH, _CAP_DROP, _AMBIENT = 4, 38, 1, 24, 47
 _AMBIENT_CLEAR = 4
+_SUBREAPER = 36
 _SECCOMP, _FILTER_MODE = 22, 2
 _LAST_CAPABILITY = 40
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -80,9 +81,20 @@ def set_dumpable(on: bool) -> None:
     _checked(_libc.prctl(_DUMPABLE, int(on), 0, 0, 0), "PR_SET_DUMPABLE")
 
 
-def die_with_parent() -> None:
-    """Have the kernel kill this process when the thread that started it ends."""
-    _checked(_libc.prctl(_PARENT_DEATH, _SIGKILL, 0, 0, 0), "PR_SET_PDEATHSIG")
+def die_with_parent(parent: int, how: int = _SIGKILL) -> None:
+    """Have the kernel send signal `how` to this process when the thread that started it ends.
+
+    `parent` is the process of that thread.  Where it has ended before the kernel was told, this
+    process ends here: nobody else would end it.
+    """
+    _checked(_libc.prctl(_PARENT_DEATH, how, 0, 0, 0), "PR_SET_PDEATHSIG")
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever processes below this one lose theirs."""
+    _checked(_libc.prctl(_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")
 
 
 class _CapabilityHead(ctypes.Structure):

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from autograder.autotests import with_autotests
 from autograder.engine.allowance import make_room
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import ONE_THREAD, bubblewrap
@@ -88,7 +91,7 @@ class EngineRunner:
 
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
-        waiting = iter(jobs)
+        waiting = map(_with_tests, jobs)
         busy = self._busy = {}
         try:
             self._fill(busy, waiting)
@@ -164,6 +167,10 @@ class EngineRunner:
             self.close()
 
 
+def _with_tests(job: Job) -> Job:
+    return replace(job, lesson=with_autotests(job.lesson))
+
+
 @dataclass
 class _Task:
     worker: _Worker
@@ -183,11 +190,12 @@ class _Nursery:
         own = {"PYTHONPATH": paths, "NBGRADER_EXECUTION": "autograde"}
         own |= ONE_THREAD
         own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+        self._scratch = Path(tempfile.gettempdir(), f"grader-{uuid.uuid4().hex}")
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "autograder.engine.worker"),
-                Orders(numbers, limits, sandbox, hide).as_text(),
+                Orders(numbers, limits, sandbox, hide, self._scratch).as_text(),
             ],
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,
@@ -214,6 +222,7 @@ class _Nursery:
             self._process.wait(_END_S)
         self._process.kill()
         self._process.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
         self._log.close()
 
 

@@ -99,6 +99,7 @@ def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()
         "controls": list(controls),
         "limits": asdict(limits),
         "sandbox": True,
+        "parent": 0,
         "uid": UNPRIVILEGED_UID if root else None,
         "keep": [str(path) for path in shown if path.is_relative_to("/tmp")],
     }
@@ -128,6 +129,7 @@ def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
         "controls": list(controls),
         "limits": asdict(limits),
         "sandbox": False,
+        "parent": os.getpid(),
         "uid": None,
         "keep": [],
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import socket
 import sys
 import time
@@ -36,27 +37,41 @@ class Orders:
     limits: Limits
     sandbox: bool
     hide: tuple[Path, ...]
+    scratch: Path  # made here; whoever outlives the others removes it
 
     def as_text(self) -> str:
         """The argument that starts them."""
-        return json.dumps({**asdict(self), "hide": [str(path) for path in self.hide]})
+        return json.dumps(asdict(self), default=str)
 
     @classmethod
     def read(cls, text: str) -> Orders:
         """The orders in that argument."""
         data = json.loads(text)
         hide = tuple(Path(path) for path in data["hide"])
-        return cls(tuple(data["controls"]), Limits(**data["limits"]), data["sandbox"], hide)
+        controls, limits = tuple(data["controls"]), Limits(**data["limits"])
+        return cls(controls, limits, data["sandbox"], hide, Path(data["scratch"]))
 
 
 def main() -> None:
     """Start the workers and wait for their ends."""
     gc.disable()  # nothing that is imported becomes garbage; the workers turn it on again
     orders = Orders.read(sys.argv[1])
+    orders.scratch.mkdir(mode=0o700)
+    try:
+        _outlive_workers(orders)
+    finally:
+        shutil.rmtree(orders.scratch, ignore_errors=True)
+
+
+def _outlive_workers(orders: Orders) -> None:
     skip_unused_grammar()
     try:
         zygotes = Zygotes(  # they load torch while this process does too
-            orders.limits, len(orders.controls), sandbox=orders.sandbox, hide=orders.hide
+            orders.limits,
+            len(orders.controls),
+            sandbox=orders.sandbox,
+            hide=orders.hide,
+            scratch=str(orders.scratch),
         )
         shell = _prepared_shell()
         check_memory(orders.limits)
@@ -64,10 +79,14 @@ def main() -> None:
         for control in orders.controls:
             Connection(control).send(error)
         return
-    workers = []
+    if all(map(_is_alone, orders.controls)):  # killed, or interrupted, while all of this started
+        zygotes.close()
+        return
+    workers, own = [], os.getpid()
     for control, zygote in zip(orders.controls, zygotes.each, strict=True):
         workers.append(os.fork())
         if workers[-1] == 0:
+            kernel.die_with_parent(own)
             _close([one for one in orders.controls if one != control])
             _close([one.control.fileno() for one in zygotes.each if one is not zygote])
             _work(control, orders, shell, zygote)
@@ -81,7 +100,6 @@ def main() -> None:
 def _work(control: int, orders: Orders, shell: Any, zygote: Zygote) -> NoReturn:
     """Be one worker until the main process goes away."""
     try:
-        kernel.die_with_parent()
         gc.enable()
         _serve(Connection(control), orders, shell, zygote)
         os._exit(0)
@@ -95,7 +113,12 @@ def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -
     from autograder.engine.grading import Grader
 
     try:
-        grader = Grader(orders.limits, shell, zygote, sandbox=orders.sandbox, hide=orders.hide)
+        grader = Grader(
+            *(orders.limits, shell, zygote),
+            sandbox=orders.sandbox,
+            hide=orders.hide,
+            scratch=orders.scratch,
+        )
     except AutograderError as error:
         connection.send(error)
         return
@@ -139,11 +162,19 @@ def _answer(connection: Connection, outcome: Any) -> None:
 
 
 def _leave_if_alone(control: int) -> None:
-    """End at once where the main process is gone; the kernel then ends the zygote."""
+    """End at once where the main process is gone; the zygote hears it."""
+    if _is_alone(control):
+        os._exit(1)
+
+
+def _is_alone(control: int) -> bool:
+    """Whether the main process is gone, or has let go of this worker."""
     with suppress(OSError), socket.socket(fileno=os.dup(control)) as sock:
-        if sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
-            return
-    os._exit(1)
+        try:
+            return not sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:  # it has nothing to say yet
+            return False
+    return True
 
 
 def _close(fds: Sequence[int]) -> None:

@@ -30,6 +30,7 @@ from typing import NoReturn
 
 from autograder.engine import kernel
 from autograder.engine.barrier import ROOM, Plumbing, Walls, become_init
+from autograder.engine.descendants import descendants, end_descendants, kill_descendants
 from autograder.engine.limits import Limits
 
 _MESSAGE_NBYTES = 65_536
@@ -43,6 +44,7 @@ class Orders:
     controls: tuple[int, ...]  # a socket for each worker
     limits: Limits
     sandbox: bool
+    parent: int  # without a sandbox: the process that starts the zygotes, and that they end with
     uid: int | None  # become this user first: the grader runs as root
     keep: tuple[str, ...]
 
@@ -63,15 +65,20 @@ def main() -> None:
     if orders.sandbox:
         _become_user(orders.uid)
     else:
-        kernel.die_with_parent()
+        kernel.die_with_parent(orders.parent, signal.SIGTERM)
     ready = _prepare(orders)
+    if not orders.sandbox:
+        kernel.adopt_orphans()
+        signal.signal(signal.SIGTERM, _end_with_all)
+    own, zygotes = os.getpid(), set()
     for control in orders.controls:
-        if os.fork() == 0:
-            _serve(control, orders, ready)
+        pid = os.fork()
+        if pid == 0:
+            _serve(control, orders, ready, own)
+        zygotes.add(pid)
     for control in orders.controls:  # the workers must hear when a zygote is gone
         os.close(control)
-    for _ in orders.controls:
-        os.wait()
+    _outlive(zygotes, orders)
     os._exit(0)  # at once: there is nothing to tidy up
 
 
@@ -84,10 +91,26 @@ def try_walls(uid: int | None) -> None:
     _enter_namespaces()
 
 
-def _serve(control: int, orders: Orders, ready: _Ready) -> NoReturn:
+def _outlive(zygotes: set[int], orders: Orders) -> None:
+    """Wait for the ends of all zygotes; what one of them left behind ends with it."""
+    while zygotes:
+        zygotes.discard(os.wait()[0])
+        if not orders.sandbox:  # there the namespaces end with their zygote
+            end_descendants(keep=zygotes)
+
+
+def _end_with_all(*_: object) -> NoReturn:
+    """Where no namespace ends a submission with its zygote: end all of it, then this process."""
+    end_descendants()
+    os._exit(70)
+
+
+def _serve(control: int, orders: Orders, ready: _Ready, parent: int) -> NoReturn:
     """Be the zygote of one worker until it goes away."""
     try:
-        kernel.die_with_parent()
+        if not orders.sandbox:
+            kernel.adopt_orphans()
+        kernel.die_with_parent(parent, signal.SIGKILL if orders.sandbox else signal.SIGTERM)
         for other in orders.controls:
             if other != control:
                 os.close(other)
@@ -99,6 +122,8 @@ def _serve(control: int, orders: Orders, ready: _Ready) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
+        if not orders.sandbox:
+            end_descendants()
         os._exit(70)
 
 
@@ -123,7 +148,7 @@ def _enter_namespaces() -> None:
     if child:
         _, status = os.waitpid(child, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0x7F)
-    kernel.die_with_parent()
+    kernel.die_with_parent(0)  # as a process outside of these namespaces is seen from inside
     kernel.make_mounts_private()
     kernel.mount_proc()
     kernel.forbid_user_namespaces()
@@ -210,6 +235,8 @@ class _Zygote:
         data, fds, _, _ = socket.recv_fds(self._control, _MESSAGE_NBYTES, 4)
         if not data:
             self._kill()
+            if not self._orders.sandbox:
+                end_descendants()
             os._exit(0)
         message = json.loads(data)
         if "fork" in message:
@@ -255,12 +282,12 @@ class _Zygote:
         if self._orders.sandbox:
             os.kill(self._child, signal.SIGKILL)
         else:
-            _kill_tree(self._child)
+            kill_descendants(os.getpid())
 
     def _report(self) -> None:
-        if not self._orders.sandbox:
-            _kill_tree(self._child)
         _, status = os.waitpid(self._child, 0)
+        if not self._orders.sandbox:
+            end_descendants()
         self._child = 0
         self._control.send(json.dumps({"exited": status, "oom": self._oom}).encode())
 
@@ -269,7 +296,7 @@ class _Zygote:
         limit = self._orders.limits.memory_nbytes
         pids = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
         if not self._orders.sandbox:
-            pids = [str(pid) for pid in _descendants(os.getpid())]
+            pids = [str(pid) for pid in descendants(os.getpid())]
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
         if sum(max(0, _anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
             return
@@ -291,26 +318,6 @@ def _own_nbytes(pid: str) -> int:
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return 0
-
-
-def _descendants(root: int) -> list[int]:
-    parents = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as stat:
-                parents[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
-    found: list[int] = []
-    layer = {root}
-    while layer:
-        layer = {pid for pid, parent in parents.items() if parent in layer}
-        found += layer
-    return found
-
-
-def _kill_tree(root: int) -> None:
-    for pid in [root, *_descendants(root)]:
-        with suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

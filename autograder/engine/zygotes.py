@@ -64,8 +64,15 @@ class Zygotes:
     """
 
     def __init__(
-        self, limits: Limits, count: int = 1, *, sandbox: bool = True, hide: Iterable[Path] = ()
+        self,
+        limits: Limits,
+        count: int = 1,
+        *,
+        sandbox: bool = True,
+        hide: Iterable[Path] = (),
+        scratch: str | None = None,
     ) -> None:
+        """Start `count` of them; `scratch` is where submissions without a sandbox may write."""
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(count)]
         numbers = [theirs.fileno() for _, theirs in pairs]
         command = sandboxed(limits, numbers, hide) if sandbox else unsandboxed(limits, numbers)
@@ -81,7 +88,9 @@ class Zygotes:
         )
         for _, theirs in pairs:
             theirs.close()
-        self.each = tuple(Zygote(ours, self._log, sandbox=sandbox) for ours, _ in pairs)
+        self.each = tuple(
+            Zygote(ours, self._log, sandbox=sandbox, scratch=scratch) for ours, _ in pairs
+        )
 
     def let_go(self) -> None:
         """Leave them to the forks of this process that hold on to them."""
@@ -93,6 +102,9 @@ class Zygotes:
         self.let_go()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_S)
+        self._process.terminate()  # without a sandbox it ends what it has started
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
         self._process.kill()
         self._process.wait()
         self._log.close()
@@ -101,8 +113,11 @@ class Zygotes:
 class Zygote:
     """The hold of one worker on its zygote; `log` is where the zygote says what went wrong."""
 
-    def __init__(self, control: socket.socket, log: IO[bytes], *, sandbox: bool) -> None:
+    def __init__(
+        self, control: socket.socket, log: IO[bytes], *, sandbox: bool, scratch: str | None = None
+    ) -> None:
         self._control, self._log, self._sandbox = control, log, sandbox
+        self._scratch = scratch
         self._folder: str | None = None
         self._loaded: set[str] = set()
         self._ahead: set[str] = set()
@@ -145,7 +160,8 @@ class Zygote:
         err, their_err = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         for fd in (their_out, their_err):
             os.set_blocking(fd, True)
-        self._folder = None if self._sandbox else tempfile.mkdtemp(prefix="submission-")
+        if not self._sandbox:
+            self._folder = tempfile.mkdtemp(prefix="submission-", dir=self._scratch)
         fds = [their_channel.fileno(), their_out, their_err, their_init.fileno()]
         message = json.dumps({"fork": self._folder or ""}).encode()
         try:

@@ -197,7 +197,8 @@ def test_what_is_there_is_kept_unless_told_otherwise(course: Place, tmp_path: Pa
     before = everything(course)
     with pytest.raises(BackupError) as caught:
         bring_back(course, tmp_path / "kept.zip")
-    cause = "the course has a gradebook, records in .autograder/ (gradebook, journal, lms), students.csv"
+    records = "records in .autograder/ (gradebook, journal, lms)"
+    cause = f"the course has a gradebook, {records}, students.csv"
     assert caught.value.cause == f"{cause} already"
     assert everything(course) == before
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,14 +48,6 @@ PAIRS = {
     ],
 }
 
-# What `nbgrader generate_assignment` makes of a source with automatic tests; it starts a kernel.
-INSTANTIATE = """
-import sys, nbformat
-from nbgrader.preprocessors import InstantiateTests
-notebook = nbformat.read(sys.argv[1], as_version=4)
-resources = {"metadata": {"path": ".", "name": "x"}, "kernel_name": "python3"}
-nbformat.write(InstantiateTests().preprocess(notebook, resources)[0], sys.argv[1])
-"""
 Records = dict[str, list[SubmissionRecord]]
 
 
@@ -85,8 +75,6 @@ def _lesson(root: Path, number: int, source: Path) -> Lesson:
     notebook.metadata.kernelspec = {"display_name": "", "language": "python", "name": "python3"}
     path = folder / f"{slug}.ipynb"
     nbformat.write(notebook, path)
-    if "AUTOTEST" in path.read_text():
-        subprocess.run([sys.executable, "-c", INSTANTIATE, path.name], cwd=folder, check=True)
     return read_lesson(path)
 
 
