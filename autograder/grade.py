@@ -101,6 +101,7 @@ def grade(
     check_address(course)  # now, and not after hours of grading
     with only_grader(course.state):
         lessons = {one.lesson.slug: one.lesson for one in submissions}
+        _sweep(course, journal, submissions)
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
         done, books = _carry_out(course, journal, plans, runner, progress)
@@ -108,6 +109,16 @@ def grade(
     records |= {(one.lesson, one.student): one for one in done}
     chosen = tuple(records[one.lesson.slug, one.student] for one in submissions)
     return Graded(chosen, books.trouble, tuple(books.news))
+
+
+def _sweep(course: Place, journal: Journal, submissions: Sequence[Submission]) -> None:
+    """Remove the unfinished files of a run that was killed; nobody else writes there now."""
+    folders = {journal.root / one.lesson.slug for one in submissions}
+    folders |= {course.autograded(one.student, one.lesson.slug) for one in submissions}
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for path in folder.glob(".*.tmp"):
+                path.unlink()
 
 
 def choose_runner(

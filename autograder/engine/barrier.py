@@ -59,6 +59,7 @@ def become_init(plumbing: Plumbing, walls: Walls, live: Callable[[int], None]) -
         if walls.sandbox:
             _build(walls)
         else:
+            kernel.adopt_orphans()  # twins lose their parent; here their ends are noticed
             _plain_folder(walls.folder)
         kernel.set_dumpable(False)
         kernel.drop_privileges()

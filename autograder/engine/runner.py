@@ -145,6 +145,7 @@ class EngineRunner:
                 f"a grading worker does not start: {task.worker.nursery.last_words()}",
                 remedy="`autograder doctor` says what this machine offers.",
             )
+        self._let_go_of_the_dead()
         if task.attempt < _ATTEMPTS:
             self._start(busy, task.job, attempt=task.attempt + 1)
             return None
@@ -153,6 +154,12 @@ class EngineRunner:
         return unrun(
             task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox
         )
+
+    def _let_go_of_the_dead(self) -> None:
+        """Clear away after nurseries that were killed, now: nobody may come to do it later."""
+        for nursery in [one for one in self._nurseries if one.has_ended]:
+            self._nurseries.remove(nursery)
+            nursery.close()
 
     def _idle_worker(self) -> _Worker:
         if not self._idle:
@@ -207,6 +214,11 @@ class _Nursery:
         for _, theirs in pairs:
             theirs.close()
         self.workers = [_Worker(self, Connection(ours.detach())) for ours, _ in pairs]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone, and its workers with it."""
+        return self._process.poll() is not None
 
     def last_words(self) -> str:
         """What it said before it ended."""

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 from autograder.engine import kernel
 from autograder.engine.allowance import check_memory
+from autograder.engine.descendants import end_descendants
 from autograder.engine.limits import Limits
 from autograder.engine.zygotes import Zygote, Zygotes
 from autograder.errors import AutograderError
@@ -57,9 +58,11 @@ def main() -> None:
     gc.disable()  # nothing that is imported becomes garbage; the workers turn it on again
     orders = Orders.read(sys.argv[1])
     orders.scratch.mkdir(mode=0o700)
+    kernel.adopt_orphans()
     try:
         _outlive_workers(orders)
     finally:
+        end_descendants()  # bubblewrap that was killed before its child could know
         shutil.rmtree(orders.scratch, ignore_errors=True)
 
 

@@ -1,0 +1,73 @@
+"""Whichever process of the grader is killed, and whenever: nothing is left running or lying about.
+
+What is watched are processes of this test alone: see `warden`.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.warden import Plan, Report, watch
+
+# Grades submissions whose answer never returns, until it is killed or has no more of them.
+DRIVER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from autograder.engine import EngineRunner
+from tests.autograder.engine.exam import LIMITS, exam_cells, hand_in, write_lesson
+
+root, sandbox, most = Path(sys.argv[1]), sys.argv[2] == "sandbox", int(sys.argv[3])
+# It also leaves a process behind that has left its parent, as a server would.
+endless = '''import os
+def total(x):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            while True: pass
+        os._exit(0)
+    while True: pass'''
+lesson = write_lesson(root, exam_cells())
+jobs = (hand_in(root, lesson, exam_cells(total=endless), str(n)) for n in range(most))
+limits = replace(LIMITS, cell_s=400.0, submission_s=400.0)
+with EngineRunner(1, limits=limits, sandbox=sandbox) as runner:
+    print([outcome.record.status.value for outcome in runner.run_many(jobs)])
+"""
+SANDBOX = ["sandbox", "none"]
+
+
+def killed(
+    folder: Path, sandbox: str, *victims: str, last: int = signal.SIGKILL, most: int = 20
+) -> Report:
+    """What is left of a run after `victims`, and `last` to its main process."""
+    (folder / "tmp").mkdir()
+    command = [sys.executable, "-c", DRIVER, str(folder / "course"), sandbox, str(most)]
+    return watch(Plan(command, {"TMPDIR": str(folder / "tmp")}, victims, last))
+
+
+@pytest.mark.parametrize("sandbox", SANDBOX)
+def test_each_process_may_die_while_an_answer_never_returns(tmp_path: Path, sandbox: str) -> None:
+    victims = ("asked", "checker", "zygote", "worker", "prison", "nursery")
+    found = killed(tmp_path, sandbox, *victims, "checker")
+    assert found.survivors == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("sandbox", SANDBOX)
+@pytest.mark.parametrize("last", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
+    tmp_path: Path, sandbox: str, last: signal.Signals
+) -> None:
+    found = killed(tmp_path, sandbox, "starting prison", last=last)
+    assert found.survivors == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_zygotes_whose_starter_dies_before_they_know_it_end(tmp_path: Path) -> None:
+    found = killed(tmp_path, "none", "starting nursery", last=0, most=1)
+    assert "a grading worker does not start" in found.output
+    assert found.survivors == []

@@ -1,0 +1,179 @@
+"""Runs a program, adopts whatever it leaves behind, and tells what that is.
+
+As a program of its own (`python -m tests.faults.warden PLAN`), so that orphans of what it watches
+come to it and to nobody else.  The plan says whom to kill and when; the answer is one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.engine.descendants import descendants, end_descendants
+from autograder.engine.kernel import adopt_orphans
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60.0  # for what takes a second on a machine that is not busy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A program, the victims (see `_VICTIMS`) that are killed one after the other, and the end.
+
+    `after_s`: the program gets `last` that much later.  Without it, as soon as the victims are
+    dead.  `last` 0 waits for the program to end by itself.
+    """
+
+    command: list[str]
+    env: dict[str, str]
+    victims: tuple[str, ...] = ()
+    last: int = signal.SIGKILL
+    to_group: bool = False
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is still there, as command lines, the program's exit status, its output and its time."""
+
+    survivors: list[str]
+    status: int
+    output: str
+    seconds: float
+
+
+def watch(plan: Plan) -> Report:
+    """Carry out `plan` in a warden of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.warden", json.dumps(asdict(plan))],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return Report(**json.loads(done.stdout))
+
+
+def main() -> None:
+    """Carry out the plan in the first argument."""
+    adopt_orphans()
+    plan = Plan(**json.loads(sys.argv[1]))
+    begun, old = time.monotonic(), set[int]()
+    program = subprocess.Popen(
+        plan.command,
+        env=os.environ | plan.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    for name in plan.victims:
+        victim = _awaited(name, program.pid, old)
+        old.update(_checkers(program.pid))
+        os.kill(victim, signal.SIGKILL)
+    if plan.last:
+        with suppress(subprocess.TimeoutExpired):
+            program.wait(plan.after_s)
+        with suppress(ProcessLookupError):
+            (os.killpg if plan.to_group else os.kill)(program.pid, plan.last)
+    output, _ = program.communicate(timeout=PATIENCE_S)
+    seconds = time.monotonic() - begun
+    survivors = _survivors()
+    end_descendants()
+    print(json.dumps(asdict(Report(survivors, program.returncode, output, seconds))))
+
+
+def _survivors() -> list[str]:
+    """What has not ended by itself after a while."""
+    until = time.monotonic() + PATIENCE_S
+    while (left := _left()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return [_command(pid)[:300] for pid in left]
+
+
+def _left() -> list[int]:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return descendants(os.getpid())
+
+
+def _awaited(name: str, main: int, old: Collection[int]) -> int:
+    """The process called `name`; `old` checkers are those of calls that have seen a victim."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if name in _AT_ONCE or set(_checkers(main)) - set(old):
+            for pid in _VICTIMS[name](main):
+                return pid
+        time.sleep(0.01)
+    there = "\n".join(f"{pid} of {_parent(pid)}: {_command(pid)[:300]}" for pid in _left())
+    raise TimeoutError(f"no {name} appeared beside\n{there}")
+
+
+def _command(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    return "gone"
+
+
+def _children(pid: int) -> list[int]:
+    return [one for one in descendants(pid) if _parent(one) == pid]
+
+
+def _parent(pid: int) -> int:
+    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[1])
+    return 0
+
+
+def _graders(parent: int) -> list[int]:
+    """Its children that belong to the engine's trusted side."""
+    return [pid for pid in _children(parent) if "engine.worker" in _command(pid)]
+
+
+def _workers(main: int) -> list[int]:
+    return [worker for nursery in _graders(main) for worker in _graders(nursery)]
+
+
+def _checkers(main: int) -> list[int]:
+    return [checker for worker in _workers(main) for checker in _graders(worker)]
+
+
+def _prisons(main: int) -> list[int]:
+    """What the nursery or a worker starts for learners: bubblewrap, or the first zygote."""
+    below = [pid for pid in descendants(main) if "engine.worker" in _command(_parent(pid))]
+    return [pid for pid in below if "engine.zygote" in _command(pid)]
+
+
+def _zygotes(main: int) -> list[int]:
+    return [child for pid in _prisons(main) for child in _children(pid)]
+
+
+def _asked(main: int) -> list[int]:
+    """The process that runs the call: it has begun where a child of it has ended, unawaited."""
+    ended = [pid for prison in _prisons(main) for pid in descendants(prison) if not _command(pid)]
+    return [_parent(pid) for pid in ended]
+
+
+_VICTIMS: dict[str, Callable[[int], list[int]]] = {
+    "nursery": _graders,
+    "worker": _workers,
+    "checker": _checkers,
+    "prison": _prisons,
+    "zygote": _zygotes,
+    "asked": _asked,
+    "starting nursery": _graders,
+    "starting prison": _prisons,
+}
+_AT_ONCE = ("starting nursery", "starting prison")  # the others: while a call does not return
+
+if __name__ == "__main__":
+    main()
