@@ -178,7 +178,11 @@ def hidden_lines(exercise: Exercise) -> tuple[str, ...]:
         outside, inside = split_regions(exercise.test_source, HIDDEN)
     except RegionError:
         outside, inside = [], exercise.test_source.split("\n")
-    shown = "\n".join([*outside, exercise.task, exercise.answer_source])
+    return telling_lines(inside, "\n".join([*outside, exercise.task, exercise.answer_source]))
+
+
+def telling_lines(inside: Iterable[str], shown: str) -> tuple[str, ...]:
+    """The lines of hidden tests that tell something and do not stand in `shown`, longest first."""
     lines = {line.strip() for line in inside}
     tell = (one for one in lines if len(one) >= _TELLING_CHARS and not _BARE_NAME.fullmatch(one))
     return tuple(sorted((one for one in tell if one not in shown), key=len, reverse=True))
