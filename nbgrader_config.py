@@ -1,32 +1,21 @@
 """nbgrader's configuration: this repository is the course root.
 
 `nbgrader generate_assignment`, `autograde`, `generate_feedback`, `validate` and formgrader work
-from here as they do in any nbgrader course. Another course directory is named by the variable
-PYTORCH_MEASURED_COURSE or by nbgrader's own `--course-dir`, which wins.
+from here as they do in any nbgrader course.  Another course directory is named by the variable
+PYTORCH_MEASURED_COURSE or by nbgrader's own `--course-dir`, which wins; the gradebook moves with
+it, as no `db_url` is set here.  The command line always wins.
 """
 
 import os
 from pathlib import Path
 
+from jupyter_core.paths import jupyter_config_path
+
 c = get_config()  # noqa: F821 - traitlets puts it there when it reads a configuration file
 
-# Not the current directory: formgrader is started from wherever JupyterLab is.
-c.CourseDirectory.root = os.environ.get(
-    "PYTORCH_MEASURED_COURSE", str(Path(__file__).resolve().parent)
-)
-c.CourseDirectory.course_id = "pytorch-measured"
-c.CourseDirectory.source_directory = "source"
-c.CourseDirectory.release_directory = "release"
-c.CourseDirectory.submitted_directory = "submitted"
-c.CourseDirectory.autograded_directory = "autograded"
-c.CourseDirectory.feedback_directory = "feedback"
-c.CourseDirectory.db_url = f"sqlite:///{Path(c.CourseDirectory.root) / 'gradebook.db'}"
+# --- where neither you (~/.jupyter) nor your site (/etc/jupyter) says otherwise ------------------
 
-# The stub that checks know as "not attempted": nbgrader's default, said here as they rely on it.
-c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
-# A solution outside a solution cell, or a hidden test outside a test cell, stops the release.
-c.ClearSolutions.enforce_metadata = True
-c.ClearHiddenTests.enforce_metadata = True
+c.CourseDirectory.course_id = "pytorch-measured"
 
 # The limits of the grading engine, so that both give a slow cell the same score. After a timeout
 # the cell is interrupted and the next one runs.
@@ -35,8 +24,33 @@ c.Execute.interrupt_on_timeout = True
 # A kernel warns of its unencrypted loopback at each start, once a submission.
 c.Execute.extra_arguments = ["--log-level=ERROR"]
 
+# What is released is generated at that moment: an edition of last week is never handed out.
+c.ExchangeFactory.release_assignment = "autograder.handout.ReleaseFromSource"
+
+for _folder in reversed(jupyter_config_path()):
+    if Path(_folder).resolve() != Path(__file__).resolve().parent:
+        load_subconfig("nbgrader_config.py", _folder)  # noqa: F821 - as get_config
+
+# --- what this course cannot do without ---------------------------------------------------------
+
+# Not the current directory: formgrader is started from wherever JupyterLab is.
+c.CourseDirectory.root = os.environ.get(
+    "PYTORCH_MEASURED_COURSE", str(Path(__file__).resolve().parent)
+)
+# Not release/, which is committed: nbgrader leaves alone what is there, and enters no assignment
+# into the gradebook. Git ignores handout/, and every run makes it anew.
+c.CourseDirectory.release_directory = "handout"
+c.GenerateAssignment.force = True
+
+# The stub that checks know as "not attempted": nbgrader's default, said here as they rely on it.
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+
 # A test cell that a learner deleted is put back, rather than ending the batch.
 c.OverwriteCells.add_missing_cells = True
 
-# Warnings and errors only: a line for each file copied hides them.
-c.Application.log_level = "WARN"
+# nbgrader's own pages show every test cell whole: hidden tests, inputs and expected values.
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "autograder.withhold.WithholdHiddenTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]

@@ -152,7 +152,10 @@ def _generate(root: Path, course: Path, lesson: Lesson) -> None:
     own_programs_first()
     config = copy.deepcopy(place(course).config)
     config.CourseDirectory.update(
-        root=str(root), db_url=f"sqlite:///{root}/gradebook.db", assignment_id=lesson.slug
+        root=str(root),
+        db_url=f"sqlite:///{root}/gradebook.db",
+        assignment_id=lesson.slug,
+        release_directory=RELEASE,
     )
     log, lines = _collecting_log()
     coursedir = CourseDirectory(config=config)

@@ -13,6 +13,7 @@ import pytest
 from autograder.errors import SimulationError
 from autograder.faults import FAULTS, SLIPS, answer_name, slipped, written
 from autograder.lessons import find_lesson, select_lessons
+from autograder.place import place
 from autograder.regions import without_markers
 from autograder.simulate import MARK, SimulatedCourse, simulate
 from tests.autograder import tiny
@@ -109,6 +110,15 @@ def test_the_directory_is_a_course_directory(make: Make, course: Path, tmp_path:
     timestamp = files["submitted/student-001/01-tiny/timestamp.txt"].decode()
     assert timestamp.startswith("2026-01-1")
     assert timestamp.endswith(" UTC\n")
+
+
+def test_an_invented_class_stays_out_of_a_sites_gradebook(
+    make: Make, course: Path, tmp_path: Path
+) -> None:
+    make(tmp_path / "class", 2)
+    config = tmp_path / "class" / "nbgrader_config.py"
+    config.write_text(f"c = get_config()\nc.CourseDirectory.db_url = 'x'\n{config.read_text()}")
+    assert place(tmp_path / "class").db_url == f"sqlite:///{tmp_path}/class/gradebook.db"
 
 
 def test_claims_that_the_package_does_not_have_come_along(make: Make, tmp_path: Path) -> None:
