@@ -51,6 +51,8 @@ c.OverwriteCells.add_missing_cells = True
 # nbgrader's own pages show every test cell whole: hidden tests, inputs and expected values.
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
-    "autograder.withhold.WithholdHiddenTests",
+    "autograder.nbgrader_pages.WithholdHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    "autograder.nbgrader_pages.StyleTables",
 ]
+c.HTMLExporter.preprocessors = ["autograder.nbgrader_pages.StyleTables"]

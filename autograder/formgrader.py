@@ -1,4 +1,4 @@
-"""Formgrader's Autograde button, on the grading engine: a Jupyter server extension.
+"""Formgrader's buttons Autograde and Generate Feedback, on the grading engine.
 
     jupyter lab --ServerApp.jpserver_extensions=autograder.formgrader=True
 
@@ -18,17 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.server_extensions.formgrader import base
-from nbgrader.server_extensions.formgrader.apihandlers import AutogradeHandler
+from nbgrader.server_extensions.formgrader.apihandlers import (
+    AutogradeHandler,
+    GenerateAllFeedbackHandler,
+)
 
 from autograder.errors import AutograderError
+from autograder.exchange import accompany_pages
+from autograder.feedback import write_pages
 from autograder.grade import choose_runner, grade
+from autograder.gradebook import GradebookWriter
 from autograder.intake import find_submissions
 from autograder.lessons import find_lesson, lesson_paths
-from autograder.place import place
+from autograder.place import Place, place
 from autograder.records import Status, SubmissionRecord
 from autograder.runner import Runner
 
-_ADDRESS = r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde"
+_AUTOGRADE = r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde"
+_FEEDBACK = r"/formgrader/api/assignment/([^/]+)(?:/([^/]+))?/generate_feedback"
 _DESK = "autograder_desk"
 _IDLE_S = 300.0
 
@@ -42,8 +49,9 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 def _load_jupyter_server_extension(app: Any) -> None:
     settings = app.web_app.settings
     settings[_DESK] = Desk()
-    address = settings["base_url"].rstrip("/") + _ADDRESS
-    app.web_app.add_handlers(".*$", [(address, EngineAutogradeHandler)])
+    base_url = settings["base_url"].rstrip("/")
+    handlers = {_AUTOGRADE: EngineAutogradeHandler, _FEEDBACK: OurFeedbackHandler}
+    app.web_app.add_handlers(".*$", [(base_url + path, one) for path, one in handlers.items()])
 
 
 class EngineAutogradeHandler(AutogradeHandler):
@@ -60,6 +68,26 @@ class EngineAutogradeHandler(AutogradeHandler):
             return
         desk, db = self.settings[_DESK], self.coursedir.db_url
         self.write(json.dumps(await desk.autograde(root, db, assignment_id, student_id)))
+
+
+class OurFeedbackHandler(GenerateAllFeedbackHandler):
+    """Writes our pages for lessons of the course; the feedback of others is nbgrader's."""
+
+    @base.web.authenticated
+    @base.check_xsrf
+    @base.check_notebook_dir
+    async def post(self, assignment_id: str, student_id: str | None = None) -> None:
+        """Write the pages of one student, or of everyone who was graded."""
+        root, api = Path(self.coursedir.root), self.api
+        if assignment_id not in lesson_paths(root):
+            answer = api.generate_feedback(assignment_id, student_id)
+        else:
+            desk, db = self.settings[_DESK], self.coursedir.db_url
+            answer = await desk.feedback(root, db, assignment_id, student_id)
+            # Who was graded by nbgrader alone is in no journal, and gets nbgrader's page.
+            for one in answer.pop("others", ()):
+                answer = _joined(answer, api.generate_feedback(assignment_id, one), one)
+        self.write(json.dumps(answer))
 
 
 class Desk:
@@ -86,6 +114,14 @@ class Desk:
             finally:
                 self._end = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 
+    async def feedback(self, root: Path, db: str, lesson: str, student: str | None) -> Answer:
+        """Write our pages; under "others" stands who has a grade, but none of the engine's."""
+        async with self._turn:
+            try:
+                return await asyncio.to_thread(_write_feedback, place(root, db=db), lesson, student)
+            except AutograderError as error:
+                return {"success": False, "error": str(error)}
+
     def close(self) -> None:
         """End the engine; the next press starts a new one."""
         while self._runners:
@@ -100,6 +136,31 @@ class Desk:
         if graded.trouble is not None:
             raise graded.trouble
         return _answer(graded.records[0])
+
+
+def _write_feedback(course: Place, slug: str, student: str | None) -> Answer:
+    lesson = find_lesson(course.root, slug)
+    pages = write_pages(course, lesson, student)
+    accompany_pages(course, lesson, student)
+    written = {page.parent for page in pages}
+    with GradebookWriter(course) as gradebook:
+        known = [one for one in gradebook.standings(slug) if student in (None, one)]
+    graded = [one for one in sorted(known) if course.autograded(one, slug).is_dir()]
+    others = [one for one in graded if course.feedback(one, slug) not in written]
+    if not pages and not others:
+        who = "Nobody" if student is None else student
+        return {"success": False, "error": f"{who} has no grade in {slug}: press Autograde first."}
+    log = "\n".join(["Written from what the grading engine found:", *map(str, pages)])
+    return {"success": True, "log": log if pages else "", "others": others}
+
+
+def _joined(ours: Answer, stock: Answer, student: str) -> Answer:
+    """One answer of two: a failure of either is one."""
+    log = f"{ours.get('log', '')}\n{student} was graded by nbgrader alone and gets its page:\n"
+    joined = {**ours, "log": (log + stock.get("log", "")).strip()}
+    if not stock["success"]:
+        joined |= {"success": False, "error": f"{student}: {stock.get('error', '')}"}
+    return joined
 
 
 def _engine(root: Path) -> Runner:

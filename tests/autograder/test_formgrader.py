@@ -1,10 +1,12 @@
-"""Formgrader's Autograde button reaches the engine, through a real Jupyter server."""
+"""Formgrader's buttons reach the engine and our pages, through a real Jupyter server."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -13,14 +15,17 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autograder.feedback import hidden_lines
 from autograder.formgrader import Desk
 from autograder.gradebook import GradebookWriter
 from autograder.journal import Journal
+from autograder.lessons import find_lesson
 from autograder.place import Place
 from autograder.records import Status, SubmissionRecord
 from autograder.runner import Job
@@ -48,7 +53,15 @@ class Server:
 
     def press_autograde(self, assignment: str, student: str) -> dict[str, Any]:
         """What formgrader's page gets when its button is pressed."""
-        address = f"{self.url}/formgrader/api/submission/{assignment}/{student}/autograde"
+        return self.press(f"submission/{assignment}/{student}/autograde")
+
+    def press_feedback(self, *assignment_and_student: str) -> dict[str, Any]:
+        """The same for Generate Feedback, of everyone or of one student."""
+        return self.press(f"assignment/{'/'.join(assignment_and_student)}/generate_feedback")
+
+    def press(self, button: str) -> dict[str, Any]:
+        """What formgrader's page gets from this address."""
+        address = f"{self.url}/formgrader/api/{button}"
         request = urllib.request.Request(address, method="POST", data=b"")
         request.add_header("Authorization", "token secret")
         with urllib.request.urlopen(request, timeout=120) as answer:
@@ -61,9 +74,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A real server on loopback; one option turns the engine on."""
     course, _ = classroom(tmp_path_factory.mktemp("course"))
     hand_in(course.root, "ada", answered(flatten=WRONG))
-    (course.root / "nbgrader_config.py").write_text(
-        f"c = get_config()\nc.CourseDirectory.root = {str(course.root)!r}\n"
-    )
+    hand_in(course.root, "bob", answered(flatten=WRONG))
+    shutil.copy(ROOT / "nbgrader_config.py", course.root)
     log = course.root / "server.log"
     options = ["--allow-root", "--no-browser", "--ip=127.0.0.1", "--port=0"]
     options += ["--IdentityProvider.token=secret"]
@@ -116,6 +128,47 @@ def test_a_student_who_handed_in_nothing_is_an_error_on_the_page(server: Server)
 
 def test_an_assignment_that_is_no_lesson_stays_with_nbgrader(server: Server) -> None:
     answer = server.press_autograde("homework", "ada")
+    assert not answer["success"]
+    assert "nbgrader/converters" in answer["error"]
+
+
+def page_of(server: Server, student: str) -> str:
+    """The feedback page of one student, after the button was pressed for everyone."""
+    if not Journal(server.course.state).read(SLUG, "ada"):
+        server.press_autograde(SLUG, "ada")
+    if not (server.course.autograded("bob", SLUG)).is_dir():
+        server.press_autograde(SLUG, "bob")  # and then nobody knows that the engine graded it
+        (server.course.state / "journal" / SLUG / "bob.json").unlink()
+    answer = server.press_feedback(SLUG)
+    assert answer["success"], answer
+    return (server.course.feedback(student, SLUG) / f"{SLUG}.html").read_text()
+
+
+def test_the_feedback_button_writes_our_page(server: Server) -> None:
+    page = page_of(server, "ada")
+    assert "nbgrader_cell" not in page
+    assert "reshape always copies" in page
+
+
+def test_who_was_graded_by_nbgrader_alone_gets_its_page_without_hidden_tests(
+    server: Server,
+) -> None:
+    page = page_of(server, "bob")
+    assert "nbgrader_cell" in page
+    text = unescape(re.sub("<[^>]*>", "", page))
+    lesson = find_lesson(server.course.root, SLUG)
+    assert "flatten_answer" in text
+    assert [line for one in lesson.exercises for line in hidden_lines(one) if line in text] == []
+
+
+def test_a_page_for_who_has_no_grade_is_an_error(server: Server) -> None:
+    answer = server.press_feedback(SLUG, "zoe")
+    assert not answer["success"]
+    assert answer["error"] == f"zoe has no grade in {SLUG}: press Autograde first."
+
+
+def test_feedback_on_an_assignment_that_is_no_lesson_stays_with_nbgrader(server: Server) -> None:
+    answer = server.press_feedback("homework")
     assert not answer["success"]
     assert "nbgrader/converters" in answer["error"]
 

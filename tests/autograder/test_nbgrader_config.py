@@ -92,7 +92,7 @@ def test_a_site_cannot_publish_hidden_tests_or_move_the_course(
         "c.CourseDirectory.root = '/srv/another'",
     )
     found = settings()
-    assert "autograder.withhold.WithholdHiddenTests" in found.GenerateFeedback.preprocessors
+    assert "autograder.nbgrader_pages.WithholdHiddenTests" in found.GenerateFeedback.preprocessors
     assert found.CourseDirectory.root == str(course)
 
 

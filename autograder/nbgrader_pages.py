@@ -1,7 +1,8 @@
-"""nbgrader's own feedback pages, without hidden tests.
+"""nbgrader's own pages: feedback without hidden tests, and tables that look like tables.
 
-`nbgrader generate_feedback` and formgrader's button render the autograded notebook, which holds
-every test cell whole.  nbgrader_config.py puts the step below before the rendering.
+`nbgrader generate_feedback` and formgrader render the autograded notebook, which holds every test
+cell whole, with templates that leave the notebook's style sheet out (nbgrader 0.9.6, block
+`header`).  nbgrader_config.py puts the two steps below before the rendering.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ from autograder.feedback import telling_lines, withhold
 from autograder.regions import HIDDEN, RegionError, split_regions
 
 UNREADABLE = "# The tests of this cell are not shown: their marks cannot be read."
+
+# What JupyterLab does with a table in the text; check tables bring their own style.
+TABLES = """
+.rendered_html table { border-collapse: collapse; margin: 0.5em 0 1em; }
+.rendered_html th, .rendered_html td { padding: 0.3em 0.8em; text-align: left; }
+.rendered_html thead { border-bottom: 1px solid #333; }
+.rendered_html tbody tr:nth-child(odd) { background: #f5f5f5; }
+"""
 
 Resources = dict[str, Any]
 
@@ -43,6 +52,15 @@ class WithholdHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrad
         for cell in nb.cells:
             for output in cell.get("outputs", []):
                 _clean(output, lines)
+        return nb, resources
+
+
+class StyleTables(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+    """Adds a style for the tables of a lesson to a page."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Return the notebook as it is; the style goes to the style sheets of its page."""
+        resources.setdefault("inlining", {}).setdefault("css", []).append(TABLES)
         return nb, resources
 
 

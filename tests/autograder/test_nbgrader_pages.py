@@ -1,4 +1,4 @@
-"""nbgrader's own feedback shows no hidden test: not its source, and no output that quotes it."""
+"""nbgrader's own pages show no hidden test, neither its source nor an output that quotes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from nbformat import NotebookNode, from_dict
 
 from autograder.feedback import REMOVED
-from autograder.withhold import UNREADABLE, WithholdHiddenTests
+from autograder.nbgrader_pages import TABLES, UNREADABLE, StyleTables, WithholdHiddenTests
 from tests.autograder import tiny
 
 LINE = "hidden_seen = flatten_answer(torch.arange(6.0).view(2, 3).t())"
@@ -65,3 +65,10 @@ def test_a_mark_in_a_learners_own_cell_hides_and_stops_nothing() -> None:
 def test_a_test_cell_whose_marks_cannot_be_read_is_not_shown() -> None:
     broken = tiny.TEST_DOUBLE.replace("### END HIDDEN TESTS", "")
     assert shown(test_double={"source": broken})["test-double"].source == UNREADABLE
+
+
+def test_the_style_of_tables_joins_those_of_the_page() -> None:
+    _, resources = StyleTables().preprocess(
+        from_dict(tiny.notebook()), {"inlining": {"css": ["a"]}}
+    )
+    assert resources["inlining"]["css"] == ["a", TABLES]
