@@ -52,7 +52,10 @@ c.OverwriteCells.add_missing_cells = True
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.nbgrader_pages.WithholdHiddenTests",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-    "autograder.nbgrader_pages.StyleTables",
+    "autograder.nbgrader_pages.PageStyle",
 ]
-c.HTMLExporter.preprocessors = ["autograder.nbgrader_pages.StyleTables"]
+# nbgrader's templates leave the notebook's style sheet out, and with it the form of every table.
+# The first line takes their own step away: it would come later and begin anew.
+c.CSSHTMLHeaderPreprocessor.enabled = False
+c.PageStyle.enabled = True
+c.HTMLExporter.preprocessors = ["autograder.nbgrader_pages.PageStyle"]

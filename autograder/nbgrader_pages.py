@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from nbconvert.filters import strip_ansi
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
@@ -23,10 +24,10 @@ UNREADABLE = "# The tests of this cell are not shown: their marks cannot be read
 
 # What JupyterLab does with a table in the text; check tables bring their own style.
 TABLES = """
-.rendered_html table { border-collapse: collapse; margin: 0.5em 0 1em; }
-.rendered_html th, .rendered_html td { padding: 0.3em 0.8em; text-align: left; }
-.rendered_html thead { border-bottom: 1px solid #333; }
-.rendered_html tbody tr:nth-child(odd) { background: #f5f5f5; }
+.text_cell_render table { border-collapse: collapse; margin: 0.5em 0 1em; }
+.text_cell_render th, .text_cell_render td { padding: 0.3em 0.8em; text-align: left; }
+.text_cell_render thead { border-bottom: 1px solid #333; }
+.text_cell_render tbody tr:nth-child(odd) { background: #f5f5f5; }
 """
 
 Resources = dict[str, Any]
@@ -55,13 +56,11 @@ class WithholdHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrad
         return nb, resources
 
 
-class StyleTables(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Adds a style for the tables of a lesson to a page."""
+class PageStyle(CSSHTMLHeaderPreprocessor):  # type: ignore[misc]  # nbconvert has no types
+    """The styles of a page, with one for the tables of a lesson."""
 
-    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Return the notebook as it is; the style goes to the style sheets of its page."""
-        resources.setdefault("inlining", {}).setdefault("css", []).append(TABLES)
-        return nb, resources
+    def _generate_header(self, resources: Resources) -> list[str]:
+        return [*super()._generate_header(resources), TABLES]
 
 
 def _is_test(cell: NotebookNode) -> bool:

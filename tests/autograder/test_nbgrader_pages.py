@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode, from_dict
+from nbgrader.server_extensions.formgrader.handlers import template_path
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.feedback import REMOVED
-from autograder.nbgrader_pages import TABLES, UNREADABLE, StyleTables, WithholdHiddenTests
+from autograder.nbgrader_pages import TABLES, UNREADABLE, WithholdHiddenTests
 from tests.autograder import tiny
 
+ROOT = Path(__file__).parents[2]
 LINE = "hidden_seen = flatten_answer(torch.arange(6.0).view(2, 3).t())"
 
 
@@ -67,8 +72,13 @@ def test_a_test_cell_whose_marks_cannot_be_read_is_not_shown() -> None:
     assert shown(test_double={"source": broken})["test-double"].source == UNREADABLE
 
 
-def test_the_style_of_tables_joins_those_of_the_page() -> None:
-    _, resources = StyleTables().preprocess(
-        from_dict(tiny.notebook()), {"inlining": {"css": ["a"]}}
-    )
-    assert resources["inlining"]["css"] == ["a", TABLES]
+@pytest.mark.parametrize("template", ["formgrade", "feedback"])
+def test_a_page_of_nbgraders_has_the_style_of_tables_beside_its_own(template: str) -> None:
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(ROOT)).load_config()
+    config.HTMLExporter.update(template_name=template, extra_template_basedirs=[template_path])
+    steps = HTMLExporter(config=config)._preprocessors
+    resources: dict[str, Any] = {"config_dir": ""}
+    for step in (one for one in steps if one.enabled):
+        _, resources = step.preprocess(from_dict(tiny.notebook()), resources)
+    code, tables = resources["inlining"]["css"]
+    assert (".highlight" in code, tables) == (True, TABLES)
