@@ -14,6 +14,7 @@ from course.hidden import called_from_hidden_part
 from course.observe import Observation
 from course.results import CheckResult, Failure, TestResult
 from course.table import show_table
+from course.validation import tell_validator
 from course.values import Absent, AbsentError, as_node
 
 __all__ = ["Checking"]
@@ -70,6 +71,7 @@ class Checking:
         result = self.result(points)
         attempts.note(result)
         show_table(result)
+        tell_validator(result)
         return result.score
 
 

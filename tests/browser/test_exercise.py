@@ -71,5 +71,7 @@ def test_validate_names_what_does_not_hold(lesson: Notebook) -> None:
     expect(dialog).to_contain_text("The following cell failed", timeout=90_000)
     lesson.shoot("validate")
     expect(dialog).to_contain_text('Check("row-major")')
+    expect(dialog).to_contain_text("row-major: not attempted yet.")
+    expect(dialog).not_to_contain_text("Partial credit")
     expect(dialog).not_to_contain_text('Check("byte-offset")')
     dialog.get_by_role("button", name="Ok").click()
