@@ -13,10 +13,20 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import did_you_mean
 from autograder.lessons import Exercise, Lesson, misconceptions
-from autograder.notebooks import RawCell, grader, is_answer, is_test, number, role
+from autograder.notebooks import (
+    KERNEL,
+    RawCell,
+    grader,
+    is_answer,
+    is_test,
+    number,
+    read_notebook,
+    role,
+)
 from autograder.regions import HIDDEN, SOLUTION, RegionError, split_regions
 
 SETUP = "setup"
@@ -44,6 +54,7 @@ def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *_ids(cells),
         *_setup(cells),
         *_outputs(cells),
+        *_left_by_an_editor(read_notebook(lesson.source)["metadata"], cells),
         *_stray_regions(cells),
         *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
         *_orphans(cells, lesson),
@@ -95,6 +106,17 @@ def _outputs(cells: list[RawCell]) -> Iterator[Slip]:
     for cell in cells:
         if cell.get("outputs") or cell.get("execution_count") is not None:
             yield f"cell {cell.get('id')}", "it holds outputs", "Clear all outputs and save."
+
+
+def _left_by_an_editor(metadata: dict[str, Any], cells: list[RawCell]) -> Iterator[Slip]:
+    """Give the slips of a notebook that was run and saved: versions, widgets, times, folds."""
+    remedy = "Run `autograder tidy`; it takes out what an editor leaves."
+    if metadata != KERNEL:
+        wanted = " and ".join(KERNEL)
+        yield "notebook", f"its metadata hold more than a plain {wanted}", remedy
+    for cell in cells:
+        for key in sorted(cell["metadata"].keys() - {"course", "nbgrader"}):
+            yield f"cell {cell.get('id')}", f"its metadata hold '{key}'", remedy
 
 
 def _stray_regions(cells: list[RawCell]) -> Iterator[Slip]:

@@ -13,6 +13,12 @@ from autograder.errors import LessonError
 
 RawCell = dict[str, Any]
 
+# All that a notebook of the course says about itself; JupyterLab adds versions and widgets' states.
+KERNEL: dict[str, Any] = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
 
 def read_notebook(path: Path) -> dict[str, Any]:
     """The notebook as plain data; raises `LessonError` where `path` is none."""

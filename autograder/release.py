@@ -23,12 +23,14 @@ from autograder.environment import own_programs_first
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons import Lesson, all_lessons
 from autograder.lint import lint_lesson
-from autograder.notebooks import read_notebook
+from autograder.notebooks import KERNEL, read_notebook
 from autograder.regions import secrets
 from autograder.selfstudy import self_study_edition
 
 RELEASE = "release"
 SELF_STUDY = "self-study"
+# Of a cell's metadata: the course's and nbgrader's own, and whether it is locked or folded.
+_KEPT = frozenset({"cellView", "course", "deletable", "editable", "jupyter", "nbgrader"})
 START_PAGE = "00-start-here.ipynb"  # in source/ and release/, beside the lessons
 
 
@@ -106,9 +108,9 @@ def class_editions(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
 
 
 def stable_bytes(notebook: Mapping[str, Any]) -> bytes:
-    """The notebook as committed: sorted keys, no outputs, one line a line of source."""
-    cells = [_stable_cell(cell) for cell in notebook["cells"]]
-    text = json.dumps({**notebook, "cells": cells}, indent=1, sort_keys=True, ensure_ascii=False)
+    """The notebook as committed: sorted keys, nothing of a run, one line a line of source."""
+    whole = {**notebook, "metadata": KERNEL, "cells": [*map(_stable_cell, notebook["cells"])]}
+    text = json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False)
     return text.encode() + b"\n"
 
 
@@ -183,7 +185,9 @@ def _collecting_log() -> tuple[logging.Logger, list[str]]:
 
 
 def _stable_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
-    stable = dict(cell, source="".join(cell["source"]).splitlines(keepends=True))
+    metadata = {key: value for key, value in cell["metadata"].items() if key in _KEPT}
+    source = "".join(cell["source"]).splitlines(keepends=True)
+    stable = dict(cell, source=source, metadata=metadata)
     if cell["cell_type"] == "code":
         stable.update(outputs=[], execution_count=None)
     return stable

@@ -246,6 +246,16 @@ def test_outputs_in_the_source_are_found(course: Path) -> None:
     assert causes(course, notebook) == ["it holds outputs"]
 
 
+def test_what_a_run_leaves_in_the_metadata_is_found(course: Path) -> None:
+    notebook = tiny.notebook()
+    notebook["metadata"]["widgets"] = {"state": {}}
+    cell(notebook, "setup")["metadata"]["execution"] = {"iopub.status.idle": "2026-01-10"}
+    assert causes(course, notebook) == [
+        "its metadata hold more than a plain kernelspec and language_info",
+        "its metadata hold 'execution'",
+    ]
+
+
 def test_cells_out_of_order_are_found(course: Path) -> None:
     notebook = tiny.notebook()
     cells = notebook["cells"]

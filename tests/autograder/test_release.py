@@ -114,6 +114,17 @@ def test_released_cells_keep_their_ids_and_hold_no_outputs(
     assert not any(one.get("outputs") or one.get("execution_count") for one in found.values())
 
 
+def test_nothing_of_a_run_reaches_the_release() -> None:
+    run = tiny.notebook()
+    run["metadata"]["widgets"] = {"state": {"7": {"state": {"value": "x"}}}}
+    run["metadata"]["language_info"]["version"] = "3.12.1"
+    for one in run["cells"]:
+        one["metadata"] |= {"execution": {"shell.execute_reply": "now"}, "scrolled": True}
+        if one["cell_type"] == "code":
+            one.update(outputs=[{"output_type": "stream"}], execution_count=3)
+    assert stable_bytes(run) == stable_bytes(tiny.notebook())
+
+
 def test_a_build_leaves_no_gradebook_behind(course: Path, built: dict[str, bytes]) -> None:
     assert not list(course.rglob("*.db"))
 
