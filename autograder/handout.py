@@ -13,7 +13,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 
-class ReleaseFromSource(ExchangeReleaseAssignment):  # type: ignore[misc]  # nbgrader has no types
+class ReleaseFromSource(ExchangeReleaseAssignment):
     """nbgrader's own release, of an edition that was generated a moment ago."""
 
     def init_src(self) -> None:

@@ -33,7 +33,7 @@ TABLES = """
 Resources = dict[str, Any]
 
 
-class WithholdHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+class WithholdHiddenTests(NbGraderPreprocessor):
     """Takes the hidden tests out of test cells, and their lines out of every output.
 
     nbgrader's ClearHiddenTests also reads the learner's own cells, where a stray mark would end
@@ -56,7 +56,7 @@ class WithholdHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrad
         return nb, resources
 
 
-class PageStyle(CSSHTMLHeaderPreprocessor):  # type: ignore[misc]  # nbconvert has no types
+class PageStyle(CSSHTMLHeaderPreprocessor):
     """The styles of a page, with one for the tables of a lesson."""
 
     def _generate_header(self, resources: Resources) -> list[str]:
