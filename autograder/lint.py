@@ -54,7 +54,7 @@ def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *_ids(cells),
         *_setup(cells),
         *_outputs(cells),
-        *_left_by_an_editor(read_notebook(lesson.source)["metadata"], cells),
+        *_left_by_an_editor(read_notebook(lesson.source).get("metadata", {}), cells),
         *_stray_regions(cells),
         *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
         *_orphans(cells, lesson),
