@@ -77,16 +77,17 @@ def without_markers(source: str) -> str:
 def secrets(sources: Iterable[str]) -> list[str]:
     """The lines of solutions and hidden tests that a learner sees nowhere in these cells.
 
-    None of them may be found in the class edition.
+    None of them may be a line of the class edition.  A line that stands in a visible part as well,
+    or that the stub brings, is no secret.
     """
-    visible, hidden = [], []
+    visible, hidden = [*STUB, *WORDS_STUB], []
     for source in sources:
         for name in (SOLUTION, HIDDEN):
             source, inside = _without(source, name)
             hidden += inside
-        visible.append(source)
-    text = "\n".join(visible)
-    return [line for line in dict.fromkeys(map(str.strip, hidden)) if line and line not in text]
+        visible += source.split("\n")
+    shown = {line.strip() for line in visible}
+    return [line for line in dict.fromkeys(map(str.strip, hidden)) if line and line not in shown]
 
 
 def _without(source: str, name: str) -> tuple[str, list[str]]:

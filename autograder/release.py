@@ -21,10 +21,10 @@ from typing import Any
 from autograder.autotests import copy_source, with_autotests
 from autograder.environment import own_programs_first
 from autograder.errors import LessonError, ReleaseError
+from autograder.leaks import leaks
 from autograder.lessons import Lesson, all_lessons
 from autograder.lint import lint_lesson
 from autograder.notebooks import KERNEL, read_notebook
-from autograder.regions import secrets
 from autograder.selfstudy import self_study_edition
 
 RELEASE = "release"
@@ -116,16 +116,14 @@ def stable_bytes(notebook: Mapping[str, Any]) -> bytes:
 
 def refuse_leaks(lesson: Lesson, released: bytes) -> None:
     """Raise `ReleaseError` where a line of a solution or hidden test stands in `released`."""
-    notebook = json.loads(released)
-    published = ["".join(cell.pop("source")) for cell in notebook["cells"]]
-    published.append(json.dumps(notebook, ensure_ascii=False))  # ids, metadata, outputs
-    for line in secrets(cell["source"] for cell in lesson.cells()):
-        if any(line in text for text in published):
-            raise ReleaseError(
-                f"the class edition would publish a line of a solution or hidden test: {line}",
-                place=str(lesson.source),
-                remedy="Keep it inside its region, and out of ids and metadata.",
-            )
+    found = leaks(lesson.cells(), json.loads(released))
+    if found:
+        raise ReleaseError(
+            "the class edition would publish a line of a solution or hidden test:\n  "
+            + "\n  ".join(map(str, found)),
+            place=str(lesson.source),
+            remedy="Keep it inside its region, and out of ids and metadata.",
+        )
 
 
 def refuse_unsound(course: Path, lesson: Lesson) -> None:
