@@ -23,6 +23,7 @@ from typing import Literal
 
 from autograder.errors import BankError, did_you_mean
 from autograder.lessons import Lesson, beside_course
+from autograder.rules import TO_WRITE
 
 Kind = Literal["right", "wrong"]
 
@@ -87,7 +88,8 @@ def check_bank(
 ) -> None:
     """Raise `BankError` where the answers do not fit the lesson.
 
-    That is: an exercise or a misconception that does not exist, or one title given twice.
+    That is: an exercise or a misconception that does not exist, one title given twice, or an
+    answer that was never written.
     """
     names = [one.name for one in lesson.exercises]
     seen: dict[tuple[str, str], BankAnswer] = {}
@@ -105,6 +107,12 @@ def check_bank(
                 + did_you_mean(one.misconception, misconceptions),
                 place=one.place,
                 remedy=f"Add it to course/claims/{lesson.slug}.toml, or name one that is there.",
+            )
+        if TO_WRITE in one.title + one.source:
+            raise BankError(
+                f"the {one.kind} answer '{one.title}' to '{one.exercise}' is not written yet",
+                place=one.place,
+                remedy=f"Write it, and take every {TO_WRITE} out; or remove its heading.",
             )
         first = seen.setdefault((one.exercise, one.title), one)
         if first is not one:

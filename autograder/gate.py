@@ -25,9 +25,8 @@ from autograder.lessons import (
 )
 from autograder.lint import SETUP
 from autograder.regions import without_markers
+from autograder.rules import LEAST_RIGHT, LEAST_WRONG
 from autograder.trial import LIMIT_S, Trial, TrialResult, run_trials
-
-LEAST_RIGHT, LEAST_WRONG = 2, 5
 
 RunCases = Callable[[Sequence[Case]], Sequence[TrialResult]]
 
@@ -105,13 +104,19 @@ class Gate:
 
 
 def lesson_gate(course: Path, lesson: Lesson) -> Gate:
-    """The gate of a lesson with its own bank; raises `BankError` where it has none."""
+    """The gate of a lesson with its own bank; raises `BankError` where it has none.
+
+    A lesson without exercises needs none.
+    """
     path = bank_path(course, lesson.slug)
+    if path is None and not lesson.exercises:
+        return Gate(lesson, (), frozenset())
     if path is None:
         raise BankError(
             f"{lesson.slug} has no answers",
             place=f"autograder/answers/{lesson.slug}.py",
-            remedy="Write at least two right and five wrong ones for each exercise.",
+            remedy="Write at least two right and five wrong ones for each exercise; "
+            "`autograder new-exercise` begins them.",
         )
     return _gate(course, lesson, path, complete=True)
 
@@ -129,17 +134,48 @@ def bank_gate(course: Path, path: Path, words: Sequence[str] = ()) -> Gate:
     return _gate(course, lesson, path, complete=False)
 
 
-def run_gates(gates: Iterable[Gate], run: RunCases) -> GateReport:
-    """Try every case of `gates` and judge what comes out."""
+def run_gates(
+    gates: Iterable[Gate], run: RunCases, *, run_alone: RunCases | None = None
+) -> GateReport:
+    """Try every case of `gates` and judge what comes out.
+
+    What misses is tried once more by `run_alone`, where there is one: another answer of the same
+    submission may have disturbed it.
+    """
     gates = list(gates)
-    cases = [(gate, case) for gate in gates for case in gate.cases]
-    results = run([case for _, case in cases])
+    pairs = [(gate, case) for gate in gates for case in gate.cases]
+    reasons = [
+        _reason(gate, case, result)
+        for (gate, case), result in zip(pairs, run([case for _, case in pairs]), strict=True)
+    ]
+    if run_alone is not None:
+        again = _worth_another_try(pairs, reasons)
+        results = run_alone([pairs[n][1] for n in again])
+        for n, result in zip(again, results, strict=True):
+            reasons[n] = _reason(*pairs[n], result)
     judged: dict[int, list[tuple[Case, Miss | None]]] = {id(gate): [] for gate in gates}
-    for (gate, case), result in zip(cases, results, strict=True):
-        reason = judge(case, result, gate.known, complete=gate.complete)
+    for (gate, case), reason in zip(pairs, reasons, strict=True):
         miss = Miss(case.kind, case.title, case.place, reason) if reason else None
         judged[id(gate)].append((case, miss))
     return GateReport(tuple(one for gate in gates for one in _by_exercise(gate, judged[id(gate)])))
+
+
+def _reason(gate: Gate, case: Case, result: TrialResult) -> str:
+    return judge(case, result, gate.known, complete=gate.complete)
+
+
+def _worth_another_try(pairs: Sequence[tuple[Gate, Case]], reasons: Sequence[str]) -> list[int]:
+    """The misses of exercises that some answer passes: where none does, the test is broken."""
+    sound = {
+        (case.lesson.slug, case.exercise.name)
+        for (_, case), reason in zip(pairs, reasons, strict=True)
+        if not reason
+    }
+    return [
+        n
+        for n, ((_, case), reason) in enumerate(zip(pairs, reasons, strict=True))
+        if reason and (case.lesson.slug, case.exercise.name) in sound
+    ]
 
 
 def run_as_notebook(
@@ -206,10 +242,21 @@ def _by_exercise(gate: Gate, judged: list[tuple[Case, Miss | None]]) -> Iterable
         for kind in ("right", "wrong"):
             one_kind = [miss for case, miss in of_it if case.kind == kind]
             counts[kind] = (one_kind.count(None), len(one_kind))
-        misses = [miss for _, miss in of_it if miss]
+        misses = _told_once(of_it)
         if gate.complete:
             misses += _too_few(gate, name, counts["right"][1], counts["wrong"][1])
         yield ExerciseGate(gate.lesson.slug, name, counts["right"], counts["wrong"], tuple(misses))
+
+
+def _told_once(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
+    """The misses of an exercise; one alone where all answers miss for the same reason."""
+    misses = [miss for _, miss in judged if miss]
+    reasons = {miss.reason for miss in misses}
+    if len(misses) < len(judged) or len(reasons) > 1 or len(misses) < 2:
+        return misses
+    case = judged[0][0]
+    place = f"{case.lesson.source}, cell {case.exercise.test_id}"
+    return [Miss("test", f"all {len(misses)} answers", place, misses[0].reason)]
 
 
 def _too_few(gate: Gate, name: str, right: int, wrong: int) -> list[Miss]:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from autograder.lessons import Exercise, Lesson
 from autograder.records import ExerciseRecord
+from autograder.rules import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.trial import TrialResult
 
 Kind = Literal["right", "wrong", "stub", "solution"]
@@ -32,7 +33,8 @@ class Case:
 def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: bool = True) -> str:
     """Why `result` is not what `case` must come to; empty where it is.
 
-    `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run.
+    `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run, and
+    the solution has to be put to enough checks.
     """
     trouble = _no_record(result) or _wrong_record(case, result, known)
     if trouble:
@@ -40,8 +42,11 @@ def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: 
     record = result.record
     assert record is not None
     match case.kind:
-        case "right" | "solution":
+        case "right":
             return _not_full(record, result.answer_error)
+        case "solution":
+            few = _too_few_checks(case.exercise, record) if complete else ""
+            return _not_full(record, result.answer_error) or few
         case "stub":
             return _not_untouched(record)
         case "wrong":
@@ -87,6 +92,17 @@ def _not_full(record: ExerciseRecord, raised: str | None) -> str:
     failed = "; ".join(check.name for check in record.failed) or "no check failed"
     why = f" (the cell raised {raised})" if raised else ""
     return f"it gets {record.score:g} of {record.max:g}{why}: {failed}"
+
+
+def _too_few_checks(one: Exercise, record: ExerciseRecord) -> str:
+    hidden = sum(check.hidden for check in record.checks)
+    enough = len(record.checks) >= LEAST_CHECKS and hidden >= LEAST_HIDDEN
+    if enough or one.few_checks:
+        return ""
+    return (
+        f"it is put to {len(record.checks)} checks, {hidden} of them hidden; {LEAST_CHECKS} and "
+        f"{LEAST_HIDDEN} are needed, or metadata.course.few_checks of the task that says why not"
+    )
 
 
 def _not_untouched(record: ExerciseRecord) -> str:

@@ -32,7 +32,7 @@ from autograder.regions import stubbed
 TEST_PREFIX = "test-"
 AUTOTEST = "AUTOTEST"  # how nbgrader marks a test that it writes itself
 _TEMPLATES = "autotests.yml"
-_SLUG = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
+SLUG = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
 _IGNORED = {"__pycache__", ".ipynb_checkpoints", ".DS_Store"}
 
 
@@ -41,7 +41,8 @@ class Exercise:
     """One exercise: what is asked, where the answer goes, and the cell that tests it.
 
     `manual` marks a cell that a person grades; it is answer and test in one.  `words` marks a text
-    cell: its solution is a model answer and a marking scheme.
+    cell: its solution is a model answer and a marking scheme.  `few_checks` says why its test cell
+    has fewer checks than others.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Exercise:
     hints: tuple[str, ...] = ()
     manual: bool = False
     words: bool = False
+    few_checks: str = ""
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -155,7 +157,7 @@ def lesson_paths(course: Path) -> dict[str, Path]:
     return {
         path.stem: path
         for path in found
-        if path.stem == path.parent.name and _SLUG.fullmatch(path.stem)
+        if path.stem == path.parent.name and SLUG.fullmatch(path.stem)
     }
 
 
@@ -254,11 +256,27 @@ def _path_of(paths: dict[str, Path], course: Path, word: str) -> Path:
         number, _, name = slug.partition("-")
         if word in (slug, name, number, number.lstrip("0")):
             return path
+    _refuse_folder(course, word)
     names = [*paths, *(slug[3:] for slug in paths)]
     raise UnknownLesson(
         f"there is no lesson '{word}' in {course / 'source'}.{did_you_mean(word, names)}",
         remedy=f"There are: {', '.join(paths) or 'none'}.",
     )
+
+
+def _refuse_folder(course: Path, word: str) -> None:
+    """Raise `UnknownLesson` where `word` names a folder in source/ that holds no such notebook."""
+    for folder in sorted((course / "source").glob("*/")):
+        found = SLUG.fullmatch(folder.name)
+        if found and word in (folder.name, found[1], found[2], found[1].lstrip("0")):
+            others = ", ".join(path.name for path in sorted(folder.glob("*.ipynb")))
+            raise UnknownLesson(
+                f"it holds no {folder.name}.ipynb" + (f", but {others}" if others else ""),
+                place=str(folder),
+                remedy=f"Name the lesson's notebook {folder.name}.ipynb."
+                if others
+                else f"`autograder new-lesson {folder.name}` writes one.",
+            )
 
 
 def _exercises(cells: list[RawCell]) -> tuple[Exercise, ...]:
@@ -291,6 +309,7 @@ def _exercise(
         hints=_hints(cells, name),
         manual=manual,
         words=manual and test["cell_type"] == "markdown",
+        few_checks=str(more.get("few_checks") or ""),
     )
 
 

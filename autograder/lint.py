@@ -7,43 +7,31 @@ before it turns up as a wrong grade.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.errors import did_you_mean
+from autograder.findings import Finding, Slip
 from autograder.lessons import Exercise, Lesson, misconceptions
+from autograder.lint_tests import lint_test_cell
+from autograder.lint_text import lint_text
 from autograder.notebooks import (
     KERNEL,
     RawCell,
     grader,
     is_answer,
     is_test,
-    number,
     read_notebook,
     role,
 )
 from autograder.regions import HIDDEN, SOLUTION, RegionError, split_regions
+from autograder.travel import defined_names
 
 SETUP = "setup"
 MARKING = "**Marking**"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One broken rule: where, what, and how to mend it."""
-
-    place: str
-    cause: str
-    remedy: str
-
-    def __str__(self) -> str:
-        """Return the finding as it is printed."""
-        return f"{self.place}: {self.cause}\n  {self.remedy}"
 
 
 def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
@@ -58,11 +46,9 @@ def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *_stray_regions(cells),
         *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
         *_orphans(cells, lesson),
+        *lint_text(cells, lesson),
     ]
     return tuple(Finding(f"{lesson.source}, {place}", cause, cure) for place, cause, cure in found)
-
-
-Slip = tuple[str, str, str]
 
 
 def _ids(cells: list[RawCell]) -> Iterator[Slip]:
@@ -167,7 +153,8 @@ def _exercise(
         yield place, f"its test cell is called '{one.test_id}'", f"Call it test-{one.name}."
     yield from _about(one, lesson, cells)
     yield from _answer_cell(one)
-    yield from _test_cell(one, cells, known)
+    setup = next((cell["source"] for cell in cells if cell.get("id") == SETUP), "")
+    yield from lint_test_cell(one, known, defined_names(ast.unparse(parsed(setup))))
 
 
 def _order(one: Exercise, cells: list[RawCell]) -> dict[str, int | None]:
@@ -239,62 +226,6 @@ def _read_by_a_person(one: Exercise) -> Iterator[Slip]:
         yield place, "a learner would find more than the stub", remedy
 
 
-def _test_cell(one: Exercise, cells: list[RawCell], known: Collection[str]) -> Iterator[Slip]:
-    place = f"cell {one.test_id}"
-    try:
-        _, inside = split_regions(one.test_source, HIDDEN)
-        tree = ast.parse(one.test_source)
-    except (RegionError, SyntaxError) as error:
-        yield place, f"cannot be read: {error}", "Mend the line named."
-        return
-    if one.points <= 0:
-        yield place, "it gives no points", "Set nbgrader's points."
-    if not _calls_answer(tree):
-        yield place, "it does not use answer()", 'Reach the learner\'s work through answer("name").'
-    if not any(line.strip() for line in inside):
-        yield place, "it has no hidden tests", "Write some between the HIDDEN TESTS markers."
-    if any(re.match(r"\s*@probe\b", line) for line in inside):
-        yield place, "a @probe is defined in the hidden part", "Define it in the visible part."
-    if _final_score(tree) != one.points:
-        yield (
-            place,
-            "its last line does not give its points",
-            f"End with check.score({one.points:g}).",
-        )
-    for id_ in sorted(_misconceptions_in(tree) - set(known)):
-        cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
-        yield place, cause, "Add it to the lesson's claims file, or correct it."
-    setup = next((cell["source"] for cell in cells if cell.get("id") == SETUP), "")
-    for name in sorted(_unknown_names(tree, setup)):
-        yield place, f"it uses '{name}', which neither it nor the set-up cell defines", "Define it."
-
-
-def _calls_answer(tree: ast.Module) -> bool:
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Name) and call.func.id == "answer" for call in calls)
-
-
-def _final_score(tree: ast.Module) -> float | None:
-    match tree.body[-1:]:
-        case [ast.Expr(ast.Call(ast.Attribute(attr="score"), [ast.Constant(points)]))]:
-            return number(points)
-    return None
-
-
-def _misconceptions_in(tree: ast.Module) -> set[str]:
-    """Return the ids that checks name: one id, or the keys of a dictionary of several."""
-    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword))
-    given = [node.value for node in keywords if node.arg == "misconception"]
-    keys = [key for node in given if isinstance(node, ast.Dict) for key in node.keys if key]
-    constants = (node.value for node in [*given, *keys] if isinstance(node, ast.Constant))
-    return {value for value in constants if isinstance(value, str)}
-
-
-def _unknown_names(tree: ast.Module, setup: str) -> set[str]:
-    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return used - _defined(tree) - _defined(parsed(setup)) - set(dir(builtins))
-
-
 def parsed(source: str) -> ast.Module:
     """The code of a cell without its magics; nothing of a cell that is no Python."""
     plain = [line for line in source.split("\n") if not line.lstrip().startswith(("%", "!"))]
@@ -302,18 +233,3 @@ def parsed(source: str) -> ast.Module:
         return ast.parse("\n".join(plain))
     except SyntaxError:
         return ast.Module([], [])
-
-
-def _defined(tree: ast.Module) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                names.add(name)
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-            case ast.alias(name=name, asname=asname):
-                names.add(asname or name.partition(".")[0])
-            case ast.ExceptHandler(name=str(name)):
-                names.add(name)
-    return names

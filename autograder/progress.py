@@ -40,7 +40,11 @@ class Progress:
 
     def step(self, what: str) -> None:
         """One more is done; `what` names it."""
-        self._done += 1
+        self.reach(self._done + 1, what)
+
+    def reach(self, count: int, what: str) -> None:
+        """So many are done in all; `what` names the last."""
+        self._done = count
         now = self._clock()
         if self._stream is None or (now - self._shown < self._every_s and self._done < self._total):
             return

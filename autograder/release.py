@@ -128,7 +128,9 @@ def refuse_leaks(lesson: Lesson, released: bytes) -> None:
 
 def refuse_unsound(course: Path, lesson: Lesson) -> None:
     """Raise `LessonError` with every broken rule where `lesson` keeps not to the form."""
-    findings = lint_lesson(course, lesson)
+    from autograder.lint_claims import lint_claims  # it loads torch
+
+    findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
     if findings:
         raise LessonError("\n".join(map(str, findings)))
 

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +19,13 @@ from autograder.commands.options import (
     positive,
     seconds,
 )
-from autograder.errors import BankError
+from autograder.errors import BankError, LessonError
 
 if TYPE_CHECKING:
     from autograder.commands.options import Commands
-    from autograder.gate import ExerciseGate, Gate
-    from autograder.judge import Case
-    from autograder.trial import TrialResult
+    from autograder.findings import Finding
+    from autograder.gate import ExerciseGate, Gate, GateReport
+    from autograder.lessons import Lesson
 
 
 def add_commands(commands: Commands) -> None:
@@ -41,7 +40,8 @@ def _add_release(commands: Commands) -> None:
         "release",
         help="build the class and self-study editions from source/",
         description="Build both editions of each lesson into release/. The same source gives the "
-        "same bytes, so a second run changes nothing.",
+        "same bytes, so a second run changes nothing. A broken rule, or the proof of a claim that "
+        "changed and does not hold, stops it.",
     )
     add_lessons(parser)
     add_course(parser)
@@ -72,12 +72,27 @@ def _release(options: argparse.Namespace) -> int:
         else:
             _say_drift([f"{one.path}: {one.kind}" for one in drift], len(files))
         return 1 if drift else 0
+    _prove(options.course, lessons)
     changed = write_release(options.course, files)
     if options.as_json:
         print(json.dumps({"changed": changed}, indent=1))
     else:
         print("\n".join([*changed, f"{len(changed)} of {len(files)} files changed in release/"]))
     return 0
+
+
+def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
+    """Raise `LessonError` where a claim that changed does not hold."""
+    from autograder.progress import Progress
+    from autograder.proofs import prove_changed
+
+    failed: list[Finding] = []
+    with Progress(sys.stderr) as progress:
+        for lesson in lessons:
+            found = prove_changed(course, lesson, expect=progress.expect, done=progress.step)
+            failed += found.failed
+    if failed:
+        raise LessonError("\n".join(map(str, failed)))
 
 
 def _say_drift(drift: list[str], count: int) -> None:
@@ -101,39 +116,52 @@ def _add_check_answers(commands: Commands) -> None:
     )
     parser.add_argument(
         "--runner",
-        choices=("notebook", "engine"),
-        default="notebook",
-        help="how to run them: as a notebook would, or through the grading engine (default: "
-        "%(default)s)",
+        choices=("engine", "notebook"),
+        help="how to run them: through the grading engine, or as a notebook would, which accepts "
+        "more (default: engine, where there is a sandbox)",
     )
     parser.add_argument(
         "--limit",
         type=seconds,
         default=20.0,
         metavar="S",
-        help="seconds an answer may run in a notebook",
+        help="seconds a cell may run (default: %(default)g)",
     )
     add_json(parser, "the report")
     parser.set_defaults(run=_check_answers)
 
 
 def _check_answers(options: argparse.Namespace) -> int:
-    from autograder.gate import bank_gate, run_gates
+    from autograder.gate import bank_gate
 
     broken: list[BankError] = []
     if options.bank:
         gates = [bank_gate(options.course, options.bank, options.lessons)]
     else:
         gates, broken = _gates(options)
-    run = _in_engine if options.runner == "engine" else partial(_as_notebook, options.limit)
-    report = run_gates(gates, run)
+    report, note = _tried(options, gates)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
-        print("\n".join([*_gate_lines(report.exercises), report.closing]))
-    for error in broken:
-        print(f"autograder: {error}", file=sys.stderr)
+        print("\n".join([*gate_lines(report.exercises), report.closing]))
+    for line in [*map(str, broken), *filter(None, [note])]:
+        print(f"autograder: {line}", file=sys.stderr)
     return 0 if report.ok and not broken else 1
+
+
+def _tried(options: argparse.Namespace, gates: Sequence[Gate]) -> tuple[GateReport, str]:
+    from autograder.gate_runs import try_answers
+    from autograder.progress import Progress
+
+    with Progress(sys.stderr) as progress:
+        progress.expect(sum(len(gate.cases) for gate in gates))
+        return try_answers(
+            options.course,
+            gates,
+            runner=options.runner,
+            limit_s=options.limit,
+            done=lambda count: progress.reach(count, "check-answers"),
+        )
 
 
 def _gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
@@ -149,25 +177,8 @@ def _gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
     return gates, broken
 
 
-def _as_notebook(limit_s: float, cases: Sequence[Case]) -> Sequence[TrialResult]:
-    from autograder.gate import run_as_notebook
-    from autograder.progress import Progress
-
-    with Progress(sys.stderr) as progress:
-        progress.expect(len(cases))
-        return run_as_notebook(
-            cases, limit_s=limit_s, done=lambda count: progress.step("check-answers")
-        )
-
-
-def _in_engine(cases: Sequence[Case]) -> Sequence[TrialResult]:
-    from autograder.grade import choose_runner
-    from autograder.packed import run_packed
-
-    return run_packed(cases, choose_runner("engine", jobs=None, sandbox=True, scheduler=None))
-
-
-def _gate_lines(exercises: Iterable[ExerciseGate]) -> Iterable[str]:
+def gate_lines(exercises: Iterable[ExerciseGate]) -> Iterable[str]:
+    """The lines that tell what the gate found, exercise by exercise."""
     exercises = list(exercises)
     width = max((len(one.exercise) for one in exercises), default=0)
     lesson = ""

@@ -20,7 +20,7 @@ from autograder.gate import (
     trial_of,
 )
 from autograder.judge import Case, judge
-from autograder.lessons import find_lesson
+from autograder.lessons import find_lesson, read_lesson
 from autograder.records import CheckRecord, ExerciseRecord, Status
 from autograder.regions import stubbed
 from autograder.trial import TrialResult, run_trials
@@ -122,6 +122,17 @@ def test_a_table_of_another_exercise_is_a_miss(course: Path) -> None:
     assert "is for 'double' and 4 points" in judge(case(course, "right"), came_to(other), KNOWN)
 
 
+def test_a_solution_is_put_to_enough_checks(course: Path) -> None:
+    one = case(course, "solution")
+    strict = replace(one, exercise=replace(one.exercise, few_checks=""))
+    reason = judge(strict, came_to(table(4.0)), KNOWN)
+    assert reason.startswith("it is put to 0 checks, 0 of them hidden; 8 and 3 are needed")
+    checks = tuple(CheckRecord(f"{n}", True, hidden=n < 3) for n in range(8))
+    full = came_to(ExerciseRecord("flatten", Status.GRADED, 4.0, 4.0, checks))
+    assert judge(strict, full, KNOWN) == ""
+    assert judge(one, came_to(table(4.0)), KNOWN) == ""
+
+
 # From bank to report.
 
 
@@ -157,6 +168,57 @@ def test_a_lesson_needs_two_right_and_five_wrong_answers_an_exercise(own_course:
     assert "it has 1 right answers, 2 are needed" in reasons
     assert "it has 0 wrong answers, 5 are needed" in reasons
     assert len(report.exercises) == 2
+
+
+def broken(cases: Sequence[Case]) -> list[TrialResult]:
+    """A runner that finds the test cell of `flatten` broken, and all else right."""
+    error = came_to(None, test_error="NameError: name 'chek' is not defined")
+    found = zip(cases, perfect(cases), strict=True)
+    return [error if case.exercise.name == "flatten" else result for case, result in found]
+
+
+def test_a_broken_test_cell_is_one_miss_and_not_one_an_answer(course: Path) -> None:
+    lesson = find_lesson(course, "1")
+    (miss,) = run_gates([lesson_gate(course, lesson)], broken).exercises[0].misses
+    assert (miss.kind, miss.title) == ("test", "all 9 answers")
+    assert miss.place == f"{lesson.source}, cell test-flatten"
+    assert miss.reason == "the test cell raised NameError: name 'chek' is not defined"
+
+
+def test_what_misses_is_tried_once_more_alone(course: Path) -> None:
+    tried: list[str] = []
+
+    def spoiled(cases: Sequence[Case]) -> list[TrialResult]:
+        first = [came_to(table(0.0, "order-of-memory")), *perfect(cases)[1:]]
+        return first
+
+    def alone(cases: Sequence[Case]) -> list[TrialResult]:
+        tried.extend(case.title for case in cases if case.kind == "right")
+        return perfect(cases)
+
+    report = run_gates([lesson_gate(course, find_lesson(course, "1"))], spoiled, run_alone=alone)
+    assert tried == ["reshape to minus one"]
+    assert report.exercises[0].right == (2, 2)
+
+
+def test_where_no_answer_passes_none_is_tried_again(course: Path) -> None:
+    def alone(cases: Sequence[Case]) -> list[TrialResult]:
+        assert "flatten" not in {case.exercise.name for case in cases}
+        return perfect(cases)
+
+    run_gates([lesson_gate(course, find_lesson(course, "1"))], broken, run_alone=alone)
+
+
+def test_a_lesson_without_exercises_needs_no_answers(own_course: Path) -> None:
+    path = tiny.write(own_course, tiny.notebook_of(tiny.notebook()["cells"][:3]), "02-empty")
+    assert lesson_gate(own_course, read_lesson(path)).cases == ()
+
+
+def test_an_answer_that_was_never_written_is_refused(own_course: Path) -> None:
+    bank = own_course / "autograder/answers/01-tiny.py"
+    bank.write_text("# %% right flatten: ✎ how it does it\nx = 1\n")
+    with pytest.raises(BankError, match=r"py:1: the right answer .* is not written yet"):
+        lesson_gate(own_course, find_lesson(own_course, "1"))
 
 
 def test_a_lesson_without_a_bank_says_where_it_belongs(own_course: Path) -> None:

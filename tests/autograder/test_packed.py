@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from autograder.gate import lesson_gate, run_as_notebook, run_gates
 from autograder.judge import Case
 from autograder.lessons import find_lesson
-from autograder.packed import packed, result_of, run_packed
+from autograder.packed import packed, result_of, run_alone, run_packed
 from autograder.records import CheckRecord, ExerciseRecord, Status, SubmissionRecord
-from autograder.release import class_editions
 from autograder.runner import Job, Outcome
 from autograder.trial import TrialResult
 from tests.autograder import tiny
@@ -30,24 +30,17 @@ def cases(course: Path) -> tuple[Case, ...]:
     return lesson_gate(course, find_lesson(course, "1")).cases
 
 
-@pytest.fixture(scope="module")
-def released(course: Path) -> dict[str, bytes]:
-    return class_editions(course, [find_lesson(course, "1")])
+FLATTEN = ExerciseRecord("flatten", Status.GRADED, 0.0, 4.0)
 
 
-@pytest.fixture(autouse=True)
-def _build_once(released: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.packed.class_editions", lambda *_: released)
-
-
-def outcome(*exercises: ExerciseRecord, raised: str = "") -> Outcome:
+def outcome(*exercises: ExerciseRecord, raised: str = "", cell: str = "flatten") -> Outcome:
     record = SubmissionRecord(
         *("01-tiny-000", "01-tiny", Status.GRADED, 0.0, 6.0, 0.1, exercises), "engine", True
     )
-    cell = new_code_cell("…", metadata={"nbgrader": {"grade_id": "flatten"}})
+    shown = new_code_cell("…", metadata={"nbgrader": {"grade_id": cell}})
     if raised:
-        cell.outputs = [new_output("error", ename=raised, evalue="no", traceback=[])]
-    return Outcome(record, new_notebook(cells=[cell]))
+        shown.outputs = [new_output("error", ename=raised, evalue="no", traceback=[])]
+    return Outcome(record, new_notebook(cells=[shown]))
 
 
 class Reader:
@@ -101,6 +94,44 @@ def test_every_case_gets_the_result_of_its_own_answer(cases: tuple[Case, ...]) -
     assert full == [case.kind in ("right", "solution") for case in cases]
 
 
+class Keeper(Reader):
+    """A reader that keeps the cells of each submission, and of the lesson it belongs to."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.submissions: list[dict[str, str]] = []
+        self.lessons: list[list[str]] = []
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        for job in jobs:
+            self.submissions.append({one["id"]: "".join(one["source"]) for one in _cells(job)})
+            self.lessons.append([cell["id"] for cell in job.lesson.cells()])
+            yield Outcome(replace(outcome().record, student=job.student))
+
+
+def test_a_submission_holds_what_a_learner_would_hand_in(cases: tuple[Case, ...]) -> None:
+    runner = Keeper()
+    run_packed(cases, runner)
+    ids = ["setup", "flatten", "test-flatten", "double", "test-double"]
+    assert [list(one) for one in runner.submissions] == [ids] * 9
+    assert "hidden_seen" not in runner.submissions[0]["test-flatten"]
+    assert runner.submissions[0]["flatten"].strip() == cases[0].source.strip()
+
+
+def test_alone_an_answer_has_a_submission_and_a_lesson_of_its_own(
+    cases: tuple[Case, ...],
+) -> None:
+    runner = Keeper()
+    run_alone(cases[:2], runner)
+    assert runner.lessons == [["setup", "flatten", "test-flatten"]] * 2
+
+
+def test_what_is_through_is_counted_in_answers(cases: tuple[Case, ...]) -> None:
+    counted: list[int] = []
+    run_packed(cases, Reader({}), done=counted.append)
+    assert counted == [*range(2, 19, 2)]
+
+
 def test_the_gate_says_the_same_of_a_runner_that_grades_alike(course: Path) -> None:
     gate = lesson_gate(course, find_lesson(course, "1"))
     wrong = {one.source.strip(): str(one.misconception) for one in gate.answers}
@@ -135,6 +166,15 @@ def test_an_answer_cell_that_raised_is_seen_in_the_outputs(cases: tuple[Case, ..
     record = ExerciseRecord("flatten", Status.GRADED, 0.0, 4.0)
     assert result_of(cases[0], outcome(record, raised="NameError")).answer_error == "NameError: no"
     assert result_of(cases[0], outcome(record)).answer_error is None
+
+
+def test_a_test_cell_that_raised_is_seen_in_the_outputs(cases: tuple[Case, ...]) -> None:
+    found = result_of(cases[0], outcome(FLATTEN, raised="NameError", cell="test-flatten"))
+    assert (found.test_error, found.answer_error) == ("NameError: no", None)
+
+
+def test_a_test_cell_without_a_table_is_no_result(cases: tuple[Case, ...]) -> None:
+    assert result_of(cases[0], outcome(FLATTEN)).record is None
 
 
 @pytest.mark.needs("sandbox")

@@ -183,6 +183,7 @@ def exercise(
         "exercise": name,
         "difficulty": 1,
         "minutes": 5,
+        "few_checks": "the tests of the grader read all of them",
     }
     hint = f"<details><summary>Hint 1</summary>\n\nThink of {name}.\n\n</details>"
     return [

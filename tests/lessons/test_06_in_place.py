@@ -21,6 +21,10 @@ def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
+def test_the_lesson_ends_with_a_hard_exercise() -> None:
+    assert SOURCE.exercises[-1].difficulty == 3
+
+
 # --- what the texts say -------------------------------------------------------------------------
 
 
