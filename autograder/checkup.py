@@ -19,6 +19,7 @@ from autograder.lint import lint_lesson
 from autograder.lint_claims import lint_claims
 from autograder.proofs import prove_changed
 from autograder.release import RELEASE, SELF_STUDY, build_release, check_release
+from autograder.tidy import is_untidy
 
 TryAnswers = Callable[[Sequence[Gate]], GateReport]
 
@@ -67,7 +68,7 @@ def check_lessons(
     for lesson in lessons:
         findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
         parts = (
-            _form(lesson, findings),
+            _form(lesson, (*findings, *_traces(lesson))),
             _claims(course, lesson, done),
             answers[lesson.slug],
             _release(course, lesson, sound=not findings),
@@ -81,6 +82,12 @@ def _form(lesson: Lesson, findings: Sequence[Finding]) -> Part:
     told += f", {words} graded by a person" if words else ""
     told = f"{len(findings)} rules are broken" if findings else told
     return Part("form", not findings, told, tuple(map(str, findings)))
+
+
+def _traces(lesson: Lesson) -> Iterator[Finding]:
+    if is_untidy(lesson.source):
+        remedy = f"Run `autograder tidy {lesson.slug[:2]}`."
+        yield Finding(str(lesson.source), "the editor that saved it left its traces", remedy)
 
 
 def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> Part:

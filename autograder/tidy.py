@@ -44,6 +44,11 @@ def tidy(path: Path) -> bool:
     return after != before
 
 
+def is_untidy(path: Path) -> bool:
+    """Whether `tidy` would change the notebook at `path`."""
+    return stable_bytes(tidied(read_notebook(path))) != path.read_bytes()
+
+
 def tidied(notebook: dict[str, Any]) -> dict[str, Any]:
     """The notebook with readable ids, exercises numbered in order, and nothing of the editor."""
     cells = [_plain(cell) for cell in cells_of(notebook)]

@@ -12,7 +12,8 @@ from autograder import cli
 from autograder.checkup import Checkup, check_lessons
 from autograder.gate import ExerciseGate, Gate, GateReport, Miss
 from autograder.lessons import all_lessons
-from autograder.release import build_release, write_release
+from autograder.release import build_release, stable_bytes, write_release
+from autograder.tidy import tidied, tidy
 from tests.autograder import tiny
 
 MISS = Miss("wrong", "always copies", "bank.py:9", "it gets all 4 points")
@@ -36,6 +37,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 @pytest.fixture
 def course(tmp_path: Path, released: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Path:
     course = tiny.build(tmp_path)
+    tidy(course / "source/01-tiny/01-tiny.ipynb")
     write_release(course, released)
     monkeypatch.setattr("autograder.checkup.build_release", lambda *_: released)
     return course
@@ -61,11 +63,18 @@ def test_a_broken_rule_is_told_and_keeps_only_the_release_from_being_looked_at(
 ) -> None:
     notebook = tiny.notebook()
     notebook["cells"][2]["source"] += " ✎"
-    tiny.write(course, notebook)
+    tiny.write(course, stable_bytes(tidied(notebook)).decode())
     found = look(course)
     assert failed(found) == ["form", "release"]
     assert "it is not written yet: ## Flattening ✎" in found.parts[0].findings[0]
     assert found.closing == "01-tiny: not yet. To mend: form, release."
+
+
+def test_what_an_editor_left_is_told_with_the_command_that_takes_it_out(course: Path) -> None:
+    tiny.write(course, tiny.notebook())
+    found = look(course)
+    assert failed(found) == ["form"]
+    assert found.parts[0].findings[0].endswith("left its traces\n  Run `autograder tidy 01`.")
 
 
 def test_a_claim_that_is_false_is_told(course: Path) -> None:
@@ -75,7 +84,7 @@ def test_a_claim_that_is_false_is_told(course: Path) -> None:
     )
     notebook = tiny.notebook()
     notebook["cells"].insert(3, tiny.code("predict-c", 'predict("c")'))
-    tiny.write(course, notebook)
+    tiny.write(course, stable_bytes(tidied(notebook)).decode())
     found = look(course)
     assert failed(found) == ["claims"]
     assert found.parts[1].told == "1 claims, 1 proofs run, 1 fail"

@@ -1,0 +1,153 @@
+"""A lesson can be added, and taken out again, without touching a file outside its own.
+
+A contributor's way, in a copy of the repository: begin a lesson and an exercise, write what each
+mark asks for, check, release, and let a simulated class be graded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("course", "autograder", "source", "release", "tests", "docs")
+NAMES = ("pyproject.toml", "nbgrader_config.py", "README.md", "Makefile", "LICENSE")
+OWN = {
+    "source/17-mini/17-mini.ipynb",
+    "course/claims/17-mini.toml",
+    "autograder/answers/17-mini.py",
+    "release/17-mini/17-mini.ipynb",
+    "release/self-study/17-mini.ipynb",
+}
+RIGHT = ("return x * 1", "return x.clone()")
+WRONG = (
+    ("return x.clone().as_strided(x.shape, torch.empty(x.shape).stride())", 1),
+    ("return x.flatten().sort().values.view(x.shape)", 1),
+    ("return x.clone().view(-1)", 1),
+    ("return x * 1 if x.numel() else torch.zeros(0)", 2),
+    ("return x * 1 if x.numel() else None", 2),
+)
+
+
+def bank() -> str:
+    """The answers, as the contributor writes them below their headings."""
+    right = [f"# %% right copied: {line}\n{_function(line)}" for line in RIGHT]
+    wrong = [
+        f"# %% wrong copied: {line} -> copied-belief-{n}\n{_function(line)}" for line, n in WRONG
+    ]
+    return "\n".join([*right, *wrong])
+
+
+def _function(line: str) -> str:
+    return f"def copy_of(x):\n    {line}\n"
+
+
+@dataclass
+class Contribution:
+    """A copy of the repository, and what every command in it said."""
+
+    root: Path
+    before: dict[str, bytes]
+    said: dict[str, subprocess.CompletedProcess[str]]
+
+    def run(self, name: str, *words: str) -> None:
+        """Run `python -m WORDS` in the copy, as the contributor would."""
+        command = [sys.executable, "-m", *words]
+        env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.said[name] = subprocess.run(
+            command, cwd=self.root, env=env, capture_output=True, text=True
+        )
+
+    def files(self) -> dict[str, bytes]:
+        """The files of the copy, without what git ignores."""
+        found = [path for part in PARTS for path in (self.root / part).rglob("*") if path.is_file()]
+        found = [path for path in found if "__pycache__" not in path.parts]
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.fixture(scope="module")
+def contribution(tmp_path_factory: pytest.TempPathFactory) -> Contribution:
+    root = tmp_path_factory.mktemp("copy")
+    for part in PARTS:
+        ignore = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "output")
+        shutil.copytree(ROOT / part, root / part, ignore=ignore)
+    for name in NAMES:
+        shutil.copy(ROOT / name, root)
+    made = Contribution(root, {}, {})
+    made.before = made.files()
+    begin(made)
+    for name in OWN:
+        path = root / name
+        if path.is_file():
+            path.write_text(path.read_text().replace("✎ ", "").replace("✎", ""))
+    (root / "autograder/answers/17-mini.py").write_text(bank())
+    use(made)
+    return made
+
+
+def begin(made: Contribution) -> None:
+    made.run("new-lesson", "autograder", "new-lesson", "17-mini")
+    exercise = ("copied", "--function", "copy_of", "--points", "2")
+    made.run("new-exercise", "autograder", "new-exercise", "17", *exercise)
+    made.run("unwritten", "autograder", "release", "17")
+
+
+def use(made: Contribution) -> None:
+    made.run("tidy", "autograder", "tidy", "17")
+    made.run("release", "autograder", "release", "17")
+    made.run("check", "autograder", "check", "17")
+    out = ("--students", "2", "--lessons", "17", "--seed", "1", "--out", "class")
+    made.run("simulate", "autograder", "simulate", *out)
+    for step in ("grade", "feedback", "report"):
+        made.run(step, "autograder", step, "--course", "class")
+    tests = ("tests/lessons/test_every_lesson.py", "tests/course/test_claims.py")
+    also = ("tests/autograder/test_release.py", "tests/autograder/test_tidy.py")
+    made.run("tests", "pytest", "-q", "-p", "no:cacheprovider", "-k", "mini", *tests, *also)
+
+
+def test_before_anything_is_written_the_release_names_every_mark(
+    contribution: Contribution,
+) -> None:
+    said = contribution.said["unwritten"]
+    assert said.returncode == 1
+    causes = [line for line in said.stderr.splitlines() if not line.startswith("  ")]
+    assert len(causes) > 10
+    assert [line for line in causes if "it is not written yet" not in line] == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *("new-lesson", "new-exercise", "tidy", "release", "check"),
+        *("simulate", "grade", "feedback", "report"),
+    ],
+)
+def test_every_step_of_a_contributor_succeeds(contribution: Contribution, step: str) -> None:
+    said = contribution.said[step]
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_the_check_says_that_everything_holds(contribution: Contribution) -> None:
+    lines = contribution.said["check"].stdout.splitlines()
+    assert lines[-1] == "17-mini: everything holds."
+    assert "exercises 1 · right accepted 2/2 · wrong rejected 5/5" in lines[3]
+
+
+def test_the_repositorys_tests_hold_for_the_new_lesson(contribution: Contribution) -> None:
+    said = contribution.said["tests"]
+    assert said.returncode == 0, said.stdout[-3000:]
+    assert " passed" in said.stdout
+
+
+def test_no_file_but_its_own_was_touched_and_none_is_left_without_them(
+    contribution: Contribution,
+) -> None:
+    after = contribution.files()
+    assert after.keys() - contribution.before.keys() == OWN
+    assert {name: after[name] for name in after if name not in OWN} == contribution.before
