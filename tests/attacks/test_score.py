@@ -32,15 +32,9 @@ for owner in (torch, torch.Tensor):
 torch.Tensor.tolist = lambda self: 3.0
 torch.testing.assert_close = lambda *a, **k: None
 """
-PATCHED_BUILTINS = """\
-import builtins, math, operator
-for name in ("all", "any", "abs", "bool", "float", "isinstance", "issubclass", "len", "sum"):
-    pass
-builtins.all = builtins.any = lambda *a: True
-builtins.abs = lambda x: 0
-builtins.sum = lambda *a: 3.0
-math.isclose = operator.eq = lambda *a, **k: True
-"""
+PATCHED_COMPARISONS = "import math, operator\nmath.isclose = operator.eq = lambda *a, **k: True\n"
+LYING_BUILTINS = dict.fromkeys(("all", "any", "bool", "isinstance", "issubclass"), True)
+LYING_BUILTINS |= {"abs": 0, "float": 3.0, "len": 3, "sum": 3.0}
 STRIPPED = """\
 import ast
 class Strip(ast.NodeTransformer):
@@ -121,7 +115,7 @@ for name in list(sys.modules):
 BUILTINS_REMOVED = "import builtins\ndel builtins.isinstance, builtins.len, builtins.getattr\n"
 ATTACKS = {
     "patched torch": PATCHED_TORCH + WRONG,
-    "patched builtins": PATCHED_BUILTINS + WRONG,
+    "patched comparisons": PATCHED_COMPARISONS + WRONG,
     "stripped checks": STRIPPED + WRONG,
     "hooked shell": HOOKED + WRONG,
     "published table": PUBLISHED + WRONG + "3.0",
@@ -136,10 +130,19 @@ ATTACKS = {
     "changed input": "def total(x):\n    x.zero_()[0:1].fill_(3)\n    return x.max()",
 }
 
-
-# These leave the notebook as it is, so the other exercise gets its points.
-HARMLESS = {"patched torch", "patched builtins", "published table", "equal to all", "equal tensor"}
-HARMLESS |= {"patched course", "renamed", "traced", "patched json", "modules removed"}
+ATTACKS |= {
+    f"lying {name}": f"import builtins\nbuiltins.{name} = lambda *a, **k: {lie!r}\n{WRONG}"
+    for name, lie in LYING_BUILTINS.items()
+}
+# What an attack costs the honest exercise after it, where it costs anything: the notebook is not
+# as it was, and that is the learner's own doing.
+COSTS = {
+    "stripped checks": (Status.GRADED, 0.0),
+    "hooked shell": (Status.CRASHED, 0.0),
+    "builtins removed": (Status.CRASHED, 0.0),
+    "lying isinstance": (Status.CRASHED, 0.0),
+    "lying len": (Status.GRADED, 0.0),
+}
 
 
 def assert_nothing_leaked(outcome: Outcome) -> None:
@@ -158,7 +161,8 @@ def test_an_attack_on_python_torch_or_the_course_brings_no_points(
     outcome = grade(tmp_path, exam_cells(total=ATTACKS[attack]))
     assert answers(outcome)["total"].score <= WITHOUT_ATTACK
     assert "pytorch-measured" not in shown(outcome, "total")
-    assert answers(outcome)["twice"].score == 2.0 or attack not in HARMLESS
+    twice = answers(outcome)["twice"]
+    assert (twice.status, twice.score) == COSTS.get(attack, (Status.GRADED, 2.0))
     assert_nothing_leaked(outcome)
 
 

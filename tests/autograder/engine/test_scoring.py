@@ -74,6 +74,24 @@ def test_a_submission_is_called_after_its_gravest_fate() -> None:
     assert submission_status([graded, crashed], [late]) is Status.TIMEOUT
 
 
+@pytest.mark.parametrize(
+    ("graver", "lighter"),
+    [
+        (Status.INFRASTRUCTURE, Status.TAMPERED),
+        (Status.TAMPERED, Status.TIMEOUT),
+        (Status.TIMEOUT, Status.OUT_OF_MEMORY),
+        (Status.OUT_OF_MEMORY, Status.CRASHED),
+        (Status.CRASHED, Status.GRADED),
+    ],
+)
+def test_of_two_statuses_the_graver_is_the_submissions(graver: Status, lighter: Status) -> None:
+    one, other = (ExerciseRecord("a", status, 0, 1) for status in (graver, lighter))
+    assert submission_status([one, other], []) is submission_status([other, one], []) is graver
+    if lighter in set(Fate):
+        by_a_cell = Shown(lost=Lost(Fate(lighter), "x"))
+        assert submission_status([one], [by_a_cell]) is graver
+
+
 def test_a_note_names_the_cell_that_was_left_out() -> None:
     own = Step(4, Part.RUN, "x", "")
     notes = notes_of((ANSWER, own), {4: Shown(lost=Lost(Fate.TIMEOUT, "was stopped"))})
