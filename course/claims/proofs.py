@@ -10,7 +10,8 @@ A proof runs in a namespace of its own, after this preamble:
     import torch.nn.functional as F
     from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, …
     from course.claims.words import (
-        KeptByGraphs, best_time, error_of, operators_of, same_storage, saved_nbytes, warnings_of,
+        KeptByGraphs, best_time, error_of, operators_of, pinnings_of, same_storage, saved_nbytes,
+        warnings_of,
     )
     torch.manual_seed(0); np.random.seed(0); random.seed(0)
 
@@ -47,6 +48,7 @@ from course.claims.words import (
     error_of,
     first_line,
     operators_of,
+    pinnings_of,
     same_storage,
     saved_nbytes,
     warnings_of,
@@ -113,6 +115,7 @@ _WORDS = (
     best_time,
     error_of,
     operators_of,
+    pinnings_of,
     same_storage,
     saved_nbytes,
     warnings_of,

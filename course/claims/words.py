@@ -1,13 +1,16 @@
-"""The words that a proof may use: errors, warnings, operators, storages, bytes and times.
+"""The words that a proof may use: errors, warnings, operators, storages, bytes, pinning, times.
 
 error_of(lambda: torch.ones(2).view(3))     # "RuntimeError: shape '[3]' is invalid …"
 operators_of(lambda: x @ w.T)               # ["permute", "mm"]
 """
 
+import threading
 import time
 import warnings
 import weakref
 from collections.abc import Callable
+from typing import Any
+from unittest import mock
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -18,6 +21,7 @@ __all__ = [
     "error_of",
     "first_line",
     "operators_of",
+    "pinnings_of",
     "same_storage",
     "saved_nbytes",
     "warnings_of",
@@ -117,6 +121,33 @@ class KeptByGraphs(torch.autograd.graph.saved_tensors_hooks):
     def nbytes(self) -> int:
         """The bytes kept now."""
         return sum({kept.key: kept.nbytes for kept in self._living}.values())
+
+
+def pinnings_of(function: Callable[[], object]) -> list[tuple[str, tuple[int, ...]]]:
+    """Each `Tensor.pin_memory()` during the call: in "this thread" or another, and of which shape.
+
+    Loaders pin only where there is an accelerator; here they are told that there is one, and a
+    plain copy stands for the pinned one.
+    """
+    here = threading.current_thread()
+    pinned: list[tuple[str, tuple[int, ...]]] = []
+
+    def pin_memory(tensor: torch.Tensor) -> torch.Tensor:
+        where = "this thread" if threading.current_thread() is here else "another thread"
+        pinned.append((where, tuple(tensor.shape)))
+        return tensor.clone()
+
+    accelerator: dict[str, Any] = {
+        "is_available": lambda: True,
+        "current_device_index": lambda: 0,
+        "set_device_index": lambda index: None,
+    }
+    with (
+        mock.patch.multiple(torch.accelerator, **accelerator),
+        mock.patch.object(torch.Tensor, "pin_memory", pin_memory),
+    ):
+        function()
+    return pinned
 
 
 def best_time(function: Callable[[], object], runs: int = 7) -> float:

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import threading
 import time
 import tomllib
 from collections import Counter
@@ -29,6 +30,7 @@ from course.claims.words import (
     KeptByGraphs,
     error_of,
     operators_of,
+    pinnings_of,
     same_storage,
     saved_nbytes,
     warnings_of,
@@ -399,6 +401,15 @@ def test_kept_by_graphs_falls_when_a_graph_dies() -> None:
         alive = kept.nbytes
         del y
     assert (alive, kept.nbytes) == (400, 0)
+
+
+def test_pinnings_of_tells_thread_and_shape_and_leaves_torch_as_it_was() -> None:
+    before, there = torch.Tensor.pin_memory, torch.accelerator.is_available()
+    loader = torch.utils.data.DataLoader(torch.arange(3.0), 2, pin_memory=True)
+    assert pinnings_of(lambda: list(loader)) == [("this thread", (2,)), ("this thread", (1,))]
+    late = threading.Thread(target=lambda: torch.zeros(2, 3).pin_memory())
+    assert pinnings_of(lambda: (late.start(), late.join())) == [("another thread", (2, 3))]
+    assert (torch.Tensor.pin_memory, torch.accelerator.is_available()) == (before, there)
 
 
 def test_a_gradient_through_kept_tensors_is_right() -> None:
