@@ -42,6 +42,11 @@ def seen(tensor: torch.Tensor) -> SeenTensor:
         (1.0, "1.0", "it is the float 1.0, not the str '1.0'"),
         (None, 0, "it is None, not the int 0"),
         (math.nan, 1.0, "it is the float nan, not the float 1.0"),
+        (1.0, math.nan, "it is the float 1.0, not the float nan"),
+        ("a", "b", "it is the str 'a', not the str 'b'"),
+        ([0.5], torch.ones(1), "it is a list of 1, not a tensor"),
+        (torch.ones(2, 1), torch.ones(2), "its shape is (2, 1), not (2,)"),
+        (torch.ones(2).int(), torch.ones(2), "its dtype is int32, not float32"),
     ],
 )  # fmt: skip
 def test_a_difference_is_told(actual: Any, expected: Any, words: str) -> None:
@@ -59,6 +64,10 @@ def test_a_difference_is_told(actual: Any, expected: Any, words: str) -> None:
         (None, None),
         (False, False),
         (math.inf, math.inf),
+        (math.nan, math.nan),
+        (torch.tensor([math.nan]), torch.tensor([math.nan])),
+        ("same", "same"),
+        (torch.float16, torch.float16),
         (Value([1]), [1]),
         (seen(torch.ones(2)), seen(torch.ones(2))),
         (torch.ones(2, requires_grad=True), torch.ones(2)),
