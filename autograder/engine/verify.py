@@ -14,7 +14,7 @@ import torch
 from course.answers import Request
 from course.facts import TensorFacts
 from course.observe import Observation
-from course.values import SeenTensor, Value
+from course.values import Absent, SeenTensor, Value
 
 
 class Contradiction(Exception):
@@ -37,13 +37,17 @@ def _same_arguments(sent: Any, reported: Any, where: str) -> None:
     if isinstance(sent, torch.Tensor):
         if type(sent) in (torch.Tensor, torch.nn.Parameter) and sent.layout is torch.strided:
             _same_tensor(sent, reported, where)
-    elif type(sent) in (list, tuple) and type(reported) in (list, tuple):
+    elif isinstance(reported, Absent):
+        return  # more than travels; a value that is absent earns nothing
+    elif type(sent) in (list, tuple):
+        if type(reported) not in (list, tuple):
+            raise Contradiction(f"{where}: another value than was sent")
         if len(sent) != len(reported):
             raise Contradiction(f"{where}: {len(reported)} values instead of {len(sent)}")
         for index, (one, other) in enumerate(zip(sent, reported, strict=True)):
             _same_arguments(one, other, f"{where}[{index}]")
-    elif type(sent) is dict and type(reported) is dict:
-        if sent.keys() != reported.keys():
+    elif type(sent) is dict:
+        if type(reported) is not dict or sent.keys() != reported.keys():
             raise Contradiction(f"{where}: other keys than were sent")
         for key, one in sent.items():
             _same_arguments(one, reported[key], f"{where}[{key!r}]")

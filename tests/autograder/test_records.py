@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,12 +91,19 @@ def test_a_lone_surrogate_in_a_learners_text_survives() -> None:
         ({"runner": "magic"}, "record.runner: must be one of engine, stock"),
         ({"exercises": {}}, "record.exercises: must be a list"),
         ({"exercises": [{"id": "x"}]}, "record.exercises: exercise: unknown keys"),
+        ({"exercises": [flatten().__dict__ | {"checks": [{}]}]}, "exercise.checks: check: unknown"),
     ],
 )
 def test_what_is_no_record_is_refused_with_its_place(change: dict[str, Any], reason: str) -> None:
     data = json.loads(encode(record())) | change
     with pytest.raises(RecordError, match=reason):
         SubmissionRecord.from_json(data)
+
+
+def test_an_exercise_is_found_by_its_name_and_another_is_not() -> None:
+    one = record("ada", flatten(), double(1.0))
+    assert one.exercise("double") is one.exercises[1]
+    assert one.exercise("triple") is None
 
 
 def test_a_missing_key_is_named() -> None:
@@ -107,8 +115,16 @@ def test_a_missing_key_is_named() -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"[" * 100_000, b"\xff"])
 def test_bytes_that_are_no_record_are_a_record_error(raw: bytes) -> None:
-    with pytest.raises(RecordError):
+    with pytest.raises(
+        RecordError, match=r"^(the record is not JSON: .|a record must be an object)"
+    ):
         decode(raw)
+
+
+def test_a_record_is_one_line_of_readable_utf_8() -> None:
+    raw = encode(record("Zoë", flatten(notes=("line one\nline two",))))
+    assert "Zoë".encode() in raw
+    assert raw.count(b"\n") == 1 and raw.endswith(b"\n")
 
 
 def test_nan_is_never_written() -> None:
@@ -119,7 +135,15 @@ def test_nan_is_never_written() -> None:
 def test_a_check_table_becomes_a_graded_exercise() -> None:
     one = ExerciseRecord.from_table(TABLE)
     assert (one.id, one.status, one.score, one.max) == ("flatten", Status.GRADED, 2.5, 4.0)
-    assert one.attempted
+    assert (one.attempted, one.isolated, one.checks) == (True, True, ())
+
+
+def test_a_check_table_brings_its_checks_and_where_it_ran() -> None:
+    check = CheckRecord("values", False, hidden=True, misconception="m", weight=2.0)
+    one = ExerciseRecord.from_table(TABLE | {"checks": [vars(check)]}, isolated=False)
+    assert (one.checks, one.isolated) == ((check,), False)
+    with pytest.raises(RecordError, match=r"^check table: unknown keys \['more'\]"):
+        ExerciseRecord.from_table(TABLE | {"more": 1})
 
 
 def test_a_table_that_was_not_attempted_says_so() -> None:
@@ -133,7 +157,9 @@ def test_a_table_may_not_claim_a_status_of_its_own() -> None:
 
 
 def test_the_summary_has_the_keys_that_programs_read() -> None:
-    found = record("ada", flatten(3.0), double(0, attempted=False)).summary()
+    one = record("ada", flatten(3.0), double(0, attempted=False), seconds=0.12351)
+    found = replace(one, status=Status.CRASHED).summary()
+    assert (found["status"], found["seconds"]) == ("crashed", 0.124)
     assert list(found) == ["student", "lesson", "status", "score", "max", "seconds", "exercises"]
     first, second = found["exercises"]
     failed = [{"check": "it lives in the same storage", "misconception": "order-of-memory"}]

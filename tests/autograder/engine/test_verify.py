@@ -60,6 +60,118 @@ def test_a_lie_about_an_argument_is_noticed(lie: dict[str, Any], reason: str) ->
         check_reply(request, forged(seen, **lie))
 
 
+@pytest.mark.parametrize(
+    ("sent", "reported", "reason"),
+    [
+        (3, 4, "args[0]: another value than was sent"),
+        ("text", "other", "args[0]: another value than was sent"),
+        (True, False, "args[0]: another value than was sent"),
+        (b"a", b"b", "args[0]: another value than was sent"),
+        (None, 0, "args[0]: another value than was sent"),
+        ([1, 2], [1], "args[0]: 1 values instead of 2"),
+        ((1, 2), 3, "args[0]: another value than was sent"),
+        ([1, [2, 3]], [1, [2, 4]], "args[0][1][1]: another value than was sent"),
+        ({"a": 1}, {"b": 1}, "args[0]: other keys than were sent"),
+        ({"a": 1}, [1], "args[0]: other keys than were sent"),
+        ({"a": [1]}, {"a": [2]}, "args[0]['a'][0]: another value than was sent"),
+        (torch.zeros(2), 3, "args[0]: no tensor where one was sent"),
+        ([torch.zeros(2)], [None], "args[0][0]: no tensor where one was sent"),
+    ],
+)
+def test_another_argument_than_was_sent_is_named_by_its_place(
+    sent: Any, reported: Any, reason: str
+) -> None:
+    seen = observe(lambda *_: None, sent)
+    with pytest.raises(Contradiction) as caught:
+        check_reply(
+            Request(("answer", "f"), (sent,)), replace(seen, args=Value([reported], "args"))
+        )
+    assert str(caught.value) == reason
+    with pytest.raises(Contradiction) as caught:
+        check_reply(
+            Request(("answer", "f"), (), {"k": sent}),
+            replace(seen, args=Value([], "args"), kwargs=Value({"k": reported}, "kwargs")),
+        )
+    assert str(caught.value) == reason.replace("args[0]", "kwargs['k']", 1)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"a": [1, (2, b"3")], "b": None},
+        {"a": torch.arange(6).view(2, 3).t()},
+        [[], {}, (), "", 0, False],
+        1.5,
+        list(range(300_000)),  # arrives as absent
+        torch.eye(2).to_sparse(),
+        torch.tensor([1 + 2j]).conj(),
+        torch.ones(1, 3).expand(2, 3)[:, 1:],
+        torch.zeros(4).as_strided((1,), (7,), 2),
+    ],
+)
+def test_arguments_as_they_were_sent_are_believed(sent: Any) -> None:
+    seen = observe(lambda x, k: x, sent, k=sent)
+    assert check_reply(Request(("answer", "f"), (sent,), {"k": sent}), seen) is seen
+
+
+FACTS = observe(torch.zeros, 2, 3).result.facts
+APART = "a shape and strides that do not belong together"
+BEYOND = "a tensor that reaches beyond its storage"
+STRIDES = "strides that contradict `is_contiguous`"
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "more", "reason"),
+    [
+        ((2, 3), (3, 1), {}, None),
+        ((2, 3), (3,), {}, APART),
+        ((2,), (3, 1), {}, APART),
+        ((-1,), (1,), {}, APART),
+        ((2, 3), (3, 1), {"storage_nbytes": 23}, BEYOND),
+        ((2, 3), (3, 1), {"storage_offset": 1}, BEYOND),
+        ((2, 3), (3, 1), {"storage_offset": 1, "storage_nbytes": 28}, None),
+        ((2, 2), (4, 1), {"is_contiguous": False}, None),
+        ((2, 2), (4, 1), {"is_contiguous": False, "storage_nbytes": 23}, BEYOND),
+        ((), (), {"storage_nbytes": 4}, None),
+        ((), (), {"storage_nbytes": 3}, BEYOND),
+        ((0, 3), (3, 1), {"storage_nbytes": 0, "storage_offset": 9}, None),
+        ((1, 3), (3, 1), {"storage_nbytes": 12}, None),
+        ((1, 3), (3, 1), {"storage_nbytes": 11}, BEYOND),
+        ((2, 3), (3, 1), {"is_contiguous": False}, STRIDES),
+        ((2, 3), (1, 2), {}, STRIDES),
+        ((3, 1, 2), (2, 9, 1), {}, None),
+        ((1, 1), (5, 7), {}, None),
+        ((2, 0), (9, 9), {}, None),
+        ((1, 2), (1, 2), {}, STRIDES),
+        ((2, 1, 3), (3, 9, 1), {}, None),
+        ((2, 2, 2), (2, 2, 1), {"storage_nbytes": 32}, STRIDES),
+        ((2, 2, 3), (6, 3, 1), {"storage_nbytes": 48}, None),
+        ((2, 3), (9, 9), {"device": "meta"}, None),
+        ((2, 3), (), {"layout": "torch.sparse_coo"}, None),
+    ],
+)
+def test_facts_that_contradict_each_other_are_refused(
+    shape: tuple[int, ...], stride: tuple[int, ...], more: dict[str, Any], reason: str | None
+) -> None:
+    facts = replace(FACTS, shape=shape, stride=stride, **more)
+    _, seen = seen_of(torch.zeros(1))
+    seen = replace(seen, args=Value([], "args"), result=Value({"a": [(SeenTensor(facts, None),)]}))
+    found = None
+    try:
+        check_reply(Request(("answer", "f"), ()), seen)
+    except Contradiction as error:
+        found = str(error)
+    assert found == reason
+
+
+@pytest.mark.parametrize("field", ["result", "args_after", "kwargs_after", "grads"])
+def test_no_part_of_an_observation_is_believed_unseen(field: str) -> None:
+    request, seen = seen_of(torch.zeros(2))
+    lie = Value([SeenTensor(replace(FACTS, storage_nbytes=4), None), 3, "text"])
+    with pytest.raises(Contradiction, match="beyond its storage"):
+        check_reply(request, replace(seen, **{field: lie}))
+
+
 def test_other_arguments_than_were_sent_are_noticed() -> None:
     request, seen = seen_of(torch.zeros(2), 3, "text", [1, 2])
     for index, other in ((1, 4), (2, "other"), (3, [1]), (3, [1, 3])):
