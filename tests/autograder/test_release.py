@@ -96,7 +96,9 @@ def test_a_secret_line_that_is_published_stops_the_release(
 ) -> None:
     notebook = json.loads(built[CLASS])
     line = "secret_of_flatten = x.numel()"
-    notebook["cells"][0][where] = {"source": [line], "metadata": {"a": line}, "id": line}[where]
+    notebook["cells"][0][where] = {"source": [line], "metadata": {"course": line}, "id": line}[
+        where
+    ]
     with pytest.raises(ReleaseError, match="would publish a line"):
         refuse_leaks(lesson, stable_bytes(notebook))
 
