@@ -20,6 +20,7 @@ from autograder.lint_claims import lint_claims
 from autograder.proofs import prove_changed
 from autograder.release import RELEASE, SELF_STUDY, build_release, check_release
 from autograder.tidy import is_untidy
+from course.claims.entries import ClaimError
 
 TryAnswers = Callable[[Sequence[Gate]], GateReport]
 
@@ -93,7 +94,7 @@ def _traces(lesson: Lesson) -> Iterator[Finding]:
 def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> Part:
     try:
         proved = prove_changed(course, lesson, done=done)
-    except Exception as error:  # the file has not its form; that is said above, or here
+    except (AutograderError, ClaimError) as error:
         return Part("claims", ok=False, told="they cannot be read", findings=(str(error),))
     told = f"{proved.claims} claims, {proved.ran} proofs run, {len(proved.failed)} fail"
     return Part("claims", not proved.failed, told, tuple(map(str, proved.failed)))

@@ -249,10 +249,10 @@ def _by_exercise(gate: Gate, judged: list[tuple[Case, Miss | None]]) -> Iterable
 
 
 def _told_once(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
-    """The misses of an exercise; one alone where all answers miss for the same reason."""
+    """The misses of an exercise; one alone where every answer misses for the same reason."""
     misses = [miss for _, miss in judged if miss]
-    reasons = {miss.reason for miss in misses}
-    if len(misses) < len(judged) or len(reasons) > 1 or len(misses) < 2:
+    answers = [miss for case, miss in judged if case.kind != "stub"]
+    if len(answers) < 2 or None in answers or len({miss.reason for miss in misses}) > 1:
         return misses
     case = judged[0][0]
     place = f"{case.lesson.source}, cell {case.exercise.test_id}"

@@ -11,7 +11,9 @@ from typing import Literal
 
 from autograder.lessons import Exercise, Lesson
 from autograder.records import ExerciseRecord
+from autograder.regions import without_markers
 from autograder.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.travel import defined_names
 from autograder.trial import TrialResult
 
 Kind = Literal["right", "wrong", "stub", "solution"]
@@ -36,7 +38,7 @@ def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: 
     `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run, and
     the solution has to be put to enough checks.
     """
-    trouble = _no_record(result) or _wrong_record(case, result, known)
+    trouble = _asks_amiss(case) or _no_record(result) or _wrong_record(case, result, known)
     if trouble:
         return trouble
     record = result.record
@@ -51,6 +53,17 @@ def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: 
             return _not_untouched(record)
         case "wrong":
             return _not_caught(case, record, result.answer_error if complete else None)
+
+
+def _asks_amiss(case: Case) -> str:
+    """Why no answer can be found, where the test cell asks for a name that none will have."""
+    one = case.exercise
+    made = defined_names(without_markers(one.answer_source))
+    lacking = next((name for name in one.asked if name not in made), None)
+    if case.kind == "stub" or not made or lacking is None:
+        return ""
+    told = " and ".join(sorted(made))
+    return f"the test cell asks for answer({lacking!r}), but cell {one.answer_id} defines {told}"
 
 
 def _no_record(result: TrialResult) -> str:

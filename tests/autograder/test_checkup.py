@@ -90,6 +90,13 @@ def test_a_claim_that_is_false_is_told(course: Path) -> None:
     assert found.parts[1].told == "1 claims, 1 proofs run, 1 fail"
 
 
+def test_claims_that_cannot_be_read_keep_no_answer_from_being_tried(course: Path) -> None:
+    (course / "course/claims/01-tiny.toml").write_text(f"[[claims]]\n{tiny.CLAIMS}")
+    found = look(course)
+    assert failed(found) == ["form", "claims", "release"]
+    assert "unknown table 'claims'" in found.parts[1].findings[0]
+
+
 def test_an_answer_that_misses_is_told(course: Path) -> None:
     found = look(course, missing)
     assert failed(found) == ["answers"]

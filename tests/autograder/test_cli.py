@@ -150,6 +150,18 @@ def test_a_release_is_written_once_and_drift_is_exit_code_1(
     )
 
 
+def test_a_claim_whose_proof_fails_stops_the_release(
+    course: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.release.build_release", lambda *_: {"notes.txt": b""})
+    claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
+    path = course / "course/claims/01-tiny.toml"
+    path.write_text(claim + 'proof = "x = 1"\nshows = "x == 2"\n')
+    assert run("release", "--course", course) == 1
+    assert f"{path}, claim c: its proof does not hold: x == 2, but x = 1" in capsys.readouterr().err
+    assert not (course / "release").exists()
+
+
 def report(*misses: Miss) -> GateReport:
     return GateReport((ExerciseGate("01-tiny", "flatten", (2, 2), (4, 5), misses),))
 

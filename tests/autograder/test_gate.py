@@ -185,6 +185,23 @@ def test_a_broken_test_cell_is_one_miss_and_not_one_an_answer(course: Path) -> N
     assert miss.reason == "the test cell raised NameError: name 'chek' is not defined"
 
 
+def test_a_misspelt_answer_is_one_miss_that_says_what_its_cell_defines(own_course: Path) -> None:
+    notebook = tiny.notebook()
+    test = next(cell for cell in notebook["cells"] if cell["id"] == "test-flatten")
+    test["source"] = test["source"].replace('answer("flatten")', 'answer("flaten")')
+    gate = lesson_gate(own_course, read_lesson(tiny.write(own_course, notebook)))
+    (miss,) = run_gates([gate], untouched).exercises[0].misses
+    assert (
+        miss.reason == "the test cell asks for answer('flaten'), but cell flatten defines flatten"
+    )
+
+
+def untouched(cases: Sequence[Case]) -> list[TrialResult]:
+    """A runner that finds nothing attempted."""
+    names = [(case.exercise.name, case.exercise.points) for case in cases]
+    return [came_to(ExerciseRecord(n, Status.GRADED, 0.0, p, attempted=False)) for n, p in names]
+
+
 def test_what_misses_is_tried_once_more_alone(course: Path) -> None:
     tried: list[str] = []
 
