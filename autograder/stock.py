@@ -127,6 +127,7 @@ def _unrun(job: Job, status: Status, begun: float, *reasons: str) -> Outcome:
 
 def _begin_worker(scratch: str) -> None:
     """Let kernels import this `course`, and silence them: what matters is returned."""
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch  # of kernels, too: all of it is removed
     threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     packages = str(Path(__file__).resolve().parents[1])
     path = os.environ.get("PYTHONPATH")

@@ -22,30 +22,62 @@ from autograder.engine import EngineRunner
 from tests.autograder.engine.exam import LIMITS, exam_cells, hand_in, write_lesson
 
 root, sandbox, most = Path(sys.argv[1]), sys.argv[2] == "sandbox", int(sys.argv[3])
+answer = sys.argv[4]
+lesson = write_lesson(root, exam_cells())
+jobs = (hand_in(root, lesson, exam_cells(total=answer), str(n)) for n in range(most))
+limits = replace(LIMITS, cell_s=400.0, submission_s=400.0)
+with EngineRunner(1, limits=limits, sandbox=sandbox) as runner:
+    print([outcome.record.status.value for outcome in runner.run_many(jobs)])
+"""
 # It also leaves a process behind that has left its parent, as a server would.
-endless = '''import os
+ENDLESS = """
+import os
 def total(x):
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             while True: pass
         os._exit(0)
-    while True: pass'''
-lesson = write_lesson(root, exam_cells())
-jobs = (hand_in(root, lesson, exam_cells(total=endless), str(n)) for n in range(most))
-limits = replace(LIMITS, cell_s=400.0, submission_s=400.0)
-with EngineRunner(1, limits=limits, sandbox=sandbox) as runner:
-    print([outcome.record.status.value for outcome in runner.run_many(jobs)])
+    while True: pass
+"""
+FORKING = """
+import os, time
+if os.fork() == 0:
+    time.sleep(54321)
+def total(x):
+    return x.sum()
+"""
+STOCK = """
+import sys
+from pathlib import Path
+from autograder.environment import own_programs_first
+from autograder.stock import StockRunner
+from tests.autograder.engine.exam import exam_cells, hand_in, write_lesson
+
+own_programs_first()
+lesson = write_lesson(Path(sys.argv[1]), exam_cells())
+endless = exam_cells(total="while True: pass")
+list(StockRunner(1, cell_limit_s=400).run_many([hand_in(Path(sys.argv[1]), lesson, endless)]))
+"""
+TRIAL = """
+from autograder.trial import Trial, run_trials
+
+run_trials([Trial("", "while True: pass", "1", 1.0, limit_s=400.0)])
 """
 SANDBOX = ["sandbox", "none"]
 
 
 def killed(
-    folder: Path, sandbox: str, *victims: str, last: int = signal.SIGKILL, most: int = 20
+    folder: Path,
+    sandbox: str,
+    *victims: str,
+    last: int = signal.SIGKILL,
+    most: int = 20,
+    answer: str = ENDLESS,
 ) -> Report:
     """What is left of a run after `victims`, and `last` to its main process."""
     (folder / "tmp").mkdir()
-    command = [sys.executable, "-c", DRIVER, str(folder / "course"), sandbox, str(most)]
+    command = [sys.executable, "-c", DRIVER, str(folder / "course"), sandbox, str(most), answer]
     return watch(Plan(command, {"TMPDIR": str(folder / "tmp")}, victims, last))
 
 
@@ -58,6 +90,12 @@ def test_each_process_may_die_while_an_answer_never_returns(tmp_path: Path, sand
 
 
 @pytest.mark.parametrize("sandbox", SANDBOX)
+def test_what_a_submission_started_ends_with_it(tmp_path: Path, sandbox: str) -> None:
+    found = killed(tmp_path, sandbox, last=0, most=1, answer=FORKING)
+    assert (found.output, found.survivors) == ("['graded']\n", [])
+
+
+@pytest.mark.parametrize("sandbox", SANDBOX)
 @pytest.mark.parametrize("last", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
     tmp_path: Path, sandbox: str, last: signal.Signals
@@ -65,6 +103,21 @@ def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
     found = killed(tmp_path, sandbox, "starting prison", last=last)
     assert found.survivors == []
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_kernels_of_stock_nbgrader_end_with_the_grader_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-c", STOCK, str(tmp_path / "course")]
+    found = watch(Plan(command, {"TMPDIR": str(tmp_path / "tmp")}, ("stock grader",), last=0))
+    assert found.survivors == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TRIAL]
+    found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, ("trial server",), last=0))
+    assert "the process that runs answers ended with -9" in found.output
+    assert found.survivors == []
 
 
 def test_zygotes_whose_starter_dies_before_they_know_it_end(tmp_path: Path) -> None:

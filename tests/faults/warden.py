@@ -110,7 +110,7 @@ def _awaited(name: str, main: int, old: Collection[int]) -> int:
     """The process called `name`; `old` checkers are those of calls that have seen a victim."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
-        if name in _AT_ONCE or set(_checkers(main)) - set(old):
+        if name not in _CALLS or set(_checkers(main)) - set(old):
             for pid in _VICTIMS[name](main):
                 return pid
         time.sleep(0.01)
@@ -163,6 +163,15 @@ def _asked(main: int) -> list[int]:
     return [_parent(pid) for pid in ended]
 
 
+def _owner_of_a_kernel(main: int) -> list[int]:
+    return [main] if any("ipykernel" in _command(pid) for pid in descendants(main)) else []
+
+
+def _server_with_a_trial(main: int) -> list[int]:
+    servers = [pid for pid in _children(main) if "trial_server" in _command(pid)]
+    return [pid for pid in servers if _children(pid)]
+
+
 _VICTIMS: dict[str, Callable[[int], list[int]]] = {
     "nursery": _graders,
     "worker": _workers,
@@ -172,8 +181,10 @@ _VICTIMS: dict[str, Callable[[int], list[int]]] = {
     "asked": _asked,
     "starting nursery": _graders,
     "starting prison": _prisons,
+    "stock grader": _owner_of_a_kernel,
+    "trial server": _server_with_a_trial,
 }
-_AT_ONCE = ("starting nursery", "starting prison")  # the others: while a call does not return
+_CALLS = ("worker", "checker", "prison", "zygote", "asked", "nursery")  # while one does not return
 
 if __name__ == "__main__":
     main()
