@@ -132,6 +132,17 @@ test-gpu: $(READY)  ## the tests that need an NVIDIA GPU
 	@$(PYTEST) -m cuda
 endif
 
+# mutmut lives apart: its terminal interface brings packages that nothing else here needs.
+MUTMUT   := mutmut==3.8.1
+MUTATION := $(VENV)/mutation
+.PHONY: mutation
+mutation: $(READY)  ## which small changes to the grader's arithmetic no test notices; takes long
+	@test -d $(MUTATION) || $(PY) -m pip install -qq --disable-pip-version-check \
+	    -c constraints.txt --target $(MUTATION) '$(MUTMUT)'
+	@rm -rf mutants
+	@$(RUN) PYTHONPATH=$(MUTATION) PYTHONHASHSEED=0 $(PY) -m mutmut run --max-children 2
+	@$(RUN) PYTHONPATH=$(MUTATION) $(PY) -m mutmut results
+
 bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench
 
