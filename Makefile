@@ -77,7 +77,7 @@ lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
 	    elif ! cmp -s "$$file" "$$copied"; then \
 	        echo "lab/$${file#./}: kept as you changed it; the new edition is release/$${file#./}"; \
 	    fi; done
-	@cp release/$(START_PAGE) lab/ && $(PY) -m course.desk lab/$(START_PAGE)
+	@cp release/$(START_PAGE) lab/ && $(PY) -m course.progress.start_page lab/$(START_PAGE)
 	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
 	    PATH="$$PWD/$(VENV)/bin:$$PATH"; export PATH; cd lab && exec python -m jupyterlab $$root \
 	    --LabApp.default_url=/lab/tree/$(START_PAGE) $(LAB_ARGS)

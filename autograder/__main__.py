@@ -2,7 +2,7 @@
 
 import sys
 
-from autograder.cli import main
+from autograder.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -23,16 +23,16 @@ from nbgrader.server_extensions.formgrader.apihandlers import (
     GenerateAllFeedbackHandler,
 )
 
+from autograder.course_directory import Place, place
 from autograder.errors import AutograderError
-from autograder.exchange import accompany_pages
-from autograder.feedback import write_pages
-from autograder.grade import choose_runner, grade
-from autograder.gradebook import GradebookWriter
-from autograder.intake import find_submissions
-from autograder.lessons import find_lesson, lesson_paths
-from autograder.place import Place, place
-from autograder.records import Status, SubmissionRecord
-from autograder.runner import Runner
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.pipeline import choose_runner, grade
+from autograder.lessons.model import find_lesson, lesson_paths
+from autograder.records.model import Status, SubmissionRecord
+from autograder.records.runner import Runner
+from autograder.reporting.exchange import accompany_pages
+from autograder.reporting.feedback import write_pages
+from autograder.submissions.discovery import find_submissions
 
 _AUTOGRADE = r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde"
 _FEEDBACK = r"/formgrader/api/assignment/([^/]+)(?:/([^/]+))?/generate_feedback"

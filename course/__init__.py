@@ -5,15 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from course.answers import answer
-from course.checks import Check
-from course.facts import facts, overlap, positions, same_storage
-from course.observe import observe
+from course.inspection.facts import facts, overlap, positions, same_storage
 from course.probes import probe
+from course.testing.answers import answer
+from course.testing.checks import Check
+from course.testing.observe import observe
 
 if TYPE_CHECKING:
-    from course.figures.storage import show_storage
-    from course.quiz import predict
+    from course.claims.quiz import predict
+    from course.figures.storage.figure import show_storage
     from course.widgets.storage import explore_strides
 
 __all__ = [
@@ -33,8 +33,8 @@ __all__ = [
 # Loaded when first asked for: drawing and widgets cost time that grading does not need.
 _LATER = {
     "explore_strides": "course.widgets.storage",
-    "predict": "course.quiz",
-    "show_storage": "course.figures.storage",
+    "predict": "course.claims.quiz",
+    "show_storage": "course.figures.storage.figure",
 }
 
 

@@ -22,7 +22,7 @@ def postgresql() -> Path | None:
 
 @cache
 def _no_sandbox() -> str | None:
-    from autograder.engine.sandbox import why_not
+    from autograder.engine.sandbox.bubblewrap import why_not
 
     reason = why_not()
     return reason and f"the sandbox cannot be built: {reason} (see `autograder doctor`)"

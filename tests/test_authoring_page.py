@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.bank import parse_bank
-from autograder.cli import build_parser
-from autograder.rules import LEAST_CHECKS, LEAST_HIDDEN, LEAST_RIGHT, LEAST_WRONG
-from autograder.travel import outside_names
+from autograder.answer_bank.bank import parse_bank
+from autograder.cli.main import build_parser
+from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN, LEAST_RIGHT, LEAST_WRONG
+from autograder.lessons.lint.travel import outside_names
 from course import Check
 from course.claims import VERDICTS, prove
-from course.claims.entries import _CLAIM_OPTIONAL, _CLAIM_REQUIRED, parse
+from course.claims.schema import _CLAIM_OPTIONAL, _CLAIM_REQUIRED, parse
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "authoring.md"

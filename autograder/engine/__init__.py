@@ -2,11 +2,11 @@
 
     EngineRunner (main process)
       └─ torch, course, nbformat loaded once
-           ├─ fork → worker, one a core: repairs, supervises, records  worker.py, grading.py
-           │    └─ fork → checker: runs the test cells, keeps the score  checker.py, verify.py
-           └─ bubblewrap → torch, course, IPython loaded once           sandbox.py, zygotes.py
-                └─ fork → zygote, one a worker                          zygote.py
-                     └─ fork → init → student process → twins           barrier.py, student.py
+           ├─ fork → worker, one a core: repairs, supervises, records  worker.py, submission.py
+           │    └─ fork → checker: runs the test cells, keeps the score  checker/
+           └─ bubblewrap → torch, course, IPython loaded once           sandbox/, forkserver/
+                └─ fork → zygote, one a worker                          forkserver/process.py
+                     └─ fork → init → student process → twins           sandbox/init.py, student/
 
 Importing this package is cheap; torch is loaded in the workers.
 """

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from autograder.engine.examining import Checker, CheckerBroken, Stuck, TestRun
-from autograder.engine.life import CellEnd, Fate, Life, Lost, Twin
+from autograder.engine.checker.client import Checker, CheckerBroken, Stuck, TestRun
+from autograder.engine.forkserver.client import Zygote
 from autograder.engine.limits import Limits
-from autograder.engine.listening import Listener
 from autograder.engine.outputs import TABLE_KEY, Budget, Output, Outputs
 from autograder.engine.plan import Part, Step
-from autograder.engine.zygotes import Zygote
+from autograder.engine.protocol.channel import Listener
+from autograder.engine.student.client import CellEnd, Fate, Life, Lost, Twin
 
 _MOST_LIVES = 6
 _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Cannot allocate memory")

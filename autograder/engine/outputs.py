@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.engine.frames import FrameError
+from autograder.engine.kernel.outputs import TOO_LARGE
 from autograder.engine.limits import Limits
-from autograder.engine.recorder import TOO_LARGE
+from autograder.engine.protocol.frames import FrameError
 
 Event = dict[str, Any]
 Output = dict[str, Any]

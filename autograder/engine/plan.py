@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
-from autograder.notebooks import RawCell, grader, is_answer, is_test
+from autograder.lessons.cells import RawCell, grader, is_answer, is_test
 
 SETUP_ID = "setup"
 

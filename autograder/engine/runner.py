@@ -20,14 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autograder.autotests import with_autotests
 from autograder.engine.allowance import make_room
 from autograder.engine.limits import Limits
-from autograder.engine.sandbox import ONE_THREAD, bubblewrap
+from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
 from autograder.engine.worker import Orders
 from autograder.errors import AutograderError
-from autograder.records import Status
-from autograder.runner import Job, Outcome, unrun
+from autograder.lessons.autotests import with_autotests
+from autograder.records.model import Status
+from autograder.records.runner import Job, Outcome, unrun
 
 _ATTEMPTS = 2
 _END_S = 2.0

@@ -24,13 +24,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from autograder.engine.execution import Shown
-from autograder.engine.life import Lost
 from autograder.engine.outputs import TABLE_KEY, Output
 from autograder.engine.plan import Part, Step
-from autograder.lessons import Exercise
-from autograder.points import PointsRefused, points_of
-from autograder.records import ExerciseRecord, RecordError, Status
-from autograder.regions import WORDS_STUB
+from autograder.engine.student.client import Lost
+from autograder.lessons.model import Exercise
+from autograder.lessons.regions import WORDS_STUB
+from autograder.records.model import ExerciseRecord, RecordError, Status
+from autograder.records.points import PointsRefused, points_of
 
 # A submission is called after the first of these that one of its cells or exercises got.
 _GRAVEST_FIRST = (

@@ -21,13 +21,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
-from autograder.engine import kernel
+from autograder.engine import linux
 from autograder.engine.allowance import check_memory
-from autograder.engine.descendants import end_descendants
+from autograder.engine.forkserver.client import Zygote, Zygotes
+from autograder.engine.forkserver.descendants import end_descendants
 from autograder.engine.limits import Limits
-from autograder.engine.zygotes import Zygote, Zygotes
 from autograder.errors import AutograderError
-from autograder.lean import skip_unused_grammar
+from autograder.import_speed import skip_unused_grammar
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def main() -> None:
     gc.disable()  # nothing that is imported becomes garbage; the workers turn it on again
     orders = Orders.read(sys.argv[1])
     orders.scratch.mkdir(mode=0o700)
-    kernel.adopt_orphans()
+    linux.adopt_orphans()
     try:
         _outlive_workers(orders)
     finally:
@@ -89,7 +89,7 @@ def _outlive_workers(orders: Orders) -> None:
     for control, zygote in zip(orders.controls, zygotes.each, strict=True):
         workers.append(os.fork())
         if workers[-1] == 0:
-            kernel.die_with_parent(own)
+            linux.die_with_parent(own)
             _close([one for one in orders.controls if one != control])
             _close([one.control.fileno() for one in zygotes.each if one is not zygote])
             _work(control, orders, shell, zygote)
@@ -113,7 +113,7 @@ def _work(control: int, orders: Orders, shell: Any, zygote: Zygote) -> NoReturn:
 
 
 def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -> None:
-    from autograder.engine.grading import Grader
+    from autograder.engine.submission import Grader
 
     try:
         grader = Grader(
@@ -134,14 +134,14 @@ def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -
 
 
 def _prepared_shell() -> Any:
-    from autograder.engine.grading import prepared_shell
+    from autograder.engine.submission import prepared_shell
 
     return prepared_shell()
 
 
 def _grade(grader: Any, job: Any, sandboxed: bool) -> Any:
-    from autograder.records import Status
-    from autograder.runner import unrun
+    from autograder.records.model import Status
+    from autograder.records.runner import unrun
 
     begun = time.monotonic()
     try:
@@ -154,7 +154,7 @@ def _grade(grader: Any, job: Any, sandboxed: bool) -> Any:
 
 def _answer(connection: Connection, outcome: Any) -> None:
     """Send the outcome; where its notebook cannot travel, the record goes without it."""
-    from autograder.runner import without_notebook
+    from autograder.records.runner import without_notebook
 
     try:
         connection.send(outcome)

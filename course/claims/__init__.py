@@ -1,7 +1,7 @@
 """What people say about PyTorch: claims with a verdict, a fact and a proof that runs.
 
 One TOML file a lesson, `course/claims/NN-slug.toml`; its form is described in
-`course.claims.entries`. Nothing is read before the first question, and each file is read once.
+`course.claims.schema`. Nothing is read before the first question, and each file is read once.
 """
 
 import difflib
@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from course.claims.entries import (
+from course.claims.proofs import Proof, run_proof
+from course.claims.schema import (
     VERDICTS,
     Claim,
     ClaimError,
@@ -22,7 +23,6 @@ from course.claims.entries import (
     parse,
     refuse_duplicates,
 )
-from course.claims.proofs import Proof, run_proof
 
 __all__ = [
     "VERDICTS",

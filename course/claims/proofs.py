@@ -9,7 +9,7 @@ A proof runs in a namespace of its own, after this preamble:
     import torch.nn as nn
     import torch.nn.functional as F
     from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, …
-    from course.claims.words import (
+    from course.claims.proof_helpers import (
         KeptByGraphs, best_time, error_of, operators_of, pinnings_of, same_storage, saved_nbytes,
         warnings_of,
     )
@@ -42,7 +42,7 @@ import numpy as np
 import torch
 from torch.utils import data
 
-from course.claims.words import (
+from course.claims.proof_helpers import (
     KeptByGraphs,
     best_time,
     error_of,

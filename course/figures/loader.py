@@ -9,7 +9,7 @@ from math import ceil, log10
 from course.figures.palette import INK, MUTED, REST, RULE, fill
 from course.figures.picture import Picture
 from course.figures.scene import SMALL, Box, Item, Label, Scene, paint, stack, text_width
-from course.loader_model import LoaderPlan, LoaderRun, Span, run_loader
+from course.simulators.loader import LoaderPlan, LoaderRun, Span, run_loader
 
 __all__ = ["WIDTH", "format_seconds", "plan_words", "show_loader_timeline"]
 

@@ -12,8 +12,8 @@ from course.figures.palette import CARD, FAULT, FILLS, INK, MUTED, REST, RULE
 from course.figures.picture import Picture, drawing
 from course.figures.scene import SMALL, Box, Item, Label, Scene, flow, paint, stack, text_width
 from course.gpu import api
-from course.gpu.chart import Piece, Row, holders_of, rows_at, rows_of
-from course.gpu.sizes import format_size
+from course.gpu.segment_map import Piece, Row, holders_of, rows_at, rows_of
+from course.gpu.simulator.allocator.sizes import format_size
 from course.gpu.timeline import CATEGORIES, Category, Mark, Timeline
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import torch
 from course.figures.palette import INK, MUTED, REST, RULE, fill
 from course.figures.picture import Picture
 from course.figures.scene import Box, Item, Label, Scene, paint, stack, text_width
-from course.sampler_model import ClassPlan, EpochPlan, Weights, epoch_plan
+from course.simulators.sampler import ClassPlan, EpochPlan, Weights, epoch_plan
 
 __all__ = ["WIDTH", "balance_words", "draw_plan", "format_mean", "show_sampler"]
 

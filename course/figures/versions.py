@@ -10,12 +10,12 @@ from functools import partial
 
 import torch
 
-from course.facts import TensorFacts, facts
 from course.figures.palette import CARD, FAULT, INK, MUTED, RULE, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import SMALL, TEXT, Box, Item, Label, Scene, paint, text_width
-from course.figures.wording import listed
-from course.graph import Saved, saved_by
+from course.figures.storage.wording import listed
+from course.inspection.facts import TensorFacts, facts
+from course.inspection.graph import Saved, saved_by
 
 __all__ = ["Moment", "moments_of", "show_versions"]
 

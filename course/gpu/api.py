@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course.gpu.words import Where
+from course.gpu.simulator.memory_functions import Where
 
 if TYPE_CHECKING:
-    from course.gpu.module import DeviceModule
+    from course.gpu.simulator.module import DeviceModule
 
 OutOfMemoryError = torch.OutOfMemoryError
 
@@ -32,8 +32,8 @@ def device(index: int | None = None) -> torch.device:
     """
     if not is_simulated():
         return torch.device("cuda") if index is None else torch.device("cuda", index)
-    from course.gpu.simulation import NAME
-    from course.gpu.switch import switch_on
+    from course.gpu.simulator.activation import switch_on
+    from course.gpu.simulator.devices import NAME
 
     switch_on()
     return torch.device(NAME) if index is None else torch.device(NAME, index)
@@ -50,7 +50,7 @@ def set_device_count(count: int) -> None:
     Simulated devices come and go; real ones only can be too few.
     """
     if is_simulated():
-        from course.gpu.simulation import simulation
+        from course.gpu.simulator.devices import simulation
 
         simulation().set_count(count)
     elif count > torch.cuda.device_count():
@@ -138,7 +138,7 @@ def set_capacity(nbytes: int | None, device: Where = None) -> None:
     total = mem_get_info(device)[1]
     set_per_process_memory_fraction(_fraction(nbytes, total), device)
     if nbytes is None and is_simulated():
-        from course.gpu.words import device_of
+        from course.gpu.simulator.memory_functions import device_of
 
         device_of(device).allocator.limit_nbytes = None
 
@@ -168,7 +168,7 @@ def set_launch_blocking(enabled: bool) -> None:
     On CUDA only the environment can say so, before the first use of the device.
     """
     if is_simulated():
-        from course.gpu.simulation import simulation
+        from course.gpu.simulator.devices import simulation
 
         simulation().launch_blocking = enabled
     elif enabled:
@@ -185,7 +185,7 @@ def failed_assertion(device: Where = None) -> str | None:
     """
     if not is_simulated():
         return None
-    from course.gpu.words import device_of
+    from course.gpu.simulator.memory_functions import device_of
 
     fault = device_of(device).fault
     return None if fault is None else fault.cause
@@ -198,7 +198,7 @@ def restart() -> None:
     """
     if not is_simulated():
         raise RuntimeError("A CUDA device comes back with a new process: restart the kernel.")
-    from course.gpu.simulation import simulation
+    from course.gpu.simulator.devices import simulation
 
     simulation().restart()
 
@@ -208,7 +208,7 @@ def _words() -> Any:
 
 
 def _simulated() -> DeviceModule:
-    from course.gpu.module import DeviceModule
+    from course.gpu.simulator.module import DeviceModule
 
     return DeviceModule()
 

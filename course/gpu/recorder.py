@@ -11,6 +11,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from course.gpu import api
+from course.gpu.simulator.memory_functions import Where
 from course.gpu.timeline import (
     Category,
     Mark,
@@ -19,7 +20,6 @@ from course.gpu.timeline import (
     events_so_far,
     timeline_of,
 )
-from course.gpu.words import Where
 
 
 class Recorder:
@@ -115,7 +115,7 @@ class Recorder:
 
     def _index(self) -> int:
         if api.is_simulated():
-            from course.gpu.words import index_of
+            from course.gpu.simulator.memory_functions import index_of
 
             return index_of(self._where)
         return torch.cuda._utils._get_device_index(self._where, optional=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from course.gpu.sizes import block_size
+from course.gpu.simulator.allocator.sizes import block_size
 
 Category = Literal[
     "parameters", "gradients", "optimizer state", "inputs", "activations", "temporaries"

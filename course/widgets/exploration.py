@@ -10,8 +10,8 @@ from math import prod
 
 import torch
 
-from course.facts import TensorFacts, facts, same_storage
-from course.strides import complete_shape, row_major_strides, view_strides
+from course.inspection.facts import TensorFacts, facts, same_storage
+from course.inspection.strides import complete_shape, row_major_strides, view_strides
 from course.widgets.steps import MOST_ELEMENTS, Step, StepError, parse_steps, suggested_steps
 
 __all__ = ["Attempt", "Exploration", "Forecast", "attempt", "forecast"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from course.answers import notebook_names
-from course.figures.graph import show_graph
+from course.figures.graph.figure import show_graph
 from course.figures.picture import Picture
+from course.testing.answers import notebook_names
 from course.widgets.front_end import widgets_alive
 from course.widgets.pages import message_html
 from course.widgets.programs import Program, ProgramError, run_program

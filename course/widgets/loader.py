@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from course.figures.loader import format_seconds, plan_words, show_loader_timeline
-from course.loader_model import LoaderPlan, LoaderRun, run_loader
+from course.simulators.loader import LoaderPlan, LoaderRun, run_loader
 from course.widgets.front_end import widgets_alive
 from course.widgets.pages import PROSE
 

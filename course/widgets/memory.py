@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from course.figures.memory import segments_picture, show_timeline
-from course.gpu.sizes import format_size
+from course.gpu.simulator.allocator.sizes import format_size
 from course.gpu.timeline import Timeline
 from course.widgets.front_end import widgets_alive
 from course.widgets.pages import PROSE

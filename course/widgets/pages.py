@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from course.facts import TensorFacts
-from course.figures.storage import show_storage
+from course.figures.storage.figure import show_storage
+from course.inspection.facts import TensorFacts
 from course.widgets.exploration import Attempt, Exploration, Forecast, attempt
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from course.figures.sampler import balance_words, draw_plan, format_mean
-from course.sampler_model import EpochPlan, epoch_plan
+from course.simulators.sampler import EpochPlan, epoch_plan
 from course.widgets.front_end import widgets_alive
 from course.widgets.pages import PROSE
 

@@ -14,7 +14,7 @@ from types import EllipsisType
 
 import torch
 
-from course.facts import TensorFacts
+from course.inspection.facts import TensorFacts
 
 __all__ = ["MOST_ELEMENTS", "Step", "StepError", "parse_shape", "parse_steps", "suggested_steps"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.engine.syscalls import REFUSED
-from autograder.records import Status
+from autograder.engine.sandbox.seccomp import REFUSED
+from autograder.records.model import Status
 from tests.attacks.test_score import WITHOUT_ATTACK, assert_nothing_leaked
 from tests.autograder.engine.exam import (
     SECRET,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.records import Status
-from autograder.runner import Outcome
+from autograder.records.model import Status
+from autograder.records.runner import Outcome
 from tests.autograder.engine.exam import (
     SECRET,
     TOTAL,
@@ -77,11 +77,13 @@ def total(x):
     return torch.zeros(()).as_subclass(Same)
 """
 COURSE_PATCHED = """\
-import course, course.checks, course.answers, course.facts, course.observe, course.wire
-course.checks.Check.score = lambda self, points: points
-course.Check = course.checks.Check
-course.answers.use_backend(None)
-for module in (course.facts, course.observe, course.wire, course.answers):
+import course, course.testing.checks, course.testing.answers, course.inspection.facts
+import course.testing.observe, course.serialization
+course.testing.checks.Check.score = lambda self, points: points
+course.Check = course.testing.checks.Check
+course.testing.answers.use_backend(None)
+measuring = course.inspection.facts, course.testing.observe, course.testing.answers
+for module in (*measuring, course.serialization):
     for name in list(vars(module)):
         if callable(getattr(module, name)) and not name.startswith("__"):
             setattr(module, name, lambda *a, **k: 3.0)

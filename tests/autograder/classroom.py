@@ -13,14 +13,14 @@ from typing import Any
 
 import nbformat
 
-from autograder.grade import Graded, grade
-from autograder.gradebook import GradebookWriter
-from autograder.intake import find_submissions
-from autograder.lessons import Lesson, find_lesson
-from autograder.place import Place, place
-from autograder.records import CheckRecord, ExerciseRecord, Status, SubmissionRecord, total
-from autograder.register import register
-from autograder.runner import Job, Outcome
+from autograder.course_directory import Place, place
+from autograder.grading.assignment import register
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.pipeline import Graded, grade
+from autograder.lessons.model import Lesson, find_lesson
+from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord, total
+from autograder.records.runner import Job, Outcome
+from autograder.submissions.discovery import find_submissions
 from tests.autograder import tiny
 
 SLUG = tiny.SLUG

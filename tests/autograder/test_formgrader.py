@@ -21,14 +21,14 @@ from typing import Any
 
 import pytest
 
-from autograder.feedback import hidden_lines
+from autograder.course_directory import Place
 from autograder.formgrader import Desk
-from autograder.gradebook import GradebookWriter
-from autograder.journal import Journal
-from autograder.lessons import find_lesson
-from autograder.place import Place
-from autograder.records import Status, SubmissionRecord
-from autograder.runner import Job
+from autograder.grading.gradebook import GradebookWriter
+from autograder.lessons.model import find_lesson
+from autograder.records.journal import Journal
+from autograder.records.model import Status, SubmissionRecord
+from autograder.records.runner import Job
+from autograder.reporting.feedback import hidden_lines
 from tests.autograder.classroom import (
     SLUG,
     FakeRunner,

@@ -10,7 +10,7 @@ import pytest
 from nbgrader.apps import NbGrader
 from traitlets.config import Config
 
-from autograder.place import place
+from autograder.course_directory import place
 
 ROOT = Path(__file__).parents[2]
 HERE = (ROOT / "nbgrader_config.py").read_text()
@@ -92,7 +92,10 @@ def test_a_site_cannot_publish_hidden_tests_or_move_the_course(
         "c.CourseDirectory.root = '/srv/another'",
     )
     found = settings()
-    assert "autograder.nbgrader_pages.WithholdHiddenTests" in found.GenerateFeedback.preprocessors
+    assert (
+        "autograder.reporting.pages.nbgrader_pages.WithholdHiddenTests"
+        in found.GenerateFeedback.preprocessors
+    )
     assert found.CourseDirectory.root == str(course)
 
 

@@ -15,7 +15,7 @@ from tests.browser.jupyter import ROOT, Notebook, serve, window
 WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
 CELLS = f"""
 from course import *
-from course.desk import lessons
+from course.progress.start_page import lessons
 from course.widgets.loader import explore_loader
 %%
 lessons({str(ROOT / "release")!r})

@@ -25,9 +25,9 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, Page, expect
 
-from autograder.feedback import hidden_lines
-from autograder.lessons import Exercise, Lesson, find_lesson
-from autograder.regions import without_markers
+from autograder.lessons.model import Exercise, Lesson, find_lesson
+from autograder.lessons.regions import without_markers
+from autograder.reporting.feedback import hidden_lines
 from tests.browser.jupyter import ROOT, Lab, serve, window
 from tests.browser.test_formgrader import COMMENT, WRITTEN, fill
 from tests.exchange.test_exchange import User, user

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from autograder.lessons import Lesson, lesson_paths, read_lesson
-from autograder.regions import without_markers
-from autograder.selfstudy import INSTALL_ID, PROGRESS_ID, self_study_edition
+from autograder.lessons.model import Lesson, lesson_paths, read_lesson
+from autograder.lessons.regions import without_markers
+from autograder.lessons.self_study import INSTALL_ID, PROGRESS_ID, self_study_edition
 from tests.colab.runtime import (
     REQUIREMENTS,
     ROOT,

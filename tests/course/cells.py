@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from course import answers
+from course.testing import answers
 
 _numbers = itertools.count()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import build_parser
+from autograder.cli.main import build_parser
 from autograder.engine.limits import Limits, MiB
 
 TEXT = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text()

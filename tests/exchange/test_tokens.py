@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exchange import TOKENS, accompany_pages
-from autograder.lessons import Lesson
-from autograder.place import Place
+from autograder.course_directory import Place
+from autograder.lessons.model import Lesson
+from autograder.reporting.exchange import TOKENS, accompany_pages
 from tests.autograder.classroom import SLUG, classroom, graded
 
 CLASS = tuple[Place, Lesson]

@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from autograder import folder as handed_in
+from autograder.course_directory import Place
 from autograder.engine import EngineRunner, Limits
-from autograder.grade import Graded, grade
-from autograder.gradebook import GradebookWriter
-from autograder.intake import find_submissions
-from autograder.place import Place
-from autograder.records import SubmissionRecord
-from autograder.tables import grades_table
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.pipeline import Graded, grade
+from autograder.records.model import SubmissionRecord
+from autograder.reporting.tables import grades_table
+from autograder.submissions import folder as handed_in
+from autograder.submissions.discovery import find_submissions
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, classroom, deep_folder, hand_in
 
@@ -185,7 +185,7 @@ def refuse_one(path: Path, flags: int) -> int:
 
 
 def graded(course: Place, runner: EngineRunner) -> Graded:
-    from autograder.lessons import find_lesson
+    from autograder.lessons.model import find_lesson
 
     lesson = find_lesson(course.root, SLUG)
     return grade(course, find_submissions(course, (lesson,), opened=refuse_one), runner)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.engine.sandbox import bubblewrap
+from autograder.engine.sandbox.bubblewrap import bubblewrap
 
 ROOT = Path(__file__).parents[2]
 SIZE = 8 * 2**20
@@ -20,7 +20,7 @@ DRIVER = """
 import json, os, sys, traceback
 from pathlib import Path
 from autograder.errors import AutograderError
-from autograder.gradebook import GradebookWriter
+from autograder.grading.gradebook import GradebookWriter
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, graded
 
 root, left = Path(sys.argv[1]), int(sys.argv[2])

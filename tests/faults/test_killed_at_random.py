@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.journal import Journal
-from autograder.lessons import find_lesson
-from autograder.place import place
-from autograder.simulate import simulate
+from autograder.course_directory import place
+from autograder.lessons.model import find_lesson
+from autograder.records.journal import Journal
+from autograder.simulation.simulate import simulate
 from tests.autograder.classroom import SLUG, answered, classroom, hand_in
 from tests.faults.warden import Plan, Report, watch
 

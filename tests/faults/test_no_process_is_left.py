@@ -51,7 +51,7 @@ STOCK = """
 import sys
 from pathlib import Path
 from autograder.environment import own_programs_first
-from autograder.stock import StockRunner
+from autograder.runners.nbgrader import StockRunner
 from tests.autograder.engine.exam import exam_cells, hand_in, write_lesson
 
 own_programs_first()
@@ -60,7 +60,7 @@ endless = exam_cells(total="while True: pass")
 list(StockRunner(1, cell_limit_s=400).run_many([hand_in(Path(sys.argv[1]), lesson, endless)]))
 """
 TRIAL = """
-from autograder.trial import Trial, run_trials
+from autograder.answer_bank.notebook_runner import Trial, run_trials
 
 run_trials([Trial("", "while True: pass", "1", 1.0, limit_s=400.0)])
 """

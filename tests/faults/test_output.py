@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.records import Status
+from autograder.records.model import Status
 from tests.autograder.engine.exam import (
     TOTAL,
     answers,

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import Exercise, find_lesson
-from autograder.regions import without_markers
-from autograder.trial import Trial, TrialResult, run_trials
+from autograder.answer_bank.notebook_runner import Trial, TrialResult, run_trials
+from autograder.lessons.model import Exercise, find_lesson
+from autograder.lessons.regions import without_markers
 
 ROOT = Path(__file__).parents[2]
 

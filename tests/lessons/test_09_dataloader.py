@@ -16,8 +16,8 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from course import gpu
-from course.loader_model import LoaderPlan, run_loader
-from course.probes_workers import forked
+from course.probes.workers import forked
+from course.simulators.loader import LoaderPlan, run_loader
 from tests.lessons.source import ROOT, Source
 
 SOURCE = Source("09-dataloader")

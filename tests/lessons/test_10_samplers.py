@@ -9,7 +9,7 @@ import torch
 from torch.utils.data import DataLoader, RandomSampler, Subset, TensorDataset, WeightedRandomSampler
 
 from course.claims import misconceptions
-from course.sampler_model import epoch_plan, expected_draws, seen_chances
+from course.simulators.sampler import epoch_plan, expected_draws, seen_chances
 from tests.lessons.source import Source
 
 SOURCE = Source("10-samplers")

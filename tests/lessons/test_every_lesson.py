@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from autograder.lessons import all_lessons
-from autograder.lint import lint_lesson
-from autograder.lint_claims import lint_claims
-from autograder.notebooks import first_heading
-from autograder.regions import stubbed
-from autograder.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.lessons.cells import first_heading
+from autograder.lessons.lint.claims import lint_claims
+from autograder.lessons.lint.lesson import lint_lesson
+from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.lessons.model import all_lessons
+from autograder.lessons.regions import stubbed
 from tests.lessons.source import ROOT, Source
 
 # The topics of the course's plan that a lesson promises to teach, each in a section that names it.

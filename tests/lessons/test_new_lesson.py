@@ -107,7 +107,10 @@ def use(made: Contribution) -> None:
     for step in ("grade", "feedback", "report"):
         made.run(step, "autograder", step, "--course", "class")
     tests = ("tests/lessons/test_every_lesson.py", "tests/course/test_claims.py")
-    also = ("tests/autograder/test_release.py", "tests/autograder/test_tidy.py")
+    also = (
+        "tests/autograder/lessons/test_release.py",
+        "tests/autograder/lessons/authoring/test_tidy.py",
+    )
     made.run("tests", "pytest", "-q", "-p", "no:cacheprovider", "-k", "mini", *tests, *also)
 
 

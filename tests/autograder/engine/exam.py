@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine import EngineRunner, Limits
-from autograder.lessons import Lesson, read_lesson
-from autograder.records import ExerciseRecord
-from autograder.runner import Job, Outcome
+from autograder.lessons.model import Lesson, read_lesson
+from autograder.records.model import ExerciseRecord
+from autograder.records.runner import Job, Outcome
 from tests.machine import require
 
 SLUG = "01-exam"

@@ -7,10 +7,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.engine.frames import FrameError
+from autograder.engine.kernel.outputs import Recorder, Stream
 from autograder.engine.limits import Limits
 from autograder.engine.outputs import Budget, Outputs
-from autograder.engine.recorder import Recorder, Stream
+from autograder.engine.protocol.frames import FrameError
 
 
 def collected(*events: dict[str, Any], **limits: int) -> list[dict[str, Any]]:

@@ -11,10 +11,10 @@ import nbgrader
 import pytest
 
 from autograder.environment import own_programs_first
-from autograder.lessons import Lesson, read_lesson
-from autograder.records import Status, SubmissionRecord
-from autograder.runner import Job
-from autograder.stock import StockRunner
+from autograder.lessons.model import Lesson, read_lesson
+from autograder.records.model import Status, SubmissionRecord
+from autograder.records.runner import Job
+from autograder.runners.nbgrader import StockRunner
 from tests.autograder.engine.exam import engine
 
 FILES = Path(nbgrader.__file__).parent / "tests"

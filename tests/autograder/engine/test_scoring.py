@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from autograder.engine.execution import Shown
-from autograder.engine.life import Fate, Lost
 from autograder.engine.plan import Part, Step, asks_for_answers, plan
 from autograder.engine.scoring import judge, notes_of, submission_status
-from autograder.lessons import Exercise
-from autograder.records import ExerciseRecord, Status
+from autograder.engine.student.client import Fate, Lost
+from autograder.lessons.model import Exercise
+from autograder.records.model import ExerciseRecord, Status
 from tests.autograder.engine.exam import exam_cells, words
 
 TOTAL = Exercise("total", "Total", 3.0, "total", "x", "test-total", "x")

@@ -11,11 +11,11 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "least"),
     [
-        ("course.figures.layouts", 1),
+        ("course.figures.storage.layouts", 1),
         ("course.figures.picture", 1),
-        ("course.figures.steps", 1),
-        ("course.figures.storage", 1),
-        ("course.strides", 3),
+        ("course.figures.storage.steps", 1),
+        ("course.figures.storage.figure", 1),
+        ("course.inspection.strides", 3),
         ("course.widgets.steps", 2),
     ],
 )

@@ -7,13 +7,13 @@ import doctest
 import pytest
 import torch
 
-from course.figures import graph as graph_figures
 from course.figures import not_drawn
-from course.figures.graph import show_graph
-from course.figures.history import History, history_of
+from course.figures.graph import figure as graph_figures
+from course.figures.graph.figure import show_graph
+from course.figures.graph.history import History, history_of
 from course.figures.palette import FAULT
 from course.figures.scene import SMALL, Arrow, Box, Label, Scene
-from course.graph import nodes_behind
+from course.inspection.graph import nodes_behind
 from tests.course.figures.drawn import collisions, scene_of, texts_of
 
 W = torch.tensor([1.0, 2.0], requires_grad=True)

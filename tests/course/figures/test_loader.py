@@ -8,7 +8,7 @@ from course.figures import not_drawn
 from course.figures.loader import WIDTH, format_seconds, show_loader_timeline
 from course.figures.palette import MUTED, REST, fill
 from course.figures.scene import SMALL, Box, Label
-from course.loader_model import LoaderPlan, run_loader
+from course.simulators.loader import LoaderPlan, run_loader
 from tests.course.figures.drawn import collisions, scene_of, texts_of
 
 TWO = LoaderPlan((0.03,) * 8, 0.01, workers=2)

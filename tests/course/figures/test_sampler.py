@@ -12,7 +12,7 @@ from course.figures import sampler
 from course.figures.palette import REST, fill
 from course.figures.sampler import WIDTH, balance_words, format_mean, show_sampler
 from course.figures.scene import Box
-from course.sampler_model import epoch_plan
+from course.simulators.sampler import epoch_plan
 from tests.course.figures.drawn import collisions, scene_of, texts_of
 
 LABELS = [0] * 50 + [1]

@@ -16,9 +16,11 @@ HERE = Path(__file__).parent
 SCRIPT = HERE / "training_script.py"
 
 
-@pytest.mark.parametrize("module", ["sizes", "allocator", "autocast", "words"])
+@pytest.mark.parametrize(
+    "module", ["allocator.sizes", "allocator.caching", "autocast", "memory_functions"]
+)
 def test_examples_show_what_they_return(module: str) -> None:
-    seen = doctest.testmod(import_module(f"course.gpu.{module}"))
+    seen = doctest.testmod(import_module(f"course.gpu.simulator.{module}"))
     assert seen.failed == 0
     assert seen.attempted > 0
 

@@ -19,7 +19,7 @@ from course.figures.memory import (
 )
 from course.figures.picture import not_drawn
 from course.figures.scene import Box
-from course.gpu.chart import Piece, Row
+from course.gpu.segment_map import Piece, Row
 from course.gpu.timeline import Mark, Moment, Note, Timeline, timeline_of
 from course.widgets.memory import explore_memory
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from course import gpu
-from course.gpu.chart import rows_at, rows_of
+from course.gpu.segment_map import rows_at, rows_of
 from course.gpu.timeline import CATEGORIES, Note, Timeline, timeline_of
 
 MIB = 1 << 20

@@ -7,7 +7,7 @@ import random
 import pytest
 import torch
 
-from course.facts import facts
+from course.inspection.facts import facts
 from course.widgets.exploration import Exploration, attempt, forecast
 from course.widgets.steps import StepError, parse_shape, parse_steps
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from course.loader_model import run_loader
+from course.simulators.loader import run_loader
 from course.widgets.loader import LoaderPanel, LoaderSettings, explore_loader, verdict_words
 
 _VIEW = "application/vnd.jupyter.widget-view+json"

@@ -1,0 +1,1 @@
+"""The answers that a lesson must accept and refuse, and the gate that tries them."""

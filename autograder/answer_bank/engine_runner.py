@@ -1,0 +1,147 @@
+"""The gate through a runner: answers packed into submissions, as learners would hand them in.
+
+Exercises do not depend on each other, so one submission carries one answer to each of them: a
+lesson of ten exercises with fifteen answers to the longest takes fifteen submissions, not a
+hundred.  What neither sets up, answers nor tests is left out of them: nobody looks at the figures.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.answer_bank.expectations import Case
+from autograder.answer_bank.notebook_runner import Ended, TrialResult
+from autograder.lessons.cells import read_notebook
+from autograder.lessons.lint.lesson import SETUP
+from autograder.lessons.model import Lesson, read_lesson
+from autograder.lessons.regions import HIDDEN, split_regions
+from autograder.records.model import ExerciseRecord, Status
+from autograder.records.runner import Job, Outcome, Runner
+from autograder.simulation.faults import put, written
+
+Pack = dict[str, Case]  # one case for each exercise, by its name
+Done = Callable[[int], None]
+
+
+def run_packed(
+    cases: Sequence[Case], runner: Runner, *, done: Done = lambda count: None
+) -> list[TrialResult]:
+    """What each case came to, in their order; `done` hears how many are through."""
+    lessons = dict.fromkeys(case.lesson.slug for case in cases)
+    packs = [
+        pack
+        for slug in lessons
+        for pack in packed([one for one in cases if one.lesson.slug == slug])
+    ]
+    return _run(cases, packs, runner, done)
+
+
+def run_alone(cases: Sequence[Case], runner: Runner) -> list[TrialResult]:
+    """What each case comes to in a submission of its own, where no other answer can disturb it."""
+    return _run(cases, [{case.exercise.name: case} for case in cases], runner, lambda count: None)
+
+
+def _run(
+    cases: Sequence[Case], packs: Sequence[Pack], runner: Runner, done: Done
+) -> list[TrialResult]:
+    named = {f"answers-{number:04d}": pack for number, pack in enumerate(packs)}
+    found: dict[int, TrialResult] = {}
+    with tempfile.TemporaryDirectory(prefix="autograder-gate-") as folder:
+        for outcome in runner.run_many(_jobs(dict(named), Path(folder))):
+            for case in named.pop(outcome.record.student).values():
+                found[id(case)] = result_of(case, outcome)
+            done(len(found))
+    return [found.get(id(case)) or result_of(case, None) for case in cases]
+
+
+def packed(cases: Sequence[Case]) -> list[Pack]:
+    """The cases of one lesson in as few submissions as hold them."""
+    packs: list[Pack] = []
+    place: dict[str, int] = defaultdict(int)
+    for case in cases:
+        name = case.exercise.name
+        if place[name] == len(packs):
+            packs.append({})
+        packs[place[name]][name] = case
+        place[name] += 1
+    return packs
+
+
+def result_of(case: Case, outcome: Outcome | None) -> TrialResult:
+    """What the runner's outcome says of one case; a lost submission is a process that died."""
+    record = outcome.record.exercise(case.exercise.name) if outcome else None
+    if outcome is None or record is None:
+        return TrialResult(ended="died", points=0.0, record=None)
+    return TrialResult(
+        ended=_ended(record),
+        points=record.score,
+        record=record if record.checks or not record.attempted else None,
+        answer_error=_error_in(outcome.notebook, case.exercise.answer_id),
+        test_error=_error_in(outcome.notebook, case.exercise.test_id),
+    )
+
+
+def _jobs(packs: Mapping[str, Pack], folder: Path) -> Iterator[Job]:
+    lessons: dict[tuple[str, ...], Lesson] = {}
+    for student, pack in packs.items():
+        whole = next(case.lesson for case in pack.values())
+        key = (whole.slug, *pack)
+        if key not in lessons:
+            lessons[key] = _shortened(whole, pack, folder / f"source-{len(lessons)}")
+        lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"
+        _write(path, lesson, _submission(lesson, pack))
+        yield Job(student, lesson, path, path.parent)
+
+
+def _shortened(lesson: Lesson, names: Collection[str], folder: Path) -> Lesson:
+    """The lesson with nothing but its set-up cell and these exercises, written into `folder`."""
+    kept = {SETUP}
+    for name in names:
+        one = lesson.exercise(name)
+        kept |= {one.answer_id, one.test_id}
+    notebook = read_notebook(lesson.source)
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell.get("id") in kept]
+    path = folder / lesson.slug / f"{lesson.slug}.ipynb"
+    _write(path, lesson, notebook)
+    return read_lesson(path)
+
+
+def _submission(lesson: Lesson, pack: Pack) -> dict[str, Any]:
+    """What a learner hands in: their answers, and the test cells as they were given out."""
+    notebook = read_notebook(lesson.source)
+    for case in pack.values():
+        visible, _ = split_regions(case.exercise.test_source, HIDDEN)
+        put(notebook, case.exercise.test_id, "\n".join(visible))
+        put(notebook, case.exercise.answer_id, case.source)
+    return notebook
+
+
+def _write(path: Path, lesson: Lesson, notebook: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(written(notebook))
+    for data in lesson.data_files:
+        target = path.parent / data.relative_to(lesson.source.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data.read_bytes())
+
+
+def _ended(record: ExerciseRecord) -> Ended:
+    if record.status is Status.TIMEOUT:
+        return "timeout"
+    return "finished" if record.status is Status.GRADED else "died"
+
+
+def _error_in(notebook: Mapping[str, Any] | None, cell_id: str) -> str | None:
+    """Return how a cell ended, `Type: message`, where it raised."""
+    cells = notebook["cells"] if notebook is not None else []
+    for cell in cells:
+        if cell.get("metadata", {}).get("nbgrader", {}).get("grade_id") != cell_id:
+            continue
+        for output in cell.get("outputs", []):
+            if output.get("output_type") == "error":
+                return f"{output.get('ename')}: {output.get('evalue')}"
+    return None

@@ -1,0 +1,135 @@
+"""What one tried answer came to, held against what it must come to.
+
+Pure decisions: a case and the result of its trial go in, the reason of a miss comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.lessons.lint.travel import defined_names
+from autograder.lessons.model import Exercise, Lesson
+from autograder.lessons.regions import without_markers
+from autograder.records.model import ExerciseRecord
+
+Kind = Literal["right", "wrong", "stub", "solution"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One answer to be tried, and what it must come to."""
+
+    lesson: Lesson
+    exercise: Exercise
+    kind: Kind
+    title: str
+    place: str
+    source: str
+    misconception: str | None = None
+
+
+def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: bool = True) -> str:
+    """Why `result` is not what `case` must come to; empty where it is.
+
+    `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run, and
+    the solution has to be put to enough checks.
+    """
+    trouble = _asks_amiss(case) or _no_record(result) or _wrong_record(case, result, known)
+    if trouble:
+        return trouble
+    record = result.record
+    assert record is not None
+    match case.kind:
+        case "right":
+            return _not_full(record, result.answer_error)
+        case "solution":
+            few = _too_few_checks(case.exercise, record) if complete else ""
+            return _not_full(record, result.answer_error) or few
+        case "stub":
+            return _not_untouched(record)
+        case "wrong":
+            return _not_caught(case, record, result.answer_error if complete else None)
+
+
+def _asks_amiss(case: Case) -> str:
+    """Why no answer can be found, where the test cell asks for a name that none will have."""
+    one = case.exercise
+    made = defined_names(without_markers(one.answer_source))
+    lacking = next((name for name in one.asked if name not in made), None)
+    if case.kind == "stub" or not made or lacking is None:
+        return ""
+    told = " and ".join(sorted(made))
+    return f"the test cell asks for answer({lacking!r}), but cell {one.answer_id} defines {told}"
+
+
+def _no_record(result: TrialResult) -> str:
+    if result.ended == "timeout":
+        return "it ran past the time limit"
+    if result.ended == "died":
+        return "its process died"
+    if result.setup_error:
+        return f"the set-up cell raised {result.setup_error}"
+    if result.test_error:
+        return f"the test cell raised {result.test_error}"
+    if result.record is None:
+        return "the test cell showed no check table; does it end with check.score(…)?"
+    return ""
+
+
+def _wrong_record(case: Case, result: TrialResult, known: Collection[str]) -> str:
+    record, one = result.record, case.exercise
+    assert record is not None
+    if record.id != one.name or record.max != one.points:
+        return (
+            f"the check table is for '{record.id}' and {record.max:g} points, "
+            f"not for '{one.name}' and {one.points:g}"
+        )
+    if abs(record.score - result.points) > 1e-9:
+        return (
+            f"the check table says {record.score:g} points, stock nbgrader would read "
+            f"{result.points:g} from the cell's outputs"
+        )
+    unknown = sorted({check.misconception or "" for check in record.checks} - {"", *known})
+    return f"the test cell names unknown misconceptions: {', '.join(unknown)}" if unknown else ""
+
+
+def _not_full(record: ExerciseRecord, raised: str | None) -> str:
+    if not record.attempted:
+        return "it counts as not attempted"
+    if record.score == record.max:
+        return ""
+    failed = "; ".join(check.name for check in record.failed) or "no check failed"
+    why = f" (the cell raised {raised})" if raised else ""
+    return f"it gets {record.score:g} of {record.max:g}{why}: {failed}"
+
+
+def _too_few_checks(one: Exercise, record: ExerciseRecord) -> str:
+    hidden = sum(check.hidden for check in record.checks)
+    enough = len(record.checks) >= LEAST_CHECKS and hidden >= LEAST_HIDDEN
+    if enough or one.few_checks:
+        return ""
+    return (
+        f"it is put to {len(record.checks)} checks, {hidden} of them hidden; {LEAST_CHECKS} and "
+        f"{LEAST_HIDDEN} are needed, or metadata.course.few_checks of the task that says why not"
+    )
+
+
+def _not_untouched(record: ExerciseRecord) -> str:
+    if record.score:
+        return f"it gets {record.score:g} of {record.max:g}"
+    return "it counts as attempted" if record.attempted else ""
+
+
+def _not_caught(case: Case, record: ExerciseRecord, raised: str | None) -> str:
+    if raised:
+        return f"it does not even run ({raised}), so it shows no misconception"
+    if record.score >= record.max:
+        return f"it gets all {record.max:g} points"
+    named = sorted({check.misconception for check in record.failed if check.misconception})
+    if case.misconception in named:
+        return ""
+    return f"'{case.misconception}' is not among the failed checks: {', '.join(named) or 'none'}"

@@ -1,0 +1,157 @@
+"""The prepared process behind `notebook_runner`: it imports once and forks for each trial.
+
+It reads one line of JSON a trial from its standard input and writes one to its standard output.
+SIGTERM ends it together with the trial that runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from typing import Any
+
+_NOTHING: dict[str, Any] = {"errors": [None] * 3, "table": None, "value": None, "stderr": False}
+METADATA_KEY = "pytorch-measured"
+
+
+def main() -> None:
+    """Answer every line of standard input until it ends."""
+    replies = os.fdopen(os.dup(1), "w")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the `finally` of a trial
+    os.dup2(2, 1)  # what an import prints must not mix with the replies
+    shell = _prepared_shell()
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "prepare" in question:
+            _import_ahead(question["prepare"])
+        else:
+            replies.write(json.dumps(_in_a_fork(shell, question)) + "\n")
+            replies.flush()
+
+
+def _prepared_shell() -> Any:
+    import torch
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    from course.figures import draw_nothing
+
+    draw_nothing()  # nobody looks at the pictures of a trial
+    torch.set_num_threads(1)
+    config = Config()
+    config.HistoryManager.enabled = False  # no file, and no thread before the fork
+    config.InteractiveShell.colors = "nocolor"
+    return InteractiveShell.instance(config=config)
+
+
+def _import_ahead(setups: list[str]) -> None:
+    """Import what the set-up cells import, so that no fork pays for it."""
+    for setup in setups:
+        plain = "\n".join(line for line in setup.split("\n") if line[:1] not in ("%", "!"))
+        with contextlib.suppress(SyntaxError):
+            for node in ast.walk(ast.parse(plain)):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+                for name in names:
+                    with contextlib.suppress(Exception):  # the set-up cell itself will say it
+                        importlib.import_module(name)
+
+
+def _in_a_fork(shell: Any, trial: dict[str, Any]) -> dict[str, Any]:
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(
+        prefix="autograder-trial-", ignore_cleanup_errors=True
+    ) as home:
+        if trial["data"]:
+            ignore = shutil.ignore_patterns("*.ipynb", "__pycache__", ".*")
+            shutil.copytree(trial["data"], home, ignore=ignore, dirs_exist_ok=True)
+        reading, writing = os.pipe()
+        server, child = os.getpid(), os.fork()
+        if child == 0:
+            _end_with_parent(server)
+            _run_and_leave(shell, trial, home, writing)
+        os.close(writing)
+        try:
+            reply = _await(reading, started + trial["limit_s"])
+        finally:
+            os.close(reading)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # and whatever it started
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    return {**reply, "seconds": round(time.monotonic() - started, 4)}
+
+
+def _end_with_parent(parent: int) -> None:
+    """Have this process end with the server, where the system can see to it."""
+    if sys.platform == "linux":
+        from autograder.engine.linux import die_with_parent
+
+        die_with_parent(parent)
+
+
+def _await(reading: int, deadline: float) -> dict[str, Any]:
+    """Return the child's line; what the child started may hold the pipe open after it."""
+    received = bytearray()
+    while not received.endswith(b"\n"):
+        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            return {**_NOTHING, "ended": "timeout"}
+        part = os.read(reading, 1 << 16)
+        if not part:
+            return {**_NOTHING, "ended": "died"}
+        received += part
+    reply: dict[str, Any] = json.loads(received)
+    return reply
+
+
+def _run_and_leave(shell: Any, trial: dict[str, Any], home: str, writing: int) -> None:
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setsid()
+        os.chdir(home)
+        with open(os.devnull, "r+b", buffering=0) as nothing:
+            for stream in (0, 1, 2):
+                os.dup2(nothing.fileno(), stream)
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - lives as long as the process
+        reply = _run(shell, [trial["setup"], trial["answer"], trial["test"]])
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(json.dumps(reply).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _run(shell: Any, cells: list[str]) -> dict[str, Any]:
+    errors: list[str | None] = []
+    table, value, stderr = None, None, False
+    for source in cells:
+        execution, captured = _run_cell(shell, source)
+        error = execution.error_before_exec or execution.error_in_exec
+        errors.append(f"{type(error).__name__}: {error!s:.300}" if error is not None else None)
+        tables = [output.metadata.get(METADATA_KEY) for output in captured.outputs]
+        table = next((one for one in reversed(tables) if one), None)
+        value = None if execution.result is None else repr(execution.result)
+        stderr = bool(captured.stderr)
+    return {"ended": "finished", "errors": errors, "table": table, "value": value, "stderr": stderr}
+
+
+def _run_cell(shell: Any, source: str) -> tuple[Any, Any]:
+    from IPython.utils.capture import capture_output
+
+    with capture_output() as captured:
+        execution = shell.run_cell(source, store_history=True)
+    return execution, captured
+
+
+if __name__ == "__main__":
+    main()

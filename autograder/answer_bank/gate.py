@@ -1,0 +1,268 @@
+"""The answers gate: whether the test cells tell right answers from wrong ones.
+
+Every answer of a bank is put into the notebook and graded.  A right one must get all points; a
+wrong one must lose some, and the misconception it was written for must be among those that the
+failed checks name; the untouched stub must get nothing and count as not attempted; the source's
+own solution must get everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
+from autograder.answer_bank.expectations import Case, judge
+from autograder.answer_bank.notebook_runner import LIMIT_S, Trial, TrialResult, run_trials
+from autograder.errors import BankError, UsageError
+from autograder.lessons.lint.lesson import SETUP
+from autograder.lessons.lint.rules import LEAST_RIGHT, LEAST_WRONG
+from autograder.lessons.model import (
+    Lesson,
+    find_lesson,
+    lesson_paths,
+    misconceptions,
+    read_lesson,
+)
+from autograder.lessons.regions import without_markers
+
+RunCases = Callable[[Sequence[Case]], Sequence[TrialResult]]
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A demand that was not met: by which answer, where it stands, and what happened instead."""
+
+    kind: str
+    title: str
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ExerciseGate:
+    """What the gate found for one exercise; counts are (met, all)."""
+
+    lesson: str
+    exercise: str
+    right: tuple[int, int]
+    wrong: tuple[int, int]
+    misses: tuple[Miss, ...]
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """What the gate found, exercise by exercise."""
+
+    exercises: tuple[ExerciseGate, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every demand was met."""
+        return not any(one.misses for one in self.exercises)
+
+    @property
+    def closing(self) -> str:
+        """The last line that `check-answers` prints."""
+        right, wrong = (
+            self._sum(one.right for one in self.exercises),
+            self._sum(one.wrong for one in self.exercises),
+        )
+        return (
+            f"exercises {len(self.exercises)} · right accepted {right[0]}/{right[1]} · "
+            f"wrong rejected {wrong[0]}/{wrong[1]}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data, with the closing line."""
+        return {**asdict(self), "ok": self.ok, "closing": self.closing}
+
+    @staticmethod
+    def _sum(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+        pairs = list(counts)
+        return sum(met for met, _ in pairs), sum(all_ for _, all_ in pairs)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The answers to one lesson, checked against it, and how strictly to judge them.
+
+    `complete` demands enough answers for every exercise; it holds for the lesson's own bank.
+    """
+
+    lesson: Lesson
+    answers: tuple[BankAnswer, ...]
+    known: frozenset[str]
+    complete: bool = True
+    cases: tuple[Case, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Lay out the cases: the bank's answers, and each exercise's stub and solution."""
+        object.__setattr__(self, "cases", tuple(_cases(self)))
+
+
+def lesson_gate(course: Path, lesson: Lesson) -> Gate:
+    """The gate of a lesson with its own bank; raises `BankError` where it has none.
+
+    A lesson without exercises needs none.
+    """
+    path = bank_path(course, lesson.slug)
+    if path is None and not lesson.exercises:
+        return Gate(lesson, (), frozenset())
+    if path is None:
+        raise BankError(
+            f"{lesson.slug} has no answers",
+            place=f"autograder/answers/{lesson.slug}.py",
+            remedy="Write at least two right and five wrong ones for each exercise; "
+            "`autograder new-exercise` begins them.",
+        )
+    return _gate(course, lesson, path, complete=True)
+
+
+def bank_gate(course: Path, path: Path, words: Sequence[str] = ()) -> Gate:
+    """The gate of an outside bank.
+
+    The lesson is the one that `words` name, else the one the file is named after, else the only
+    one that has all exercises of the file.
+    """
+    if len(words) > 1:
+        raise UsageError("--bank takes one lesson", remedy="Name one lesson, or none.")
+    answers = read_bank(path)
+    lesson = find_lesson(course, words[0]) if words else _lesson_of(course, path, answers)
+    return _gate(course, lesson, path, complete=False)
+
+
+def run_gates(
+    gates: Iterable[Gate], run: RunCases, *, run_alone: RunCases | None = None
+) -> GateReport:
+    """Try every case of `gates` and judge what comes out.
+
+    What misses is tried once more by `run_alone`, where there is one: another answer of the same
+    submission may have disturbed it.
+    """
+    gates = list(gates)
+    pairs = [(gate, case) for gate in gates for case in gate.cases]
+    reasons = [
+        _reason(gate, case, result)
+        for (gate, case), result in zip(pairs, run([case for _, case in pairs]), strict=True)
+    ]
+    if run_alone is not None:
+        again = _worth_another_try(pairs, reasons)
+        results = run_alone([pairs[n][1] for n in again])
+        for n, result in zip(again, results, strict=True):
+            reasons[n] = _reason(*pairs[n], result)
+    judged: dict[int, list[tuple[Case, Miss | None]]] = {id(gate): [] for gate in gates}
+    for (gate, case), reason in zip(pairs, reasons, strict=True):
+        miss = Miss(case.kind, case.title, case.place, reason) if reason else None
+        judged[id(gate)].append((case, miss))
+    return GateReport(tuple(one for gate in gates for one in _by_exercise(gate, judged[id(gate)])))
+
+
+def _reason(gate: Gate, case: Case, result: TrialResult) -> str:
+    return judge(case, result, gate.known, complete=gate.complete)
+
+
+def _worth_another_try(pairs: Sequence[tuple[Gate, Case]], reasons: Sequence[str]) -> list[int]:
+    """The misses of exercises that some answer passes: where none does, the test is broken."""
+    sound = {
+        (case.lesson.slug, case.exercise.name)
+        for (_, case), reason in zip(pairs, reasons, strict=True)
+        if not reason
+    }
+    return [
+        n
+        for n, ((_, case), reason) in enumerate(zip(pairs, reasons, strict=True))
+        if reason and (case.lesson.slug, case.exercise.name) in sound
+    ]
+
+
+def run_as_notebook(
+    cases: Sequence[Case],
+    *,
+    limit_s: float = LIMIT_S,
+    done: Callable[[int], None] = lambda count: None,
+) -> list[TrialResult]:
+    """What each case comes to where a notebook runs it; `done` hears how many are through."""
+    return run_trials([trial_of(case, limit_s) for case in cases], done=done)
+
+
+def trial_of(case: Case, limit_s: float = LIMIT_S) -> Trial:
+    """The trial that runs a case in its notebook."""
+    setup = next((cell["source"] for cell in case.lesson.cells() if cell.get("id") == SETUP), "")
+    data = str(case.lesson.source.parent) if case.lesson.data_files else ""
+    one = case.exercise
+    return Trial(setup, case.source, one.test_source, one.points, data, limit_s)
+
+
+def _gate(course: Path, lesson: Lesson, path: Path, *, complete: bool) -> Gate:
+    answers = read_bank(path)
+    known = misconceptions(course, lesson.slug)
+    check_bank(answers, lesson, known)
+    return Gate(lesson, answers, frozenset(known), complete)
+
+
+def _lesson_of(course: Path, path: Path, answers: Iterable[BankAnswer]) -> Lesson:
+    paths = lesson_paths(course)
+    if path.stem in paths:
+        return read_lesson(paths[path.stem])
+    wanted = {one.exercise for one in answers}
+    lessons = [read_lesson(source) for source in paths.values()]
+    fitting = [one for one in lessons if wanted <= {exercise.name for exercise in one.exercises}]
+    if len(fitting) != 1:
+        fits = " and ".join(one.slug for one in fitting) or "none"
+        raise UsageError(
+            f"it is not clear which lesson these answers belong to: {fits} would fit",
+            place=str(path),
+            remedy="Name the lesson before --bank.",
+        )
+    return fitting[0]
+
+
+def _cases(gate: Gate) -> Iterable[Case]:
+    asked = {one.exercise for one in gate.answers}
+    for exercise in gate.lesson.exercises:
+        if exercise.manual or not (gate.complete or exercise.name in asked):
+            continue
+        for one in (one for one in gate.answers if one.exercise == exercise.name):
+            yield Case(
+                gate.lesson, exercise, one.kind, one.title, one.place, one.source, one.misconception
+            )
+        place = f"{gate.lesson.source}, cell {exercise.answer_id}"
+        stub, solution = exercise.stub, without_markers(exercise.answer_source)
+        yield Case(gate.lesson, exercise, "stub", "the untouched stub", place, stub)
+        yield Case(gate.lesson, exercise, "solution", "the source's own solution", place, solution)
+
+
+def _by_exercise(gate: Gate, judged: list[tuple[Case, Miss | None]]) -> Iterable[ExerciseGate]:
+    for name in dict.fromkeys(case.exercise.name for case, _ in judged):
+        of_it = [(case, miss) for case, miss in judged if case.exercise.name == name]
+        counts = {}
+        for kind in ("right", "wrong"):
+            one_kind = [miss for case, miss in of_it if case.kind == kind]
+            counts[kind] = (one_kind.count(None), len(one_kind))
+        misses = _told_once(of_it)
+        if gate.complete:
+            misses += _too_few(gate, name, counts["right"][1], counts["wrong"][1])
+        yield ExerciseGate(gate.lesson.slug, name, counts["right"], counts["wrong"], tuple(misses))
+
+
+def _told_once(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
+    """The misses of an exercise; one alone where every answer misses for the same reason."""
+    misses = [miss for _, miss in judged if miss]
+    answers = [miss for case, miss in judged if case.kind != "stub"]
+    if len(answers) < 2 or None in answers or len({miss.reason for miss in misses}) > 1:
+        return misses
+    case = judged[0][0]
+    place = f"{case.lesson.source}, cell {case.exercise.test_id}"
+    return [Miss("test", f"all {len(misses)} answers", place, misses[0].reason)]
+
+
+def _too_few(gate: Gate, name: str, right: int, wrong: int) -> list[Miss]:
+    place = str(gate.answers[0].path)
+    return [
+        Miss("bank", f"{kind} answers", place, f"it has {there} {kind} answers, {least} are needed")
+        for kind, there, least in (("right", right, LEAST_RIGHT), ("wrong", wrong, LEAST_WRONG))
+        if there < least
+    ]

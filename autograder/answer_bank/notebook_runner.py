@@ -1,0 +1,183 @@
+"""Trials: one answer in its notebook, run as JupyterLab would run it, and its check table read.
+
+A trial runs the set-up cell, one answer and the test cell in a process of its own, forked from one
+that has torch and the course imported already; that makes hundreds of them cheap.  It has no
+sandbox: it is for answers that the authors wrote.  Learners' work goes through a `Runner` of
+`autograder.records.runner`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any, Literal
+
+from autograder.errors import AutograderError
+from autograder.records.model import ExerciseRecord, RecordError
+from autograder.records.points import PointsRefused, points_of
+
+Ended = Literal["finished", "timeout", "died"]
+LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One answer to be tried: the cells to run, and the folder whose files lie beside them."""
+
+    setup: str
+    answer: str
+    test: str
+    points: float
+    data: str = ""
+    limit_s: float = LIMIT_S
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What a trial showed.
+
+    `points` is what stock nbgrader reads from the test cell's outputs; `record` is the check
+    table; the errors are those that ended a cell, as `Type: message`.
+    """
+
+    ended: Ended
+    points: float
+    record: ExerciseRecord | None
+    setup_error: str | None = None
+    answer_error: str | None = None
+    test_error: str | None = None
+    seconds: float = 0.0
+
+
+class TrialError(AutograderError):
+    """The process that runs trials cannot be started, or broke down."""
+
+
+def run_trials(
+    trials: Sequence[Trial],
+    *,
+    workers: int = 2,
+    done: Callable[[int], None] = lambda count: None,
+) -> list[TrialResult]:
+    """The results of `trials`, in their order; `done` hears how many are through."""
+    if not trials:
+        return []
+    size = min(workers, len(trials))
+    idle: SimpleQueue[_Server] = SimpleQueue()
+    servers = [_Server({trial.setup for trial in trials}) for _ in range(size)]
+    for server in servers:
+        idle.put(server)
+
+    def run(trial: Trial) -> TrialResult:
+        server = idle.get()
+        try:
+            return server.run(trial)
+        finally:
+            idle.put(server)
+
+    pool = ThreadPoolExecutor(size)
+    try:
+        results = []
+        for result in pool.map(run, trials):
+            results.append(result)
+            done(len(results))
+        return results
+    finally:  # also when interrupted, or when one server broke down
+        pool.shutdown(wait=False, cancel_futures=True)
+        for server in servers:
+            server.close()
+
+
+class _Server:
+    """One prepared process; it answers one line of JSON for each line it is given."""
+
+    def __init__(self, setups: Iterable[str]) -> None:
+        own = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
+        root = str(Path(__file__).parents[2])
+        paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "autograder.answer_bank.fork_server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | own | {"PYTHONPATH": paths},
+            text=True,
+            start_new_session=True,  # Ctrl-C is for this process, which then ends the others
+        )
+        # No reply is awaited, so that several servers import at the same time.
+        self._tell({"prepare": sorted(setups)})
+
+    @property
+    def _pipes(self) -> tuple[IO[str], IO[str]]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        return self._process.stdin, self._process.stdout
+
+    def run(self, trial: Trial) -> TrialResult:
+        return _read_result(self._ask(asdict(trial)), trial)
+
+    def close(self) -> None:
+        self._process.terminate()  # it ends the trial that still runs, with all that it started
+        self._process.wait()
+        for pipe in self._pipes:
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+    def _tell(self, question: dict[str, Any]) -> None:
+        write, _ = self._pipes
+        write.write(json.dumps(question) + "\n")
+        write.flush()
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        try:
+            self._tell(question)
+            line = self._pipes[1].readline()
+        except (BrokenPipeError, ValueError):  # it broke down, or was closed
+            line = ""
+        if not line:
+            raise TrialError(
+                f"the process that runs answers ended with {self._process.wait()}",
+                remedy="Its last words stand above; "
+                "`python -m autograder.answer_bank.fork_server` starts it.",
+            )
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+
+def _read_result(reply: dict[str, Any], trial: Trial) -> TrialResult:
+    test_error = reply["errors"][2]
+    record, points = None, 0.0
+    try:
+        points = points_of(_outputs(reply), trial.points)
+        if reply["table"] is not None:
+            record = ExerciseRecord.from_table(reply["table"], isolated=False)
+    except (PointsRefused, RecordError) as error:
+        test_error = f"{type(error).__name__}: {error}"
+    return TrialResult(
+        ended=reply["ended"],
+        points=points if reply["ended"] == "finished" else 0.0,
+        record=record,
+        setup_error=reply["errors"][0],
+        answer_error=reply["errors"][1],
+        test_error=test_error,
+        seconds=reply["seconds"],
+    )
+
+
+def _outputs(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    """The outputs of the test cell, as far as its points depend on them."""
+    outputs: list[dict[str, Any]] = []
+    if reply["errors"][2]:
+        outputs.append({"output_type": "error"})
+    if reply["stderr"]:
+        outputs.append({"output_type": "stream", "name": "stderr"})
+    if reply["value"] is not None:
+        outputs.append({"output_type": "execute_result", "data": {"text/plain": reply["value"]}})
+    return outputs

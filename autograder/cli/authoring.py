@@ -1,0 +1,239 @@
+"""What authors run: release, check-answers, simulate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.cli.options import (
+    add_course,
+    add_json,
+    add_lessons,
+    chosen,
+    fraction,
+    positive,
+    seconds,
+)
+from autograder.errors import BankError, LessonError
+
+if TYPE_CHECKING:
+    from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport
+    from autograder.cli.options import Commands
+    from autograder.lessons.lint.findings import Finding
+    from autograder.lessons.model import Lesson
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands of this module to the parser."""
+    _add_release(commands)
+    _add_check_answers(commands)
+    _add_simulate(commands)
+
+
+def _add_release(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "release",
+        help="build the class and self-study editions from source/",
+        description="Build both editions of each lesson into release/. The same source gives the "
+        "same bytes, so a second run changes nothing. A broken rule, or the proof of a claim that "
+        "changed and does not hold, stops it.",
+    )
+    add_lessons(parser)
+    add_course(parser)
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit 1 and name the files that are not what the source gives",
+    )
+    add_json(parser, "what changed")
+    parser.set_defaults(run=_release)
+
+
+def _release(options: argparse.Namespace) -> int:
+    from autograder.console import Progress
+    from autograder.lessons.release import build_release, check_release, write_release
+
+    lessons = chosen(options)
+    files: dict[str, bytes] = {}
+    with Progress(sys.stderr) as progress:
+        progress.expect(len(lessons))
+        for lesson in lessons:
+            files |= build_release(options.course, [lesson])
+            progress.step(lesson.slug)
+    if options.check:
+        drift = check_release(options.course, files)
+        if options.as_json:
+            print(json.dumps({"drift": [asdict(one) for one in drift]}, indent=1))
+        else:
+            _say_drift([f"{one.path}: {one.kind}" for one in drift], len(files))
+        return 1 if drift else 0
+    _prove(options.course, lessons)
+    changed = write_release(options.course, files)
+    if options.as_json:
+        print(json.dumps({"changed": changed}, indent=1))
+    else:
+        print("\n".join([*changed, f"{len(changed)} of {len(files)} files changed in release/"]))
+    return 0
+
+
+def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
+    """Raise `LessonError` where a claim that changed does not hold."""
+    from autograder.console import Progress
+    from autograder.lessons.lint.proofs import prove_changed
+
+    failed: list[Finding] = []
+    with Progress(sys.stderr) as progress:
+        for lesson in lessons:
+            found = prove_changed(course, lesson, expect=progress.expect, done=progress.step)
+            failed += found.failed
+    if failed:
+        raise LessonError("\n".join(map(str, failed)))
+
+
+def _say_drift(drift: list[str], count: int) -> None:
+    if drift:
+        print("\n".join([*drift, "release/ is not what source/ gives. Run `autograder release`."]))
+    else:
+        print(f"release/ is what source/ gives ({count} files).")
+
+
+def _add_check_answers(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "check-answers",
+        help="try right and wrong answers on the test cells",
+        description="Put every answer of a lesson's bank into its notebook and grade it: right "
+        "ones must get all points, wrong ones must fail a check that names their misconception.",
+    )
+    add_lessons(parser)
+    add_course(parser)
+    parser.add_argument(
+        "--bank", type=Path, metavar="FILE", help="take the answers from this file of percent cells"
+    )
+    parser.add_argument(
+        "--runner",
+        choices=("engine", "notebook"),
+        help="how to run them: through the grading engine, or as a notebook would, which accepts "
+        "more (default: engine, where there is a sandbox)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=seconds,
+        default=20.0,
+        metavar="S",
+        help="seconds a cell may run (default: %(default)g)",
+    )
+    add_json(parser, "the report")
+    parser.set_defaults(run=_check_answers)
+
+
+def _check_answers(options: argparse.Namespace) -> int:
+    from autograder.answer_bank.gate import bank_gate
+
+    broken: list[BankError] = []
+    if options.bank:
+        gates = [bank_gate(options.course, options.bank, options.lessons)]
+    else:
+        gates, broken = _gates(options)
+    report, note = _tried(options, gates)
+    if options.as_json:
+        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join([*gate_lines(report.exercises), report.closing]))
+    for line in [*map(str, broken), *filter(None, [note])]:
+        print(f"autograder: {line}", file=sys.stderr)
+    return 0 if report.ok and not broken else 1
+
+
+def _tried(options: argparse.Namespace, gates: Sequence[Gate]) -> tuple[GateReport, str]:
+    from autograder.answer_bank.gate_runs import try_answers
+    from autograder.console import Progress
+
+    with Progress(sys.stderr) as progress:
+        progress.expect(sum(len(gate.cases) for gate in gates))
+        return try_answers(
+            options.course,
+            gates,
+            runner=options.runner,
+            limit_s=options.limit,
+            done=lambda count: progress.reach(count, "check-answers"),
+        )
+
+
+def _gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
+    """Return the gate of each lesson; one broken bank does not keep the others from being tried."""
+    from autograder.answer_bank.gate import lesson_gate
+
+    gates, broken = [], []
+    for lesson in chosen(options):
+        try:
+            gates.append(lesson_gate(options.course, lesson))
+        except BankError as error:
+            broken.append(error)
+    return gates, broken
+
+
+def gate_lines(exercises: Iterable[ExerciseGate]) -> Iterable[str]:
+    """The lines that tell what the gate found, exercise by exercise."""
+    exercises = list(exercises)
+    width = max((len(one.exercise) for one in exercises), default=0)
+    lesson = ""
+    for one in exercises:
+        if one.lesson != lesson:
+            lesson = one.lesson
+            yield lesson
+        counts = "right {}/{} · wrong {}/{}".format(*one.right, *one.wrong)
+        yield f"  {'✗' if one.misses else '✓'} {one.exercise:<{width}}  {counts}"
+        for miss in one.misses:
+            yield f"      {miss.place}: {miss.kind}, {miss.title}: {miss.reason}"
+
+
+def _add_simulate(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "simulate",
+        help="make a course directory with a class of invented submissions",
+        description="Fill a course directory with submissions made from the answers: good, weak "
+        "and broken ones. The same seed gives the same class.",
+    )
+    parser.add_argument("--students", type=positive, required=True, metavar="N", help="how many")
+    parser.add_argument(
+        "--lessons", nargs="+", default=["all"], metavar="LESSON", help="which (default: all)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("simulated"),
+        metavar="DIR",
+        help="the directory to fill; one that was simulated before is replaced (default: "
+        "%(default)s)",
+    )
+    parser.add_argument(
+        "--faults",
+        type=fraction,
+        default=0.0,
+        metavar="FRACTION",
+        help="share of submissions that hang, crash or cannot be read (default: %(default)s)",
+    )
+    add_course(parser)
+    add_json(parser, "what was made")
+    parser.set_defaults(run=_simulate)
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from autograder.simulation.simulate import simulate
+
+    made = simulate(
+        options.course,
+        chosen(options),
+        out=options.out,
+        students=options.students,
+        seed=options.seed,
+        faults=options.faults,
+    )
+    print(json.dumps(made.to_json(), indent=1) if options.as_json else made.sentence)
+    return 0

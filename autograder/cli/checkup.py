@@ -1,0 +1,132 @@
+"""`autograder check`: everything that an author wants to know of a lesson, in one go.
+
+Four parts: its form, its claims with their proofs, its answers through the gate, and whether
+`release/` is what the source gives.  A part that fails keeps no other from being looked at, but
+for the release, which an unsound lesson does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport, lesson_gate
+from autograder.errors import AutograderError
+from autograder.lessons.authoring.tidy import is_untidy
+from autograder.lessons.lint.claims import lint_claims
+from autograder.lessons.lint.findings import Finding
+from autograder.lessons.lint.lesson import lint_lesson
+from autograder.lessons.lint.proofs import prove_changed
+from autograder.lessons.model import Lesson
+from autograder.lessons.release import RELEASE, SELF_STUDY, build_release, check_release
+from course.claims.schema import ClaimError
+
+TryAnswers = Callable[[Sequence[Gate]], GateReport]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the check-up: what was found, in a line, and each finding."""
+
+    name: str
+    ok: bool
+    told: str
+    findings: tuple[str, ...] = ()
+    misses: tuple[ExerciseGate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What was found out about one lesson."""
+
+    lesson: str
+    parts: tuple[Part, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every part holds."""
+        return all(part.ok for part in self.parts)
+
+    @property
+    def closing(self) -> str:
+        """The last line on the lesson."""
+        if self.ok:
+            return f"{self.lesson}: everything holds."
+        failed = ", ".join(part.name for part in self.parts if not part.ok)
+        return f"{self.lesson}: not yet. To mend: {failed}."
+
+
+def check_lessons(
+    course: Path,
+    lessons: Sequence[Lesson],
+    try_answers: TryAnswers,
+    *,
+    done: Callable[[str], None] = lambda what: None,
+) -> Iterator[Checkup]:
+    """Look at each lesson; the answers of all are tried together, which is faster."""
+    answers = _answers(course, lessons, try_answers)
+    for lesson in lessons:
+        findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
+        parts = (
+            _form(lesson, (*findings, *_traces(lesson))),
+            _claims(course, lesson, done),
+            answers[lesson.slug],
+            _release(course, lesson, sound=not findings),
+        )
+        yield Checkup(lesson.slug, parts)
+
+
+def _form(lesson: Lesson, findings: Sequence[Finding]) -> Part:
+    words = sum(one.manual for one in lesson.exercises)
+    told = f"{len(lesson.cells())} cells, {len(lesson.exercises) - words} exercises"
+    told += f", {words} graded by a person" if words else ""
+    told = f"{len(findings)} rules are broken" if findings else told
+    return Part("form", not findings, told, tuple(map(str, findings)))
+
+
+def _traces(lesson: Lesson) -> Iterator[Finding]:
+    if is_untidy(lesson.source):
+        remedy = f"Run `autograder tidy {lesson.slug[:2]}`."
+        yield Finding(str(lesson.source), "the editor that saved it left its traces", remedy)
+
+
+def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> Part:
+    try:
+        proved = prove_changed(course, lesson, done=done)
+    except (AutograderError, ClaimError) as error:
+        return Part("claims", ok=False, told="they cannot be read", findings=(str(error),))
+    told = f"{proved.claims} claims, {proved.ran} proofs run, {len(proved.failed)} fail"
+    return Part("claims", not proved.failed, told, tuple(map(str, proved.failed)))
+
+
+def _answers(course: Path, lessons: Sequence[Lesson], try_answers: TryAnswers) -> dict[str, Part]:
+    gates, parts = [], {}
+    for lesson in lessons:
+        try:
+            gates.append(lesson_gate(course, lesson))
+        except AutograderError as error:
+            told = "the answers cannot be read"
+            parts[lesson.slug] = Part("answers", ok=False, told=told, findings=(str(error),))
+    report = try_answers(gates) if any(gate.cases for gate in gates) else GateReport(())
+    for gate in gates:
+        of_it = tuple(one for one in report.exercises if one.lesson == gate.lesson.slug)
+        mine = GateReport(of_it)
+        misses = tuple(one for one in of_it if one.misses)
+        parts[gate.lesson.slug] = Part("answers", mine.ok, mine.closing, misses=misses)
+    return parts
+
+
+def _release(course: Path, lesson: Lesson, *, sound: bool) -> Part:
+    if not sound:
+        return Part("release", ok=False, told="it is not built until the form holds")
+    try:
+        files = build_release(course, [lesson])
+    except AutograderError as error:
+        return Part("release", ok=False, told="it cannot be built", findings=(str(error),))
+    mine = (f"{RELEASE}/{lesson.slug}/", f"{RELEASE}/{SELF_STUDY}/{lesson.slug}.ipynb")
+    drift = [one for one in check_release(course, files) if one.path.startswith(mine)]
+    told = "it is what the source gives"
+    if drift:
+        told = f"it is not what the source gives: run `autograder release {lesson.slug[:2]}`"
+    return Part("release", not drift, told, tuple(f"{one.path}: {one.kind}" for one in drift))

@@ -1,0 +1,81 @@
+"""What one runs to know a machine: bench, doctor."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from autograder.cli.options import add_course, add_json, add_lessons, chosen, positive
+from autograder.errors import UsageError
+
+if TYPE_CHECKING:
+    from autograder.cli.options import Commands
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands of this module to the parser."""
+    _add_bench(commands)
+    _add_doctor(commands)
+
+
+def _add_bench(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "bench",
+        help="compare the engine with stock nbgrader",
+        description="Grade the same simulated submissions with the engine and with stock nbgrader, "
+        "in turns, and print medians and ratios. The scores must agree.",
+    )
+    add_lessons(parser)
+    add_course(parser)
+    parser.add_argument(
+        "--students", type=positive, default=40, metavar="N", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--rounds", type=positive, default=3, metavar="N", help="default: %(default)s"
+    )
+    add_json(parser, "the measurements")
+    parser.set_defaults(run=_bench)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    try:
+        bench = import_module("autograder.simulation.benchmark")
+    except ImportError as error:
+        raise UsageError(
+            f"the benchmark needs the grading engine, which cannot be used here: {error}",
+            remedy="See `autograder doctor`.",
+        ) from error
+    result: int = bench.run(
+        options.course,
+        chosen(options),
+        students=options.students,
+        rounds=options.rounds,
+        as_json=options.as_json,
+    )
+    return result
+
+
+def _add_doctor(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "doctor",
+        help="say what this machine offers, and what is missing",
+        description="Look at what releasing and grading need, and say what to install where "
+        "something is missing. Exit 1 where something necessary is.",
+    )
+    add_course(parser)
+    add_json(parser, "the findings")
+    parser.set_defaults(run=_doctor)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from autograder.cli.doctor import examine
+
+    findings = examine(options.course)
+    if options.as_json:
+        print(json.dumps([asdict(one) for one in findings], indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(map(str, findings)))
+    return 1 if any(one.state == "missing" for one in findings) else 0

@@ -1,0 +1,82 @@
+"""Options that several commands share, and how their words are read."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.lessons.model import Lesson, select_lessons
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_lessons(parser: argparse.ArgumentParser) -> None:
+    """Add `[LESSON …]`: none means all."""
+    parser.add_argument(
+        "lessons",
+        nargs="*",
+        metavar="LESSON",
+        help="number or name, such as 4, 04-memory-layout or memory-layout (default: all)",
+    )
+
+
+def add_course(parser: argparse.ArgumentParser) -> None:
+    """Add `--course DIR`."""
+    parser.add_argument(
+        "--course",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the course directory (default: the current one)",
+    )
+
+
+def add_db(parser: argparse.ArgumentParser) -> None:
+    """Add `--db URL`."""
+    parser.add_argument(
+        "--db",
+        metavar="URL",
+        help="the gradebook, sqlite:///… or postgresql://… (default: what nbgrader_config.py "
+        "says, else gradebook.db in the course)",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add `--json`; `what` names what is printed."""
+    parser.add_argument("--json", action="store_true", dest="as_json", help=f"print {what} as JSON")
+
+
+def chosen(options: argparse.Namespace) -> tuple[Lesson, ...]:
+    """The lessons that the command line names."""
+    return select_lessons(options.course, options.lessons)
+
+
+def positive(text: str) -> int:
+    """The whole number above zero in `text`, for argparse."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above zero")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """The time span above zero in `text`, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above zero")
+    return value
+
+
+def fraction(text: str) -> float:
+    """The number from 0 to 1 in `text`, for argparse; `10%` is 0.1."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no fraction from 0 to 1")
+    return value

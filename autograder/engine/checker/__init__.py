@@ -1,0 +1,1 @@
+"""The checker process: it runs the test cells, outside the sandbox, and keeps the score."""

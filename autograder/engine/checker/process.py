@@ -1,0 +1,127 @@
+"""The checker process: runs the test cells with their hidden parts, and keeps the score.
+
+It is a fork of the worker, outside every sandbox, and never runs learner code.  Its names come
+from the lesson's set-up cell.  What a test cell asks of an answer goes to a twin of the student
+process and comes back as plain data, which is checked here before a test sees it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from autograder.engine.checker.verify import Contradiction, check_reply
+from autograder.engine.kernel.shell import Shell, record_with
+from autograder.engine.protocol.channel import Channel, Closed, Late, Listener
+from autograder.engine.protocol.frames import Frame, FrameError, Kind, endpoint, fd_taker, pack
+from course.serialization import WireError
+from course.testing.answers import Request, use_backend
+from course.testing.observe import Observation, from_wire
+
+
+class Gone(BaseException):
+    """The process beside which a request should have run is gone; the test cell ends."""
+
+
+class RemoteBackend:
+    """Serves requests in a student process, at the other end of a line.
+
+    The line is hostile: its frames are bounded and strictly read, and an answer has to carry the
+    random number of its question.
+    """
+
+    def __init__(self) -> None:
+        self._line: Channel | None = None
+        self._listener = Listener()
+        self.tampered: str | None = None
+        self.failed: str | None = None
+        self.broken: str | None = None
+        self.gone = self.memory = self.large = False
+
+    def begin(self, line: Channel | None) -> None:
+        """A new test cell starts, with a line of its own."""
+        if self._line is not None:
+            self._line.close()
+        self._line, self.tampered, self.failed, self.broken = line, None, None, None
+        self.gone = self.memory = self.large = False
+
+    def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
+        """The observation that came back; raises `Gone` where none can be believed."""
+        header, buffers = request.to_wire()
+        number = int.from_bytes(os.urandom(8), "little")
+        try:
+            frame = self._answer(pack(Kind.ASK, number, header, buffers))
+            if frame.id != number:
+                raise FrameError("an answer to another question")
+            return self._believed(request, frame.kind, frame.body(), frame.buffers())
+        except (Closed, Late):
+            self.gone = True
+        except (FrameError, WireError, Contradiction) as error:
+            self.tampered = str(error)
+        except MemoryError:
+            self.large = True
+        except Exception as error:  # ours: never to be held against the answer
+            self.broken = f"{type(error).__name__}: {error}"
+        raise Gone
+
+    def _answer(self, raw: bytes) -> Frame:
+        ended = self.gone or self.tampered or self.failed or self.broken or self.large
+        if self._line is None or ended:
+            raise Closed
+        if not self._line.silent():
+            raise FrameError("it spoke before it was asked")
+        forever = time.monotonic() + _FOREVER_S  # the worker cuts the line when time is up
+        self._line.send_raw(raw, forever)
+        return self._listener.wait(self._line, forever)
+
+    def _believed(
+        self, request: Request, kind: int, body: Any, buffers: list[bytes]
+    ) -> Observation:
+        if kind == Kind.FAILED and isinstance(body, dict):
+            self.failed = str(body.get("error"))[:200]
+            raise Gone
+        if kind != Kind.REPLY or not isinstance(body, dict) or set(body) != _REPLY_KEYS:
+            raise FrameError("not a reply")
+        split = body["before"]
+        if body["intact"] is not True:
+            raise Contradiction("code that measures was replaced while the notebook ran")
+        if type(split) is not int or not 0 <= split <= len(buffers):
+            raise FrameError("not a reply")
+        seen = from_wire(body["header"], [buffers[:split], buffers[split:]], request.target[1])
+        self.memory = self.memory or _wants_memory(seen)
+        return check_reply(request, seen)
+
+
+def _wants_memory(seen: Observation) -> bool:
+    """Whether the run ended because there was no more memory to be had."""
+    error = seen.error
+    return error is not None and (
+        error.type == "MemoryError" or (error.type == "RuntimeError" and _TORCH in error.message)
+    )
+
+
+_FOREVER_S = 86_400.0
+_TORCH = "can't allocate memory"  # the words of torch's CPU allocator
+_REPLY_KEYS = {"header", "before", "intact"}
+
+
+def check(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
+    """Obey the worker until it closes the channel."""
+    send, receive = endpoint(channel)
+    take_fd = fd_taker(channel)
+    os.chdir(folder)
+    record_with(shell, lambda event: send(Kind.EVENT, 0, event), text_chars)
+    backend = RemoteBackend()
+    use_backend(backend)
+    while True:
+        _, _, body, _ = receive()
+        line = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
+        backend.begin(line)
+        end = shell.run(body["source"])
+        about = {"error": end.error, "count": end.count, "memory": backend.memory}
+        about |= {"tampered": backend.tampered, "failed": backend.failed, "gone": backend.gone}
+        about |= {"broken": backend.broken, "large": backend.large}
+        send(Kind.DONE, 0, about)

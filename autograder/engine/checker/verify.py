@@ -1,0 +1,122 @@
+"""Refuses observations that contradict what was sent, or themselves.
+
+The facts come from a process that runs learner code.  Here, where it cannot reach, they are held
+against the values that were sent and against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from course.inspection.facts import TensorFacts
+from course.testing.answers import Request
+from course.testing.observe import Observation
+from course.testing.values import Absent, SeenTensor, Value
+
+
+class Contradiction(Exception):
+    """Facts that cannot be true; the message says which."""
+
+
+def check_reply(request: Request, seen: Observation) -> Observation:
+    """`seen` where it can be true of `request`; raises `Contradiction` where it cannot."""
+    _same_arguments(list(request.args), seen.args.node, "args")
+    _same_arguments(request.kwargs, seen.kwargs.node, "kwargs")
+    values = (seen.args, seen.kwargs, seen.result, seen.args_after, seen.kwargs_after, seen.grads)
+    for value in values:
+        for facts in _facts_in(value):
+            _consistent(facts)
+    return seen
+
+
+def _same_arguments(sent: Any, reported: Any, where: str) -> None:
+    """The arguments before the call must be the ones that the test cell passed."""
+    if isinstance(sent, torch.Tensor):
+        if type(sent) in (torch.Tensor, torch.nn.Parameter) and sent.layout is torch.strided:
+            _same_tensor(sent, reported, where)
+    elif isinstance(reported, Absent):
+        return  # more than travels; a value that is absent earns nothing
+    elif type(sent) in (list, tuple):
+        if type(reported) not in (list, tuple):
+            raise Contradiction(f"{where}: another value than was sent")
+        if len(sent) != len(reported):
+            raise Contradiction(f"{where}: {len(reported)} values instead of {len(sent)}")
+        for index, (one, other) in enumerate(zip(sent, reported, strict=True)):
+            _same_arguments(one, other, f"{where}[{index}]")
+    elif type(sent) is dict:
+        if type(reported) is not dict or sent.keys() != reported.keys():
+            raise Contradiction(f"{where}: other keys than were sent")
+        for key, one in sent.items():
+            _same_arguments(one, reported[key], f"{where}[{key!r}]")
+    elif type(sent) in (int, str, bool, bytes, type(None)) and sent != reported:
+        raise Contradiction(f"{where}: another value than was sent")
+
+
+def _same_tensor(sent: torch.Tensor, reported: Any, where: str) -> None:
+    if not isinstance(reported, SeenTensor):
+        raise Contradiction(f"{where}: no tensor where one was sent")
+    facts = reported.facts
+    told = (facts.shape, facts.stride, facts.requires_grad)
+    if told != (tuple(sent.shape), tuple(sent.stride()), sent.requires_grad):
+        raise Contradiction(f"{where}: another layout than was sent")
+    if facts.dtype != str(sent.dtype).removeprefix("torch."):
+        raise Contradiction(f"{where}: another dtype than was sent")
+    if reported.tensor is not None and not _same_bytes(sent, reported.tensor):
+        raise Contradiction(f"{where}: other elements than were sent")
+
+
+def _same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
+    with torch.no_grad():
+        one, other = (t.detach().resolve_conj().resolve_neg() for t in (a, b))
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        return torch.equal(_bytes(one), _bytes(other))
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    # A copy: a tensor of one element counts as contiguous whatever its stride, but has no bytes.
+    copy = torch.empty(tensor.numel(), dtype=tensor.dtype)
+    return copy.copy_(tensor.reshape(-1)).view(torch.uint8)
+
+
+def _facts_in(value: Value) -> Iterator[TensorFacts]:
+    stack = [value.node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, SeenTensor):
+            yield node.facts
+        elif isinstance(node, list | tuple):
+            stack.extend(node)
+        elif isinstance(node, dict):
+            stack.extend(node.values())
+
+
+def _consistent(facts: TensorFacts) -> None:
+    if facts.layout != "strided" or facts.device != "cpu":
+        return
+    if len(facts.shape) != len(facts.stride) or min((0, *facts.shape)) < 0:
+        raise Contradiction("a shape and strides that do not belong together")
+    reach = 0 if 0 in facts.shape else facts.storage_offset + 1
+    if reach:
+        steps = zip(facts.shape, facts.stride, strict=True)
+        reach += sum((size - 1) * step for size, step in steps)
+    if reach * facts.itemsize > facts.storage_nbytes:
+        raise Contradiction("a tensor that reaches beyond its storage")
+    if facts.is_contiguous != _is_contiguous(facts.shape, facts.stride):
+        raise Contradiction("strides that contradict `is_contiguous`")
+
+
+def _is_contiguous(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
+    """PyTorch's rule: dimensions of size 1 do not count, and an empty tensor is contiguous."""
+    if 0 in shape:
+        return True
+    expected = 1
+    for size, step in reversed(list(zip(shape, stride, strict=True))):
+        if size != 1:
+            if step != expected:
+                return False
+            expected *= size
+    return True

@@ -1,0 +1,1 @@
+"""The fork server: torch and the course loaded once, then a fork for each submission."""

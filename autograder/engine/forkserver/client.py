@@ -1,0 +1,224 @@
+"""The worker's side of a zygote: start it, have it fork a submission, end the submission."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from autograder.engine.limits import Limits
+from autograder.engine.sandbox.bubblewrap import SandboxError, sandboxed, unsandboxed, way_out
+
+_START_S = 120.0
+_ANSWER_S = 20.0
+_END_S = 2.0
+_LAST_NBYTES = 2_000
+_LONGEST_CELL = 10_000  # characters; six bytes each at most, in a message of 64 KiB
+
+
+class ZygoteError(Exception):
+    """The zygote does not do as it is told; it has to be replaced."""
+
+
+@dataclass
+class Lines:
+    """The worker's ends of what connects it with one submission."""
+
+    channel: socket.socket
+    init: socket.socket
+    stdout: int
+    stderr: int
+
+    def close(self) -> None:
+        """Let go of all of them."""
+        self.channel.close()
+        self.init.close()
+        for fd in (self.stdout, self.stderr):
+            with suppress(OSError):
+                os.close(fd)
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a submission's init ended, and whether it was for taking too much memory."""
+
+    status: int
+    out_of_memory: bool
+
+
+class Zygotes:
+    """Zygotes that share what they load, inside bubblewrap unless `sandbox` is false.
+
+    They start while their owner goes on.  Each ends when its socket is closed, all of them with
+    the process that started them.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        count: int = 1,
+        *,
+        sandbox: bool = True,
+        hide: Iterable[Path] = (),
+        scratch: str | None = None,
+    ) -> None:
+        """Start `count` of them; `scratch` is where submissions without a sandbox may write."""
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(count)]
+        numbers = [theirs.fileno() for _, theirs in pairs]
+        command = sandboxed(limits, numbers, hide) if sandbox else unsandboxed(limits, numbers)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
+        self._process = subprocess.Popen(
+            command.argv,
+            env=command.env,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            pass_fds=numbers,
+            cwd="/",
+        )
+        for _, theirs in pairs:
+            theirs.close()
+        self.each = tuple(
+            Zygote(ours, self._log, sandbox=sandbox, scratch=scratch) for ours, _ in pairs
+        )
+
+    def let_go(self) -> None:
+        """Leave them to the forks of this process that hold on to them."""
+        for zygote in self.each:
+            zygote.close()
+
+    def close(self) -> None:
+        """End all of them and everything in them; for the process that started them."""
+        self.let_go()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        self._process.terminate()  # without a sandbox it ends what it has started
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+
+class Zygote:
+    """The hold of one worker on its zygote; `log` is where the zygote says what went wrong."""
+
+    def __init__(
+        self, control: socket.socket, log: IO[bytes], *, sandbox: bool, scratch: str | None = None
+    ) -> None:
+        self._control, self._log, self._sandbox = control, log, sandbox
+        self._scratch = scratch
+        self._folder: str | None = None
+        self._loaded: set[str] = set()
+        self._ahead: set[str] = set()
+        self._is_ready = False
+
+    @property
+    def control(self) -> socket.socket:
+        """Becomes readable when the submission ended."""
+        return self._control
+
+    def wait(self) -> None:
+        """Wait until it has started; raises `SandboxError` where it cannot."""
+        if not self._is_ready:
+            self._answer("ready", _START_S)
+            self._is_ready = True
+
+    def load(self, names: Iterable[str], cells: Iterable[str] = ()) -> bool:
+        """Have it import modules and compile cells, so that student processes start with them.
+
+        False where one of them started a thread: then this zygote cannot be forked any more.
+        """
+        new = [name for name in names if name not in self._loaded]
+        texts = [text for text in cells if text not in self._ahead and len(text) < _LONGEST_CELL]
+        if not new and not texts:
+            return True
+        self.wait()
+        self._loaded.update(new)
+        self._ahead.update(texts)
+        for text in texts:
+            self._control.send(json.dumps({"compile": text}).encode())
+        self._control.send(json.dumps({"load": new}).encode())
+        return self._answer("loaded", _START_S)["threads"] == 1
+
+    def fork(self) -> Lines:
+        """Start a student process; the lines to it."""
+        self.wait()
+        channel, their_channel = socket.socketpair()
+        init, their_init = socket.socketpair()
+        out, their_out = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        err, their_err = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        for fd in (their_out, their_err):
+            os.set_blocking(fd, True)
+        if not self._sandbox:
+            self._folder = tempfile.mkdtemp(prefix="submission-", dir=self._scratch)
+        fds = [their_channel.fileno(), their_out, their_err, their_init.fileno()]
+        message = json.dumps({"fork": self._folder or ""}).encode()
+        try:
+            socket.send_fds(self._control, [message], fds)
+            self._answer("forked", _ANSWER_S)
+        except OSError as error:
+            raise ZygoteError(f"the zygote is gone: {error}") from error
+        finally:
+            their_channel.close()
+            their_init.close()
+            os.close(their_out)
+            os.close(their_err)
+        return Lines(channel, init, out, err)
+
+    def end(self) -> Exit:
+        """End the submission and all its processes; how its init ended."""
+        with suppress(OSError):
+            self._control.send(b'{"kill": true}')
+        return self.ended()
+
+    def ended(self) -> Exit:
+        """Wait for the report that the submission ended."""
+        report = self._answer("exited", _ANSWER_S)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        return Exit(int(report["exited"]), bool(report["oom"]))
+
+    def close(self) -> None:
+        """Let the zygote end, with everything in it."""
+        self._control.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _answer(self, key: str, limit_s: float) -> dict[str, int]:
+        until = time.monotonic() + limit_s
+        while True:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self._control], [], [], left)[0]:
+                raise ZygoteError(f"the zygote did not answer within {limit_s:.0f} s")
+            data = self._receive()
+            if key in data:
+                return data
+
+    def _receive(self) -> dict[str, int]:
+        try:
+            data = self._control.recv(65_536)
+        except OSError:
+            data = b""
+        if not data:
+            raise SandboxError(
+                f"the process that runs learners' code does not start: {self._last_words()}",
+                remedy=way_out(),
+            )
+        found: dict[str, int] = json.loads(data)
+        return found
+
+    def _last_words(self) -> str:
+        size = os.fstat(self._log.fileno()).st_size
+        tail = os.pread(self._log.fileno(), _LAST_NBYTES, max(0, size - _LAST_NBYTES))
+        return tail.decode("utf-8", "replace").strip() or "it said nothing"

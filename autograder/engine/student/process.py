@@ -1,0 +1,263 @@
+"""The student process: runs the learner's cells and answers requests about what they made.
+
+It obeys one channel.  Everything it needs is captured in closures before the first cell runs, so
+that a cell which replaces functions of torch, json, os or of this package changes only what the
+learner's own code sees.
+
+The cells run in the main process of the submission.  Where a test cell stands, it forks a *twin*
+that keeps the notebook's state of that moment and waits.  Requests are asked of the twins only
+after all cells have run and their outputs are sealed, so no input of a hidden test can find its
+way into an output; and a call that crashes costs its own exercise, not the notebook's state.
+
+What remains possible: code in this process can, with enough knowledge (walking frames, writing
+to memory through ctypes), change the measuring code itself and report false facts about its own
+results: say that a copy was none, or that an operator was not used.  It cannot learn what a test
+expects, since no expected value ever enters the process; nor can it touch the score.
+`seal.py` makes the simple ways of doing so show; `verify.py` refuses facts that contradict
+each other or the values that were sent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.engine.kernel.outputs import TOO_LARGE, Emit, Recorder
+from autograder.engine.kernel.shell import Shell, record_with
+from autograder.engine.protocol.frames import (
+    Kind,
+    Receive,
+    Send,
+    TooLarge,
+    endpoint_maker,
+    fd_taker,
+)
+from autograder.engine.student.integrity import Seal
+from autograder.engine.student.trusted_modules import Trusted
+
+Serve = Callable[[Any, list[bytes]], tuple[Any, list[bytes]]]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the zygote has ready before it forks."""
+
+    shell: Shell
+    trusted: Trusted
+    seal: Seal
+    text_chars: int
+
+
+def live(channel: int, prepared: Prepared) -> None:
+    """Obey the channel until it ends; never returns to the caller's code in the zygote."""
+    open_endpoint = endpoint_maker()
+    send, receive = open_endpoint(channel)
+    recorder = record_with(prepared.shell, _emitter(send), prepared.text_chars)
+    probe_names: dict[str, Any] = {"__name__": "probes", "__builtins__": prepared.trusted.builtins}
+    shorten = _shortener(prepared)
+    be_twin = _twin_maker(open_endpoint, recorder, _server(prepared, probe_names), shorten)
+    hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
+    run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
+    address_space, write, define = _address_space_reader(), _write_file, _define
+
+    def write_file(body: Any, buffers: list[bytes]) -> None:
+        write(body["name"], buffers[0])
+
+    def set_up(body: Any, buffers: list[bytes]) -> None:
+        define(body["source"], probe_names)
+
+    def run(body: Any, buffers: list[bytes]) -> None:
+        if body["plain"]:
+            hooks.restore()
+        end = run_cell(body["source"])
+        about = {"error": end.error, "value": end.value[:500], "count": end.count}
+        send(DONE, 0, {**about, "pages": address_space()})
+
+    def park(body: Any, buffers: list[bytes]) -> None:
+        twin_channel = take_fd()
+        pid = fork()
+        if pid == 0:
+            close(channel)
+            be_twin(twin_channel)
+        close(twin_channel)
+        send(PARKED, 0, {"pid": pid})
+
+    def finish(body: Any, buffers: list[bytes]) -> None:
+        leave(0)
+
+    # Plain numbers as keys: an enum's members can be replaced, and lookups would go through it.
+    obey = {FILE: write_file, SETUP: set_up, RUN: run, PARK: park, FINISH: finish}
+    send(READY, 0, {"pages": address_space()})
+    while True:
+        kind, _, body, buffers = receive()
+        obey[kind](body, buffers)
+
+
+FILE, SETUP, RUN, PARK, ASK, FINISH = (
+    int(kind) for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.PARK, Kind.ASK, Kind.FINISH)
+)
+READY, EVENT, DONE, PARKED, REPLY, FAILED = (
+    int(kind) for kind in (Kind.READY, Kind.EVENT, Kind.DONE, Kind.PARKED, Kind.REPLY, Kind.FAILED)
+)
+
+
+def _twin_maker(
+    open_endpoint: Callable[[int], tuple[Send, Receive]],
+    recorder: Recorder,
+    serve: Serve,
+    shorten: Serve,
+) -> Callable[[int], None]:
+    """A function that answers requests on a channel until it ends, and then ends the process."""
+    leave, silence, nowhere, Large = os._exit, _silencer(), _nowhere, TooLarge
+    replied, failed = REPLY, FAILED
+
+    def be_twin(channel: int) -> None:
+        try:
+            send, receive = open_endpoint(channel)
+            recorder._emit = nowhere  # what is printed meanwhile goes nowhere
+            silence()
+            while True:
+                _, number, body, buffers = receive()
+                try:
+                    reply, reply_buffers = serve(body, buffers)
+                except BaseException as error:  # whatever the learner's objects raise
+                    name = type(error).__name__
+                    send(failed, number, {"error": name if type(name) is str else "error"})
+                else:
+                    try:
+                        send(replied, number, reply, reply_buffers)
+                    except Large:
+                        send(replied, number, *shorten(reply, reply_buffers))
+        finally:
+            leave(70)
+
+    return be_twin
+
+
+def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
+    """One function that runs a request beside the answer, over the shell's names."""
+    names, find = prepared.shell.user_ns, prepared.trusted.get
+    backend = find("course.testing.answers", "LocalBackend")(lambda: names, probe_names)
+    run, intact = backend.serve, prepared.seal.checker()
+
+    def library_probe(target: Any, source: str | None) -> Any:
+        if target[0] != "probe" or source is not None:
+            return None
+        module, _, function = target[1].partition(":")
+        return find(module, function).procedure
+
+    def serve(body: Any, buffers: list[bytes]) -> tuple[Any, list[bytes]]:
+        header, (before, after) = run(body, buffers, library_probe(body["target"], body["source"]))
+        reply = {"header": header, "before": len(before), "intact": intact()}
+        return reply, [*before, *after]
+
+    return serve
+
+
+def _shortener(prepared: Prepared) -> Serve:
+    """A function that makes a reply which fits of one that is too large."""
+    without_values = prepared.trusted.get("course.testing.observe", "without_values")
+
+    def shorten(reply: Any, buffers: list[bytes]) -> tuple[Any, list[bytes]]:
+        at = reply["before"]
+        header, (before, _) = without_values(reply["header"], [buffers[:at], buffers[at:]])
+        return {**reply, "header": header}, before
+
+    return shorten
+
+
+def _emitter(send: Send) -> Emit:
+    """A function that reports an event, in short where all of it does not fit into a frame."""
+    Large, shortened, kind = TooLarge, _shortened, EVENT
+
+    def emit(event: dict[str, Any]) -> None:
+        try:
+            send(kind, 0, event)
+        except Large:
+            send(kind, 0, shortened(event))
+
+    return emit
+
+
+def _shortened(event: dict[str, Any]) -> dict[str, Any]:
+    if "error" in event:
+        lines = [line[:_SHORT_CHARS] for line in event["traceback"][-_SHORT_LINES:]]
+        value = event["value"][:_SHORT_CHARS]
+        return {"error": event["error"][:200], "value": value, "traceback": lines}
+    what = "result" if "result" in event else "display"
+    return {**event, what: {"text/plain": TOO_LARGE}, "metadata": {}}
+
+
+_SHORT_CHARS, _SHORT_LINES = 2_000, 100
+
+
+class _Hooks:
+    """IPython's hooks as they were before the learner's first cell."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._transforms = list(shell.input_transformers_post)
+        self._cleanup = list(shell.input_transformer_manager.cleanup_transforms)
+        self._events = {name: list(found) for name, found in shell.events.callbacks.items()}
+
+    def restore(self) -> None:
+        """Put them back, so that a test cell which runs here is compiled as it was written."""
+        shell = self._shell
+        shell.ast_transformers = []
+        shell.input_transformers_post = list(self._transforms)
+        shell.input_transformer_manager.cleanup_transforms = list(self._cleanup)
+        for name, found in self._events.items():
+            if name.startswith("pre_"):
+                shell.events.callbacks[name] = list(found)
+
+
+def _define(source: str, names: dict[str, Any]) -> None:
+    """Run the set-up cell once more in a namespace of its own: the names that probes may use."""
+    try:
+        exec(compile(source, "<set-up>", "exec"), names)
+    except Exception:  # it says so when it runs as a cell; a probe then misses the name
+        return
+
+
+def _write_file(name: str, content: bytes) -> None:
+    folder = os.path.dirname(name)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with open(name, "ab") as file:
+        file.write(content)
+
+
+def _silencer() -> Callable[[], None]:
+    """A function that sends what programs write to nowhere."""
+    opened, duplicate, close, path, mode = os.open, os.dup2, os.close, os.devnull, os.O_WRONLY
+
+    def silence() -> None:
+        nothing = opened(path, mode)
+        duplicate(nothing, 1)
+        duplicate(nothing, 2)
+        close(nothing)
+
+    return silence
+
+
+def _nowhere(event: object) -> None:
+    pass
+
+
+def _address_space_reader() -> Callable[[], int]:
+    """A function that tells the pages of address space in use, 0 where it cannot."""
+    opened, read, close, mode = os.open, os.read, os.close, os.O_RDONLY
+
+    def address_space() -> int:
+        try:
+            fd = opened("/proc/self/statm", mode)
+            try:
+                return int(read(fd, 100).split()[0])
+            finally:
+                close(fd)
+        except OSError:  # no descriptor is left, or no /proc
+            return 0
+
+    return address_space

@@ -1,0 +1,151 @@
+"""Copies of the measuring modules that no learner's code has a name for.
+
+A notebook may replace `course.inspection.facts.facts`, `len`, or any other name it can reach;
+what it reaches by `import course` and `import builtins` is a second set.  The first set, loaded
+before, measures: modules that are not in `sys.modules`, whose functions look names up in each
+other and in built-ins of their own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.overrides import resolve_name
+
+_MEASURING = (
+    "course.testing.answers",
+    "course.testing.observe",
+    "course.serialization",
+)  # and all probes
+_SERVING = (
+    "autograder.engine.student.process",
+    "autograder.engine.protocol.frames",
+    "autograder.engine.student.integrity",
+)
+# What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
+_OFFERED = (
+    "course",
+    "course.testing.checks",
+    "course.probes",
+    "course.figures",
+    "torch.utils.data",
+)
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """The measuring modules by name, out of `sys.modules`, and the built-ins they use."""
+
+    modules: dict[str, ModuleType]
+    builtins: dict[str, Any]
+
+    def get(self, module: str, name: str) -> Any:
+        """The object `name` of one of the modules; raises LookupError where it is not there."""
+        found = getattr(self.modules.get(module), name, None)
+        if found is None:
+            raise LookupError(f"there is no {module}.{name}")
+        return found
+
+
+def load_trusted() -> Trusted:
+    """Load the measuring modules apart, then those that a notebook imports."""
+    own = dict(vars(builtins))
+    before = _taken_out(_SERVING)
+    with _own_builtins(own):
+        for name in (*_MEASURING, *_probe_modules(), *_SERVING):
+            import_module(name)
+    mine = _taken_out([name for name in sys.modules if _is_trusted(name)])
+    sys.modules.update(before)
+    load_offered()
+    return Trusted(mine, own)
+
+
+def load_offered() -> None:
+    """Import what all notebooks import; the course's own figures will not be drawn here."""
+    load_modules(_OFFERED)
+    import_module("course.claims").claims()  # read once here, or in every submission
+    import_module("course.figures").draw_nothing()
+
+
+def load_modules(names: Iterable[str]) -> None:
+    """Import modules, or what a package imports when asked for a name, for this process's forks."""
+    for name in names:
+        # A lesson that needs what cannot be imported will say so itself.
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                import_module(name)
+            except ModuleNotFoundError:
+                package, _, last = name.rpartition(".")
+                getattr(import_module(package), last)
+
+
+def _probe_modules() -> list[str]:
+    found = (module.name for module in iter_modules(import_module("course.probes").__path__))
+    return ["course.probes", *(f"course.probes.{name}" for name in found)]
+
+
+def warm_up_torch() -> None:
+    """Fill what torch fills at first use; no operator runs."""
+    resolve_name(torch.Tensor.reshape)  # 17 ms: a table of all functions that can be overridden
+    torch.manual_seed(torch.initial_seed())  # 5 ms: reads the sources named in a stack trace
+
+
+def _is_trusted(name: str) -> bool:
+    return name == "course" or name.startswith("course.") or name in _SERVING
+
+
+def _taken_out(names: Iterable[str]) -> dict[str, ModuleType]:
+    return {name: sys.modules.pop(name) for name in list(names) if name in sys.modules}
+
+
+@contextmanager
+def _own_builtins(own: dict[str, Any]) -> Iterator[None]:
+    """While this lasts, trusted modules are loaded with these built-ins."""
+    finder = _Finder(own)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Finder(MetaPathFinder):
+    """Finds trusted modules where they always are, and has them loaded by `_Loader`."""
+
+    def __init__(self, own: dict[str, Any]) -> None:
+        self._own = own
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not _is_trusted(fullname):
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(fullname, spec.loader.path, self._own)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module whose functions look up `len` and the like in a dictionary of their own."""
+
+    def __init__(self, name: str, path: str, own: dict[str, Any]) -> None:
+        super().__init__(name, path)
+        self._own = own
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)["__builtins__"] = self._own
+        super().exec_module(module)

@@ -1,0 +1,282 @@
+"""Grades submissions one after another in this process, with a zygote of its own.
+
+Import it only in a process that has nothing else to do: it loads torch and the course, and forks.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from nbformat import NotebookNode
+
+from autograder.engine import linux
+from autograder.engine.checker.client import Checker, CheckerBroken
+from autograder.engine.execution import Execution, Material, Shown, student_forker
+from autograder.engine.forkserver.client import Zygote, ZygoteError, Zygotes
+from autograder.engine.forkserver.preload import modules_needed
+from autograder.engine.kernel.shell import Shell, new_shell, warm_up
+from autograder.engine.limits import Limits
+from autograder.engine.plan import Part, Step, plan, setup_source
+from autograder.engine.protocol.channel import Listener
+from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
+from autograder.engine.scoring import judge, notes_of, submission_status
+from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
+from autograder.lessons.cells import RawCell, is_answer, read_notebook
+from autograder.lessons.model import Lesson
+from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
+from autograder.records.model import Status, SubmissionRecord
+from autograder.records.runner import Job, Outcome, record_of, unrun
+from autograder.submissions.folder import not_readable, read_start, shown_name
+
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A lesson as it is used for each of its submissions."""
+
+    cells: tuple[RawCell, ...]
+    metadata: dict[str, object]
+    material: Material
+    folder: str
+    modules: tuple[str, ...]
+    shown: tuple[str, ...]  # code that every learner gets
+
+
+def prepared_shell() -> Shell:
+    """Load what checkers use, ready to be forked; the shell in which they run test cells."""
+    torch.set_num_threads(1)
+    shell = new_shell()
+    warm_up(shell)
+    warm_up_torch()
+    load_offered()
+    gc.collect()
+    gc.freeze()
+    linux.use_huge_pages()
+    return shell
+
+
+class Grader:
+    """Turns jobs into outcomes; never raises for anything that a submission contains."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        shell: Shell,
+        zygote: Zygote,
+        *,
+        sandbox: bool = True,
+        hide: Iterable[Path] = (),
+        scratch: Path | None = None,
+    ) -> None:
+        """`shell` is a prepared one; `zygote` may still be starting. Raises `SandboxError`.
+
+        `scratch` is a directory that somebody removes even where this process is killed.
+        """
+        self._scratch = tempfile.mkdtemp(prefix="grader-", dir=scratch)
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
+        self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
+        self.listener = Listener()
+        self._shell, self._zygote = shell, zygote
+        self._own: Zygotes | None = None  # replaces one that failed
+        self._lessons: dict[str, _Known] = {}
+        zygote.wait()
+
+    def close(self) -> None:
+        """End all processes and remove what was written."""
+        self._zygote.close()
+        if self._own is not None:
+            self._own.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def grade(self, job: Job) -> Outcome:
+        """The outcome of one submission."""
+        begun = time.monotonic()
+        known = self._lesson(job.lesson)
+        name = shown_name(job.notebook.name)
+        try:
+            repaired = _repaired(known, job.notebook, self._limits.notebook_nbytes)
+        except FileNotFoundError:
+            return self._unrun(job, Status.MISSING, f"{name} is not there.", begun)
+        except OSError as error:
+            status, reason = not_readable(name, error)
+            return self._unrun(job, Status(status), reason, begun)
+        except Malformed as error:
+            return self._unrun(job, Status.MALFORMED, str(error), begun)
+        return self._grade(job, repaired, begun)
+
+    def _grade(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
+        reasons: list[str] = []
+        suspect: int | None = None
+        for attempt in range(_ATTEMPTS):
+            try:
+                last = attempt + 1 == _ATTEMPTS
+                return self._execute(job, repaired, begun, suspect=suspect, confined=last)
+            except (ZygoteError, SandboxError, CheckerBroken, OSError) as error:
+                reasons.append(str(error))
+                suspect = error.step if isinstance(error, CheckerBroken) else None
+                self._replace_zygote()
+        reason = f"The grader failed: {'; '.join(reasons)}"
+        return self._unrun(job, Status.INFRASTRUCTURE, reason, begun)
+
+    def _unrun(self, job: Job, status: Status, reason: str, begun: float) -> Outcome:
+        seconds = time.monotonic() - begun
+        return unrun(job, status, reason, seconds=seconds, sandboxed=self._sandbox)
+
+    def _execute(
+        self,
+        job: Job,
+        repaired: Repaired,
+        begun: float,
+        *,
+        suspect: int | None,
+        confined: bool,
+    ) -> Outcome:
+        known, steps = self._lesson(job.lesson), plan(repaired.cells)
+        self._zygote.load(known.modules, known.shown)
+        execution = Execution(
+            steps,
+            known.material,
+            self._limits,
+            fork_student=student_forker(self._zygote, self._limits, self.listener),
+            fork_checker=lambda: Checker(self._shell, known.folder, self._limits, self.listener),
+            suspect=suspect,
+            confined=confined,
+        )
+        try:
+            execution.carry_out()
+        finally:
+            execution.close()
+        record = _record(job, steps, execution.shown, repaired, begun, self._sandbox)
+        return Outcome(record, _notebook(repaired.cells, known, steps, execution.shown))
+
+    def _lesson(self, lesson: Lesson) -> _Known:
+        key = f"{lesson.source}\0{lesson.digest}"
+        if key not in self._lessons:
+            self._refuse_visible(lesson)
+            known = _know(lesson, Path(self._scratch, str(len(self._lessons))))
+            self._shell.compile_ahead(
+                step.source for step in plan(known.cells) if step.part is Part.TEST
+            )
+            if self._zygote.load(known.modules, known.shown):
+                load_modules(known.modules)
+            else:  # each submission has to import them itself
+                known = replace(known, modules=())
+                self._replace_zygote()
+            gc.collect()
+            gc.freeze()
+            self._lessons[key] = known
+        return self._lessons[key]
+
+    def _refuse_visible(self, lesson: Lesson) -> None:
+        hidden = any(lesson.source.resolve().is_relative_to(one.resolve()) for one in self._hide)
+        if self._sandbox and is_shown(lesson.source) and not hidden:
+            raise SandboxError(
+                f"{lesson.source} lies in a directory that every submission can read",
+                remedy="Keep the course directory outside of Python's own directories.",
+            )
+
+    def _replace_zygote(self) -> None:
+        self._zygote.close()
+        if self._own is not None:
+            self._own.close()
+        self._own = Zygotes(
+            self._limits, sandbox=self._sandbox, hide=self._hide, scratch=self._scratch
+        )
+        (self._zygote,) = self._own.each
+
+
+def _know(lesson: Lesson, folder: Path) -> _Known:
+    notebook = read_notebook(lesson.source)
+    cells = tuple(lesson.cells())
+    root = lesson.source.parent
+    names = {path.relative_to(root).as_posix(): path for path in lesson.data_files}
+    folder.mkdir()
+    for name, path in names.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(path.resolve())
+    files = {name: path.read_bytes() for name, path in names.items()}
+    material = Material(setup_source(cells), files)
+    modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    shown = tuple(
+        step.source
+        for step, cell in zip(plan(cells), cells, strict=True)
+        if step.part is Part.RUN and not is_answer(cell)
+    )
+    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules, shown)
+
+
+def _repaired(known: _Known, path: Path, limit: int) -> Repaired:
+    """The notebook at `path` in the form of its lesson; raises `OSError` or `Malformed`."""
+    raw = read_start(path, limit + 1)
+    if len(raw) > limit:
+        raise Malformed(f"The file has more than {limit // 2**20} MB; clear its outputs.")
+    try:
+        return repair(known.cells, read_submission(raw))
+    except (Malformed, OSError):
+        raise
+    except Exception as error:  # the same code takes all honest notebooks: it is these bytes
+        name = type(error).__name__
+        raise Malformed(
+            f"The file breaks the form of a notebook ({name}). Open it in JupyterLab, save it and "
+            "hand it in again."
+        ) from error
+
+
+def _record(
+    job: Job,
+    steps: tuple[Step, ...],
+    shown: dict[int, Shown],
+    repaired: Repaired,
+    begun: float,
+    sandboxed: bool,
+) -> SubmissionRecord:
+    exercises = tuple(
+        judge(exercise, steps, shown, repaired.missing) for exercise in job.lesson.exercises
+    )
+    status = submission_status(exercises, shown.values())
+    notes = (*repaired.notes, *notes_of(steps, shown))
+    seconds = time.monotonic() - begun
+    return record_of(job, status, exercises, seconds, sandboxed=sandboxed, notes=notes)
+
+
+def _notebook(
+    cells: tuple[RawCell, ...], known: _Known, steps: tuple[Step, ...], shown: dict[int, Shown]
+) -> NotebookNode:
+    """The executed notebook: the repaired cells with the outputs that they showed here."""
+    done = [_executed(cells[s.index], shown.get(s.index, Shown()), s.part) for s in steps]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": known.metadata, "cells": done}
+    return as_node(notebook, depth=_NODE_DEPTH)
+
+
+_NODE_DEPTH = 6  # notebook, cells, cell, outputs, output, data: below, plain values do
+
+
+def as_node(value: Any, depth: int) -> Any:
+    """Like `nbformat.from_dict`, to a depth: check tables are large, and nobody walks them so."""
+    if depth and isinstance(value, dict):
+        return NotebookNode({key: as_node(one, depth - 1) for key, one in value.items()})
+    if depth and isinstance(value, list):
+        return [as_node(one, depth - 1) for one in value]
+    return value
+
+
+def _executed(cell: RawCell, shown: Shown, part: Part) -> RawCell:
+    if cell["cell_type"] != "code":
+        return cell
+    outputs = list(shown.outputs)
+    if shown.lost is not None:
+        text = f"This cell {shown.lost.reason}."
+        name = {"output_type": "error", "ename": shown.lost.fate.value, "evalue": text}
+        outputs.append({**name, "traceback": [text]})
+    return {**cell, "outputs": outputs, "execution_count": shown.count}

@@ -1,0 +1,1 @@
+"""The memory of a course in one file, and back."""

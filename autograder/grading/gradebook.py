@@ -1,0 +1,367 @@
+"""nbgrader's gradebook: this module is the only one that writes to it.
+
+A submission is one transaction.  nbgrader's own methods commit after every row; here the session
+joins a transaction that is opened outside of it (`join_transaction_mode="rollback_only"`), so that
+their commits only flush and the rows of a submission appear all together or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import nbgrader.api
+from alembic.script import ScriptDirectory
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Gradebook,
+    InvalidEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.dbutil import ALEMBIC_DIR
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+from sqlalchemy.orm import scoped_session, selectinload, sessionmaker
+
+from autograder.course_directory import Place
+from autograder.errors import AutograderError
+from autograder.grading.database_address import check_address, database_file
+from autograder.grading.gradebook_damage import RESTORE, is_damaged, never_empty
+from autograder.grading.penalties import Change, LatePolicy, seconds_late
+from autograder.grading.standing import (
+    NEEDS_PERSON,
+    Standing,
+    auto_points,
+    comment_on,
+    is_doubtful,
+    standing_of,
+    utc_of,
+)
+from autograder.lessons.model import Lesson
+from autograder.records.model import ExerciseRecord, SubmissionRecord
+from autograder.submissions.class_list import Extensions, read_table
+
+__all__ = [
+    "NEEDS_PERSON",
+    "GradebookError",
+    "GradebookReader",
+    "GradebookWriter",
+    "Mark",
+    "NoGradebook",
+    "Standing",
+    "auto_points",
+    "explained",
+]
+
+
+_KEPT = "Nothing is lost: the journal keeps what was graded, the next `grade` enters it."
+
+
+class GradebookError(AutograderError):
+    """The gradebook cannot be opened, read or written."""
+
+
+class NoGradebook(GradebookError):
+    """There is no gradebook at that address; only `grade` makes one."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a person gives for one answer; None leaves as it is what is there."""
+
+    points: float | None
+    comment: str | None
+
+
+class GradebookReader:
+    """An open gradebook that is only read; close it, or use it in a `with` statement."""
+
+    def __init__(self, course: Place) -> None:
+        """Open the gradebook of `course`; raises `NoGradebook` where there is none."""
+        check_address(course)
+        self._course = course
+        self._policy = LatePolicy(course.config)
+        with explained(course), never_empty(course):
+            self._gradebook = self._opened(course)
+
+    def __enter__(self) -> Self:
+        """Give the open gradebook."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._gradebook.close()
+
+    def standings(self, lesson: str) -> dict[str, Standing]:
+        """Student → what the gradebook holds of `lesson`."""
+        with explained(self._course):
+            found = {
+                one.student_id: standing_of(one, lesson, self._penalty_due(one, lesson))
+                for one in self._submissions(lesson)
+            }
+            self._gradebook.db.rollback()  # ends the read, so that nobody waits for us
+            return found
+
+    def names(self) -> dict[str, tuple[str, str]]:
+        """Student → first and last name, empty where the gradebook has none."""
+        with explained(self._course):
+            people = self._gradebook.students
+            found = {one.id: (one.first_name or "", one.last_name or "") for one in people}
+            self._gradebook.db.rollback()
+            return found
+
+    def _submissions(self, lesson: str) -> list[SubmittedAssignment]:
+        """The rows of `lesson`, with what belongs to them in a few queries for all."""
+        notebooks = selectinload(SubmittedAssignment.notebooks)
+        rows = self._gradebook.db.query(SubmittedAssignment).join(Assignment)
+        return list(
+            rows.filter(Assignment.name == lesson).options(
+                notebooks.selectinload(SubmittedNotebook.grades),
+                notebooks.selectinload(SubmittedNotebook.comments),
+            )
+        )
+
+    def _penalty_due(self, submission: SubmittedAssignment, lesson: str) -> float:
+        grades = (g for n in submission.notebooks if n.name == lesson for g in n.grades)
+        score, seconds = sum(one.score or 0.0 for one in grades), seconds_late(submission)
+        return self._policy.penalty(submission.student_id, score, seconds) or 0.0
+
+    @staticmethod
+    def _opened(course: Place) -> Gradebook:
+        return _Existing(course)
+
+
+class GradebookWriter(GradebookReader):
+    """An open gradebook to write to; close it, or use it in a `with` statement."""
+
+    def __init__(self, course: Place) -> None:
+        """Open the gradebook of `course`, and create it where there is none."""
+        super().__init__(course)
+        self._cells: dict[str, dict[str, str]] = {}  # notebook id -> cell id -> name
+        self._extensions: dict[str, Extensions] = {}
+
+    def enrol(self, roster: Path, extensions: Mapping[str, Extensions] | None = None) -> None:
+        """Add or update the students of a CSV with the columns id, first_name, last_name, email.
+
+        `extensions` are theirs for each lesson; a lesson without keeps those of the gradebook.
+        """
+        rows = [row for row in read_table(roster) if row.get("id")]
+        known = ("first_name", "last_name", "email", "lms_user_id")
+        with self._transaction() as gradebook:
+            for row in rows:
+                facts = {key: row[key] for key in known if row.get(key)}
+                gradebook.update_or_create_student(row["id"], **facts)
+        self._extensions = dict(extensions or {})
+
+    def write(self, record: SubmissionRecord, lesson: Lesson) -> None:
+        """Enter `record`: student, submission, points and comments, in one transaction.
+
+        Points and comments that a person gave stay; such a cell is marked for another look.
+        """
+        with self._transaction() as gradebook:
+            gradebook.update_or_create_student(record.student)
+            with gradebook.db.no_autoflush:  # nbgrader builds the rows before it adds them
+                submission = gradebook.update_or_create_submission(
+                    record.lesson, record.student, timestamp=utc_of(record.submitted_at)
+                )
+            self._extend(submission)
+            notebook = next(one for one in submission.notebooks if one.name == record.lesson)
+            names = self._names_of_cells(notebook)
+            by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
+            by_answer = {one.answer_id: record.exercise(one.name) for one in lesson.exercises}
+            for grade in notebook.grades:
+                _enter_points(grade, by_cell.get(names[grade.cell_id]))
+            for comment in notebook.comments:
+                comment.auto_comment = comment_on(by_answer.get(names[comment.cell_id]))
+            gradebook.db.flush()
+            self._penalise(submission, notebook)
+
+    def mark_stale(self, lesson: str, students: Iterable[str]) -> None:
+        """Mark what was graded before as waiting, until a new grade takes its place."""
+        wanted = set(students)
+        with self._transaction() as gradebook:
+            for submission in gradebook.assignment_submissions(lesson):
+                if submission.student_id in wanted:
+                    for grade in (one for nb in submission.notebooks for one in nb.grades):
+                        grade.needs_manual_grade = True
+
+    def give(
+        self, lesson: str, grade_cell: str, answer_cell: str, marks: Mapping[str, Mark]
+    ) -> frozenset[str]:
+        """Enter points and comments by hand for one question, all in one transaction.
+
+        Returns the students of whom the gradebook has no submission to enter them in.
+        """
+        with self._transaction() as gradebook:
+            found = {one.student_id: one for one in gradebook.assignment_submissions(lesson)}
+            for student in marks.keys() & found.keys():
+                mark, notebooks = marks[student], found[student].notebooks
+                notebook = next(one for one in notebooks if one.name == lesson)
+                names = self._names_of_cells(notebook)
+                if mark.points is not None:  # as formgrader does
+                    grade = next(g for g in notebook.grades if names[g.cell_id] == grade_cell)
+                    grade.manual_score, grade.needs_manual_grade = mark.points, False
+                if mark.comment is not None:
+                    said = next(c for c in notebook.comments if names[c.cell_id] == answer_cell)
+                    said.manual_comment = mark.comment
+        return frozenset(marks.keys() - found.keys())
+
+    def penalise(self, lesson: str, leave: Iterable[str] = ()) -> list[Change]:
+        """Give everyone the extension and the late penalty that hold now; which ones changed.
+
+        Nothing is run for it.  Those to `leave` are graded anew, and get theirs then.
+        """
+        left, changes = frozenset(leave), []
+        with self._transaction():
+            for submission in self._submissions(lesson):
+                if submission.student_id in left:
+                    continue
+                self._extend(submission)
+                due = self._penalty_due(submission, lesson)
+                standing = standing_of(submission, lesson, due)
+                if not standing.penalty_holds:
+                    for notebook in (one for one in submission.notebooks if one.name == lesson):
+                        self._penalise(submission, notebook)
+                    changes.append(Change(submission.student_id, standing.penalty, due))
+        return changes
+
+    def _names_of_cells(self, notebook: SubmittedNotebook) -> dict[str, str]:
+        # Read once: asking each grade and comment for its cell is a query each.
+        known = self._cells.get(notebook.notebook_id)
+        if known is None or not {one.cell_id for one in notebook.grades} <= known.keys():
+            cells = self._gradebook.db.query(BaseCell.id, BaseCell.name)
+            found = cells.filter(BaseCell.notebook_id == notebook.notebook_id)
+            known = self._cells[notebook.notebook_id] = {row.id: row.name for row in found}
+        return known
+
+    def _extend(self, submission: SubmittedAssignment) -> None:
+        """Give the extension of the roster, where it has a column for this lesson.
+
+        Without a due date it waits: nbgrader adds the two, whether there is one or not, and fails.
+        """
+        wanted = self._extensions.get(submission.name, {})
+        if submission.student_id in wanted and submission.assignment.duedate is not None:
+            submission.extension = wanted[submission.student_id]
+
+    def _penalise(self, submission: SubmittedAssignment, notebook: SubmittedNotebook) -> None:
+        notebook.late_submission_penalty = None
+        seconds = seconds_late(submission)
+        if seconds > 0:
+            self._gradebook.db.refresh(notebook)
+            student, score = submission.student_id, notebook.score
+            notebook.late_submission_penalty = self._policy.penalty(student, score, seconds)
+
+    @staticmethod
+    def _opened(course: Place) -> Gradebook:
+        with _version_found_here():
+            return Gradebook(course.db_url, course.course_id)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Gradebook]:
+        gradebook = self._gradebook
+        with explained(self._course), gradebook.engine.begin() as connection:
+            gradebook.db.remove()
+            gradebook.db.configure(bind=connection, join_transaction_mode="rollback_only")
+            try:
+                yield gradebook
+                gradebook.db.flush()
+            finally:
+                gradebook.db.remove()
+                gradebook.db.configure(
+                    bind=gradebook.engine, join_transaction_mode="conditional_savepoint"
+                )
+
+
+def _enter_points(grade: Grade, exercise: ExerciseRecord | None) -> None:
+    grade.auto_score = auto_points(exercise)
+    given = grade.manual_score is not None  # by a person, for an answer that may have changed
+    grade.needs_manual_grade = is_doubtful(exercise) or given or grade.auto_score is None
+
+
+class _Existing(Gradebook):
+    """A gradebook that is there already; nbgrader's own constructor would make one."""
+
+    def __init__(self, course: Place) -> None:
+        make_url(course.db_url)  # an address that is none has an explanation of its own
+        file = database_file(course)
+        if file is not None and not file.exists():
+            raise _nothing_at(course)
+        self.engine = create_engine(course.db_url, future=True)
+        self.db = scoped_session(sessionmaker(bind=self.engine, future=True))
+        self.course_id, self.authenticator = course.course_id, None
+        if not inspect(self.engine).has_table(SubmittedAssignment.__tablename__):
+            self.close()
+            raise _nothing_at(course)
+
+
+def _nothing_at(course: Place) -> NoGradebook:
+    return NoGradebook(
+        "there is no gradebook here",
+        place=_address(course.db_url),
+        remedy="Run `autograder grade`, which makes it, also anew from the journal. If the grades "
+        "are elsewhere, add --db URL.",
+    )
+
+
+@contextlib.contextmanager
+def _version_found_here() -> Iterator[None]:
+    """Let nbgrader learn the version of its tables in this process, not from a program: 1 s."""
+    theirs = nbgrader.api.get_alembic_version
+    nbgrader.api.get_alembic_version = lambda: str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
+    try:
+        yield
+    finally:
+        nbgrader.api.get_alembic_version = theirs
+
+
+@contextlib.contextmanager
+def explained(course: Place) -> Iterator[None]:
+    """Turn a database's error into one that says what to do; what is graded is in the journal."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry, ImportError) as error:  # nbgrader hides some in its own
+        cause = str(getattr(error, "orig", None) or error).strip().splitlines()
+        damaged = is_damaged(error)
+        raise GradebookError(
+            f"the gradebook refused: {cause[0] if cause else type(error).__name__}",
+            place=_address(course.db_url),
+            remedy=RESTORE if damaged else f"{_remedy(error)} {_KEPT}",
+        ) from error
+
+
+def _address(url: str) -> str:
+    """The database's address without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return url
+
+
+def _remedy(error: Exception) -> str:
+    text = str(error).lower()
+    if isinstance(error, ImportError):
+        return "Install the database's driver, for PostgreSQL `pip install 'psycopg[binary]'`."
+    if isinstance(error, ArgumentError):
+        return "Write --db sqlite:///FILE or postgresql://USER@HOST/NAME."
+    if "locked" in text:
+        return "Another program holds it; close it (formgrader, a database browser)."
+    if "disk is full" in text or "disk i/o" in text:
+        return "Make room on the disk."
+    if "readonly" in text or "read-only" in text or "unable to open" in text:
+        return "Give yourself the permission to write to the file and its directory."
+    if "no such column" in text or "no such table" in text:
+        return "It is of another nbgrader: back it up and run `nbgrader db upgrade`."
+    if isinstance(error, OperationalError):
+        return "See that the server is running and that the address and the password are right."
+    return "See the cause above."

@@ -1,0 +1,332 @@
+"""`autograder grade`: from submissions to journal, gradebook and executed notebooks.
+
+The order of every submission: run → executed notebook → journal → gradebook.  The journal is the
+truth and the gradebook follows it, so a run that was killed anywhere is continued by the next one:
+what the journal has is not run again, and what the gradebook lacks is entered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from autograder.console import Progress
+from autograder.course_directory import Place, place
+from autograder.errors import AutograderError, UsageError
+from autograder.grading.autograded import NotWritten, write_autograded
+from autograder.grading.database_address import check_address
+from autograder.grading.prefetch import Ahead
+from autograder.import_speed import importing
+from autograder.lessons.model import Lesson
+from autograder.records.journal import Journal, only_grader
+from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
+from autograder.records.runner import Job, Outcome, Runner, unrun
+from autograder.reporting.tables import grades_json, grades_table, plain
+from autograder.simulation.marker import sandbox_for
+from autograder.submissions.discovery import Submission, find_submissions, students_with
+
+if TYPE_CHECKING:
+    from autograder.grading.sync import Books
+
+RunnerChoice = Literal["engine", "stock"]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What a run leaves: the records, and the gradebook's trouble where it could not be written.
+
+    `news` says what changed in the gradebook for submissions that were not run.
+    """
+
+    records: tuple[SubmissionRecord, ...]
+    trouble: AutograderError | None = None
+    news: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run of `grade` has to do for one lesson."""
+
+    lesson: Lesson
+    due: tuple[Submission, ...]  # what has to be run
+    settled: tuple[SubmissionRecord, ...]  # what was graded before and did not change
+
+
+def run(
+    course: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    jobs: int | None = None,
+    db: str | None = None,
+    student: str | None = None,
+    regrade: bool = False,
+    runner: RunnerChoice | None = None,
+    sandbox: bool = True,
+    scheduler: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
+    where = place(course, db=db)
+    submissions = find_submissions(where, lessons, student)
+    if sandbox and runner is None and scheduler is None:
+        sandbox = sandbox_for(where.root, submissions)
+    executor = choose_runner(
+        runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(where.root,)
+    )
+    with contextlib.closing(executor), Progress(sys.stderr) as progress:
+        graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
+    print((grades_json if as_json else grades_table)(graded.records))
+    for line in graded.news:
+        print(line, file=sys.stderr)
+    if graded.trouble is not None:
+        raise graded.trouble
+    return 0 if all(record.status is Status.GRADED for record in graded.records) else 1
+
+
+def grade(
+    course: Place,
+    submissions: tuple[Submission, ...],
+    runner: Runner,
+    *,
+    regrade: bool = False,
+    progress: Progress | None = None,
+) -> Graded:
+    """Grade what has to be graded; the records of all `submissions`, old and new."""
+    progress, journal = progress or Progress(None), Journal(course.state)
+    check_address(course)  # now, and not after hours of grading
+    with only_grader(course.state):
+        lessons = {one.lesson.slug: one.lesson for one in submissions}
+        _sweep(course, journal, submissions)
+        plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
+        progress.expect(sum(len(plan.due) for plan in plans))
+        done, books = _carry_out(course, journal, plans, runner, progress)
+    records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
+    records |= {(one.lesson, one.student): one for one in done}
+    chosen = tuple(records[one.lesson.slug, one.student] for one in submissions)
+    return Graded(chosen, books.trouble, tuple(books.news))
+
+
+def _sweep(course: Place, journal: Journal, submissions: Sequence[Submission]) -> None:
+    """Remove the unfinished files of a run that was killed; nobody else writes there now."""
+    folders = {journal.root / one.lesson.slug for one in submissions}
+    folders |= {course.autograded(one.student, one.lesson.slug) for one in submissions}
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for path in folder.glob(".*.tmp"):
+                path.unlink()
+
+
+def choose_runner(
+    name: RunnerChoice | None,
+    *,
+    jobs: int | None,
+    sandbox: bool,
+    scheduler: str | None,
+    hide: Sequence[Path] = (),
+) -> Runner:
+    """The runner that the command line asks for: the engine on Linux, else stock nbgrader.
+
+    `hide` names directories that no submission may see.
+    """
+    if scheduler is not None:
+        return _cluster_runner(scheduler, name, jobs, sandbox, hide)
+    name = name or ("engine" if sys.platform == "linux" else "stock")
+    if name == "engine":
+        from autograder.engine import EngineRunner
+
+        return EngineRunner(jobs=jobs, sandbox=sandbox, hide=hide)
+    if sandbox:
+        raise UsageError(
+            "stock nbgrader runs the learners' code as you, with access to all your files",
+            remedy="Grade on Linux with the engine, or say --no-sandbox if you accept that.",
+        )
+    from autograder.runners.nbgrader import StockRunner
+
+    return StockRunner(jobs=jobs or os.cpu_count() or 1)
+
+
+def _cluster_runner(
+    scheduler: str,
+    name: RunnerChoice | None,
+    jobs: int | None,
+    sandbox: bool,
+    hide: Sequence[Path],
+) -> Runner:
+    if name == "stock":
+        raise UsageError(
+            "--scheduler cannot send stock nbgrader to the workers",
+            remedy="Leave out --runner stock: the workers grade with the engine.",
+        )
+    from autograder.runners.dask import ClusterRunner
+
+    return ClusterRunner(scheduler, jobs, sandbox=sandbox, hide=hide)
+
+
+def _plan(
+    journal: Journal, lesson: Lesson, submissions: tuple[Submission, ...], regrade: bool
+) -> Plan:
+    unfinished = frozenset() if regrade else journal.due(lesson.slug)
+    due, settled = [], []
+    for one in (one for one in submissions if one.lesson.slug == lesson.slug):
+        known = None if regrade or one.student in unfinished else current_record(journal, one)
+        if known is None:
+            due.append(one)
+        else:
+            settled.append(known)
+    return Plan(lesson, tuple(due), tuple(settled))
+
+
+def current_record(journal: Journal, submission: Submission) -> SubmissionRecord | None:
+    """The journal's record of these very bytes of submission and source; None to grade it."""
+    entry = journal.read(submission.lesson.slug, submission.student)
+    if entry is None or entry.record.status is Status.INFRASTRUCTURE:
+        return None
+    digests = (entry.record.submission_digest, entry.record.source_digest)
+    return entry.record if digests == (submission.digest, submission.lesson.digest) else None
+
+
+def _carry_out(
+    course: Place,
+    journal: Journal,
+    plans: Sequence[Plan],
+    runner: Runner,
+    progress: Progress,
+) -> tuple[list[SubmissionRecord], Books]:
+    """The records that came, all entered, and the books, which say what went wrong there."""
+    names = {plan.lesson.slug: [one.student for one in plan.due] for plan in plans}
+    gone = {slug: _gone(course, journal, slug) for slug in names}
+    runs = {slug: journal.begin(slug, due, gone[slug]) for slug, due in names.items() if due}
+    waiting = {(one.lesson.slug, one.student): one for plan in plans for one in plan.due}
+    done = []
+    with Ahead(_outcomes(runner, list(waiting.values()))) as outcomes:
+        with importing("nbgrader.api"):  # it takes a second, in which the workers start
+            from autograder.grading.sync import Books
+
+        with Books(course) as books:
+            for plan in plans:
+                books.open(plan.lesson, _settled(journal, plan), names[plan.lesson.slug])
+            for outcome in outcomes:
+                submission = waiting.pop((outcome.record.lesson, outcome.record.student))
+                record = _keep(course, journal, submission, outcome, runs[outcome.record.lesson])
+                books.enter(record, submission.lesson)
+                progress.step(plain(record.student))
+                done.append(record)
+        for plan in plans:
+            journal.finish(plan.lesson.slug, gone[plan.lesson.slug])
+        return done, books
+
+
+def _settled(journal: Journal, plan: Plan) -> list[SubmissionRecord]:
+    """Every record of the lesson that holds, also of those whom this run was not asked for."""
+    due, digest = journal.due(plan.lesson.slug), plan.lesson.digest
+    records = journal.records(plan.lesson.slug)
+    return [one for one in records if one.student not in due and one.source_digest == digest]
+
+
+def _gone(course: Place, journal: Journal, slug: str) -> frozenset[str]:
+    """Who was to be graded by a run that never ended, and has no submission any more."""
+    due = journal.due(slug)
+    return due - set(students_with(course, slug)) if due else due
+
+
+def _keep(
+    course: Place, journal: Journal, submission: Submission, outcome: Outcome, run: str
+) -> SubmissionRecord:
+    """Write notebook and record; what fails for this submission alone stops no other."""
+    try:
+        return _written(course, journal, submission, outcome, run)
+    except AutograderError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, NotWritten) else f"{type(error).__name__}: {error}"
+        failed = unrun(
+            _job(submission),
+            Status.INFRASTRUCTURE,
+            f"Its grade could not be kept. {reason}",
+            sandboxed=outcome.record.sandboxed,
+            runner=outcome.record.runner,
+        )
+        record = complete(failed.record, submission)
+        journal.write(record, run)
+        return record
+
+
+def _written(
+    course: Place, journal: Journal, submission: Submission, outcome: Outcome, run: str
+) -> SubmissionRecord:
+    record = complete(outcome.record, submission)
+    write_autograded(course, submission, record, outcome.notebook)
+    journal.write(record, run)
+    return record
+
+
+def _outcomes(runner: Runner, submissions: Sequence[Submission]) -> Iterator[Outcome]:
+    """What cannot be run, what the runner makes of the rest, and what it never answered."""
+    for one in submissions:
+        if one.problem is not None:
+            status, reason = one.problem
+            yield unrun(_job(one), Status(status), reason, sandboxed=True)
+    silent = {(one.lesson.slug, one.student): one for one in submissions if one.problem is None}
+    for outcome in runner.run_many([_job(one) for one in silent.values()]):
+        silent.pop((outcome.record.lesson, outcome.record.student))
+        yield outcome
+    for one in silent.values():
+        reason = "The grading workers stopped without an answer for it; grade it again."
+        yield unrun(_job(one), Status.INFRASTRUCTURE, reason, sandboxed=True)
+
+
+def _job(submission: Submission) -> Job:
+    return Job(
+        student=submission.student,
+        lesson=submission.lesson,
+        notebook=submission.notebook,
+        directory=submission.directory,
+        submission_digest=submission.digest,
+        source_digest=submission.lesson.digest,
+        submitted_at=submission.submitted_at,
+    )
+
+
+def complete(record: SubmissionRecord, submission: Submission) -> SubmissionRecord:
+    """`record` with all exercises of the lesson in their order, and all that intake knows."""
+    lesson = submission.lesson
+    exercises = tuple(
+        _storable(record.exercise(one.name))
+        or ExerciseRecord(
+            one.name, _status_of_absent(record), 0.0, one.points, attempted=False, manual=one.manual
+        )
+        for one in lesson.exercises
+    )
+    score, points = total(exercises)
+    return replace(
+        record,
+        score=score,
+        max=points,
+        exercises=exercises,
+        notes=tuple(map(_storable_text, (*submission.notes, *record.notes))),
+        submission_digest=submission.digest,
+        source_digest=lesson.digest,
+        submitted_at=submission.submitted_at,
+    )
+
+
+def _storable(exercise: ExerciseRecord | None) -> ExerciseRecord | None:
+    """The record with notes that every database takes; some quote what a learner made."""
+    if exercise is None or not exercise.notes:
+        return exercise
+    return replace(exercise, notes=tuple(map(_storable_text, exercise.notes)))
+
+
+def _storable_text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "�")
+
+
+def _status_of_absent(record: SubmissionRecord) -> Status:
+    """A graded record that says nothing of an exercise is the grader's fault."""
+    graded = record.status is Status.GRADED
+    return Status.INFRASTRUCTURE if graded else record.status

@@ -1,0 +1,147 @@
+"""The gradebook as `grade` uses it: it may fail, and then grading goes on without it.
+
+    .autograder/unentered/<lesson>.json    whose grade may not have reached the gradebook
+
+Comparing record and gradebook finds what is missing there, with one exception: a person's points
+for an answer that changed while the gradebook was locked.  So the list is written before a run, and
+taken away when everything of it is entered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from autograder.course_directory import Place
+from autograder.errors import AutograderError
+from autograder.grading.assignment import register
+from autograder.grading.database_address import remember_address
+from autograder.grading.gradebook import GradebookError, GradebookWriter
+from autograder.grading.penalties import Change, PolicyError
+from autograder.grading.standing import agrees
+from autograder.lessons.model import Lesson, lesson_paths
+from autograder.records.journal import write_json
+from autograder.records.model import SubmissionRecord
+from autograder.reporting.wording import named, points
+from autograder.submissions.class_list import ROSTER, RosterError, read_extensions
+
+
+class Books:
+    """Enters records as long as the gradebook takes them.
+
+    The first refusal is kept in `trouble` and nothing more is tried: the journal has everything,
+    and the next run enters what is missing.  `news` says what changed without anything being run.
+    """
+
+    def __init__(self, course: Place) -> None:
+        """Open the gradebook of `course` and enter its roster."""
+        self.trouble: AutograderError | None = None
+        self.news: list[str] = []
+        self._course = course
+        self._writer: GradebookWriter | None = None
+        self._missing: dict[str, set[str]] = {}  # lesson -> whose grade may not be entered
+        self._try(self._begin)
+
+    def __enter__(self) -> Books:
+        """Give the books."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the gradebook, and forget who is entered."""
+        if self._writer is not None:
+            self._writer.close()
+        if self.trouble is None:
+            for lesson, students in self._missing.items():
+                self._note_missing(lesson, students)
+
+    def open(self, lesson: Lesson, settled: Iterable[SubmissionRecord], due: Iterable[str]) -> None:
+        """Make `lesson` ready.
+
+        `settled` records are entered where the gradebook says otherwise, and everybody gets the
+        late penalty that holds now; the old grades of the students who are `due` are marked until
+        the new ones come.
+        """
+        awaited = frozenset(due)
+        listed = unentered(self._course, lesson.slug)
+        self._missing[lesson.slug] = set(listed | awaited)
+        self._note_missing(lesson.slug, self._missing[lesson.slug])
+        self._try(lambda: self._open(lesson, settled, awaited, listed))
+
+    def enter(self, record: SubmissionRecord, lesson: Lesson) -> None:
+        """Enter one record."""
+        self._try(lambda: self._write(record, lesson))
+
+    def _begin(self) -> None:
+        self._writer = GradebookWriter(self._course)
+        remember_address(self._course)
+        roster = self._course.root / ROSTER
+        if roster.is_file():
+            slugs = lesson_paths(self._course.root)
+            self._writer.enrol(roster, read_extensions(roster, slugs))
+
+    def _open(
+        self,
+        lesson: Lesson,
+        settled: Iterable[SubmissionRecord],
+        due: frozenset[str],
+        listed: frozenset[str],
+    ) -> None:
+        register(lesson, self._course)
+        writer = self._use()
+        standings = writer.standings(lesson.slug)
+        late = []
+        for record in settled:
+            agreed = agrees(standings.get(record.student), record, lesson)
+            if not agreed or record.student in listed:
+                self._write(record, lesson)
+                late.append(record.student)
+        if late:
+            self.news.append(f"{lesson.slug}: entered now, as the gradebook had not: {named(late)}")
+        self._tell(lesson.slug, writer.penalise(lesson.slug, leave=due))
+        old = due & standings.keys()
+        if old:
+            writer.mark_stale(lesson.slug, old)
+
+    def _tell(self, lesson: str, changes: Sequence[Change]) -> None:
+        if changes:
+            told = [f"{one.student} {points(one.before)} → {points(one.after)}" for one in changes]
+            self.news.append(
+                f"{lesson}: the due date, an extension or points by hand changed, and with them "
+                f"late penalties; nothing was run again: {named(told)}"
+            )
+
+    def _write(self, record: SubmissionRecord, lesson: Lesson) -> None:
+        self._use().write(record, lesson)
+        self._missing[lesson.slug].discard(record.student)
+
+    def _note_missing(self, lesson: str, students: Iterable[str]) -> None:
+        path = _list_of(self._course, lesson)
+        if names := sorted(students):
+            write_json(path, names)
+        else:
+            path.unlink(missing_ok=True)
+
+    def _use(self) -> GradebookWriter:
+        assert self._writer is not None
+        return self._writer
+
+    def _try(self, action: Callable[[], None]) -> None:
+        if self.trouble is not None:
+            return
+        try:
+            action()
+        except (GradebookError, PolicyError, RosterError) as error:
+            self.trouble = error
+
+
+def unentered(course: Place, lesson: str) -> frozenset[str]:
+    """Whose grade may not have reached the gradebook."""
+    try:
+        return frozenset(map(str, json.loads(_list_of(course, lesson).read_bytes())))
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+
+
+def _list_of(course: Place, lesson: str) -> Path:
+    return course.state / "unentered" / f"{lesson}.json"

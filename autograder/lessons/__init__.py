@@ -1,0 +1,1 @@
+"""A lesson as data: its cells, its rules, and the two editions made from it."""

@@ -1,0 +1,1 @@
+"""New lessons and exercises, their numbers, and a tidy source."""

@@ -1,0 +1,1 @@
+"""The rules that every lesson keeps, each with cause and remedy."""

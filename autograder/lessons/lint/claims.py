@@ -1,0 +1,166 @@
+"""Whether a lesson and its claims fit each other: the file's form, and every id that is named.
+
+Each claim of the file is told once in the lesson: predicted by `predict("id")`, or listed in
+`metadata.course.claims` of the cell that judges it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from autograder.errors import LessonError, did_you_mean
+from autograder.lessons.cells import RawCell, role
+from autograder.lessons.lint.findings import Finding, Slip
+from autograder.lessons.lint.lesson import parsed
+from autograder.lessons.lint.text import unwritten
+from autograder.lessons.model import Lesson, claims_path, lesson_paths
+from course.claims.schema import Claim, Entries, MalformedClaims, parse, refuse_duplicates
+
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_ROW = re.compile(r"^\| (\w+) \| (.*) \|$", re.M)
+
+
+def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
+    """Every rule that the claims of `lesson`, or its words about claims, break."""
+    path = claims_path(course, lesson.slug)
+    try:
+        entries = read_claims(path, lesson.slug) if path else Entries((), ())
+        others = _others(course, lesson)
+        refuse_duplicates([*others.values(), entries])
+    except MalformedClaims as error:
+        return (Finding("course/claims", str(error), "`autograder check` looks again."),)
+    cells = lesson.cells()
+    file = str(path or f"course/claims/{lesson.slug}.toml")
+    known = {claim.id for one in (*others.values(), entries) for claim in one.claims}
+    beliefs = {one.id for file in (*others.values(), entries) for one in file.misconceptions}
+    in_file = [
+        *(slip for claim in entries.claims for slip in _claim(claim, beliefs)),
+        *_misconceptions(entries, lesson),
+        *_untold(entries, cells),
+    ]
+    in_lesson = [*_named(cells, known), *_verdicts(cells, entries.claims)]
+    return (
+        *(Finding(f"{file}, {place}", cause, cure) for place, cause, cure in in_file),
+        *(Finding(f"{lesson.source}, {place}", cause, cure) for place, cause, cure in in_lesson),
+    )
+
+
+def read_claims(path: Path, slug: str) -> Entries:
+    """The claims and misconceptions in a file; raises `MalformedClaims`, or `LessonError`."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), slug)
+    except (OSError, UnicodeDecodeError) as error:
+        raise LessonError(
+            f"cannot be read: {error}", place=str(path), remedy="Check path, rights and encoding."
+        ) from error
+
+
+def told(cells: Iterable[RawCell]) -> Iterator[tuple[RawCell, str]]:
+    """Each cell that predicts or judges a claim, with the claim's id."""
+    for cell in cells:
+        asked = list(_predicted(cell))
+        listed = role(cell).get("claims") or []
+        for id_ in asked + [str(one) for one in listed if one not in asked]:
+            yield cell, id_
+
+
+def _predicted(cell: RawCell) -> Iterator[str]:
+    if cell["cell_type"] == "code" and "predict" in cell["source"]:
+        for node in ast.walk(parsed(cell["source"])):
+            match node:
+                case ast.Call(ast.Name("predict"), [ast.Constant(str(id_))]):
+                    yield id_
+
+
+def _others(course: Path, lesson: Lesson) -> dict[str, Entries]:
+    """The claims files of the course's other lessons."""
+    paths = {slug: claims_path(course, slug) for slug in lesson_paths(course)}
+    return {
+        slug: read_claims(path, slug)
+        for slug, path in paths.items()
+        if path is not None and slug != lesson.slug
+    }
+
+
+def _named(cells: Iterable[RawCell], known: set[str]) -> Iterator[Slip]:
+    for cell, id_ in told(cells):
+        if id_ not in known:
+            cause = f"no claim is called '{id_}'.{did_you_mean(id_, known)}"
+            yield f"cell {cell.get('id')}", cause, "Add it to the lesson's claims file, or correct."
+
+
+def _untold(entries: Entries, cells: Iterable[RawCell]) -> Iterator[Slip]:
+    times = Counter(id_ for _, id_ in told(cells))
+    for claim in entries.claims:
+        place = f"claim {claim.id}"
+        if not times[claim.id]:
+            remedy = (
+                f'Ask predict("{claim.id}") in a cell, or name the id in metadata.course.claims '
+                "of the cell that judges it."
+            )
+            yield place, "the lesson does not tell it", remedy
+        elif times[claim.id] > 1:
+            cause = f"the lesson tells it {times[claim.id]} times"
+            yield place, cause, "Keep one predict() or one metadata.course.claims of it."
+
+
+def _claim(claim: Claim, beliefs: set[str]) -> Iterator[Slip]:
+    place = f"claim {claim.id}"
+    yield from unwritten((place, text) for text in (claim.said, claim.fact, claim.proof))
+    if not _SLUG.fullmatch(claim.id):
+        remedy = "Give it a readable one: lower-case words joined by hyphens."
+        yield place, "its id is no slug", remedy
+    if not claim.said.rstrip('"').endswith((".", "?")):
+        yield place, "what is said is no sentence", "End it with a full stop or question mark."
+    if not claim.fact.rstrip('")').endswith("."):
+        yield place, "its fact is no sentence", "End it with a full stop."
+    for name, text in (("said", claim.said), ("fact", claim.fact)):
+        if text.count("`") % 2:
+            yield place, f"a ` in its {name} has no partner", "Close the code, or take it out."
+    if claim.misconception is not None and claim.misconception not in beliefs:
+        cause = f"no misconception is called '{claim.misconception}'."
+        cause += did_you_mean(claim.misconception, beliefs)
+        yield place, cause, "Add it, or correct the name."
+
+
+def _misconceptions(entries: Entries, lesson: Lesson) -> Iterator[Slip]:
+    tests = "\n".join(one.test_source for one in lesson.exercises)
+    sections = ", ".join(lesson.sections) or "none"
+    for one in entries.misconceptions:
+        place = f"misconception {one.id}"
+        yield from unwritten([(place, one.title), (place, one.why)])
+        if one.section not in lesson.sections:
+            cause = f"no section of the lesson is called '{one.section}'."
+            yield place, cause + did_you_mean(one.section, lesson.sections), f"Name one: {sections}"
+        if not re.search(rf"""["']{re.escape(one.id)}["']""", tests):
+            remedy = f'Write misconception="{one.id}" at the check that fails for it, or remove it.'
+            yield place, "no check reveals it", remedy
+
+
+def _verdicts(cells: Sequence[RawCell], claims: Sequence[Claim]) -> Iterator[Slip]:
+    """Give the slips of a table that sums up the verdicts; a lesson may go without one."""
+    table = next((cell for cell in cells if "| verdict | claims |" in cell["source"]), None)
+    if table is None:
+        return
+    rows = _ROW.findall(table["source"])
+    said = {verdict: len(words.split(" · ")) for verdict, words in rows if verdict != "verdict"}
+    joined = role(table).get("joined") or {}
+    right = Counter(claim.verdict for claim in claims)
+    for verdict in sorted(said | dict(right)):
+        there = said.get(verdict, 0) + _whole(joined, verdict)
+        if there != right[verdict]:
+            yield (
+                f"cell {table.get('id')}",
+                f"{there} claims are judged {verdict}, the claims file has {right[verdict]}",
+                "Bring the table up to date. Where one entry tells several claims, "
+                'metadata.course.joined says how many more: {"true": 1}.',
+            )
+
+
+def _whole(joined: object, verdict: str) -> int:
+    number = joined.get(verdict, 0) if isinstance(joined, Mapping) else 0
+    return number if isinstance(number, int) else 0

@@ -1,0 +1,155 @@
+"""The proofs of a lesson's claims, run when they changed.
+
+What held is remembered by its digest in `.autograder/proved.json`, so that a release that changes
+no claim runs no proof.  `make test` runs all of them every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from autograder.lessons.lint.claims import read_claims
+from autograder.lessons.lint.findings import Finding
+from autograder.lessons.model import Lesson, claims_path
+from autograder.records.journal import write_json
+from course.claims.schema import Claim
+
+LIMIT_S = 120.0
+Verdict = tuple[str, str]  # id of a claim; what is wrong with its proof, empty where it holds
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What became of a lesson's claims: how many there are, how many proofs ran, which failed."""
+
+    claims: int
+    ran: int
+    failed: tuple[Finding, ...]
+
+
+def prove_changed(
+    course: Path,
+    lesson: Lesson,
+    *,
+    limit_s: float = LIMIT_S,
+    expect: Callable[[int], None] = lambda count: None,
+    done: Callable[[str], None] = lambda id_: None,
+) -> Proved:
+    """Run the proofs that changed since they held last; `expect` hears how many.
+
+    `done` hears the id of each when it has run.
+    """
+    path = claims_path(course, lesson.slug)
+    claims = read_claims(path, lesson.slug).claims if path else ()
+    digests = {claim.id: _digest(claim) for claim in claims}
+    memory = course / ".autograder" / "proved.json"
+    known = _remembered(memory)
+    held = set(known.get(lesson.slug, []))
+    due = [claim for claim in claims if digests[claim.id] not in held]
+    failed = []
+    expect(len(due))
+    for id_, wrong in _run(path, [claim.id for claim in due], limit_s) if path and due else ():
+        done(id_)
+        if wrong:
+            failed.append(Finding(f"{path}, claim {id_}", wrong, _REMEDY))
+        else:
+            held.add(digests[id_])
+    if due:
+        known[lesson.slug] = sorted(held & set(digests.values()))
+        write_json(memory, known)
+    return Proved(len(claims), len(due), tuple(failed))
+
+
+_REMEDY = "Mend the proof, its `shows`, or what the claim says; it is Python that runs."
+
+
+def _digest(claim: Claim) -> str:
+    parts = (claim.proof, claim.shows, claim.needs or "", version("torch"))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _remembered(memory: Path) -> dict[str, list[str]]:
+    try:
+        known = json.loads(memory.read_text(encoding="utf-8"))
+        return {str(slug): [str(one) for one in found] for slug, found in known.items()}
+    except (OSError, ValueError, AttributeError, TypeError):  # nothing of value is lost
+        return {}
+
+
+def _run(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
+    """Run proofs in a process of their own; one that dies or hangs costs itself alone."""
+    waiting = list(ids)
+    while waiting:
+        for verdict in _until_it_breaks(path, tuple(waiting), limit_s):
+            waiting.remove(verdict[0])
+            yield verdict
+
+
+def _until_it_breaks(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
+    root = str(Path(__file__).parents[3])
+    paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder.lessons.lint.proof_server", str(path), *ids],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": paths, "MPLBACKEND": "agg"},
+        start_new_session=True,  # so that what a proof starts ends with it
+    )
+    try:
+        for id_ in ids:
+            reply = _line(process, limit_s)
+            if reply is None:
+                how = "it ran past the time limit" if process.poll() is None else _died(process)
+                yield id_, how
+                return
+            yield id_, _wrong(json.loads(reply))
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _line(process: subprocess.Popen[bytes], limit_s: float) -> bytes | None:
+    """The next line of the process, None where it ends or takes too long."""
+    assert process.stdout is not None
+    received, deadline = b"", time.monotonic() + limit_s
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while not received.endswith(b"\n"):
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                return None
+            part = os.read(process.stdout.fileno(), 1)
+            if not part:
+                process.wait()
+                return None
+            received += part
+    return received
+
+
+def _died(process: subprocess.Popen[bytes]) -> str:
+    return f"its process ended with {process.returncode}"
+
+
+def _wrong(reply: dict[str, Any]) -> str:
+    if reply["elsewhere"]:
+        return ""  # it needs another system; that one's tests run it
+    if reply["error"]:
+        return f"its proof raised {reply['error']}"
+    if not reply["holds"]:
+        shown = ", ".join(f"{name} = {value}" for name, value in reply["shown"])
+        return f"its proof does not hold: {reply['shows']}, but {shown or 'nothing was shown'}"
+    return "" if reply["shown"] else f"it shows nothing: {reply['shows']} names no result"

@@ -1,0 +1,224 @@
+"""The two editions of each lesson, built from its source and written to `release/`.
+
+The class edition is what nbgrader's own generate_assignment makes of the source, in a course
+directory that lives only as long as the build; so the gradebook of the real one is not touched.
+The bytes depend on the source alone: building twice changes nothing, and `check_release` names
+every file that is not what the source gives.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.environment import own_programs_first
+from autograder.errors import LessonError, ReleaseError
+from autograder.lessons.autotests import copy_source, with_autotests
+from autograder.lessons.cells import KERNEL, read_notebook
+from autograder.lessons.leaks import leaks
+from autograder.lessons.lint.lesson import lint_lesson
+from autograder.lessons.model import Lesson, all_lessons
+from autograder.lessons.self_study import self_study_edition
+
+RELEASE = "release"
+SELF_STUDY = "self-study"
+# Of a cell's metadata: the course's and nbgrader's own, and whether it is locked or folded.
+_KEPT = frozenset({"cellView", "course", "deletable", "editable", "jupyter", "nbgrader"})
+START_PAGE = "00-start-here.ipynb"  # in source/ and release/, beside the lessons
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A released file that is not what the source gives: `changed`, `missing` or `stray`."""
+
+    path: str
+    kind: str
+
+
+def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
+    """Both editions of `lessons` and the start page: path below `release/` to content."""
+    for lesson in lessons:
+        refuse_unsound(course, lesson)
+    files = class_editions(course, lessons)
+    address = repository(course)
+    for lesson in lessons:
+        notebook = self_study_edition(lesson, repository=address)
+        _add(files, f"{SELF_STUDY}/{lesson.slug}.ipynb", stable_bytes(notebook))
+        for data in lesson.data_files:
+            _add(files, f"{SELF_STUDY}/{_beside(lesson, data)}", data.read_bytes())
+    start_page = course / "source" / START_PAGE
+    if start_page.is_file():
+        files[START_PAGE] = stable_bytes(read_notebook(start_page))
+    return files
+
+
+def write_release(course: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Write `files` below `release/`; the paths that changed."""
+    changed = []
+    for name, content in sorted(files.items()):
+        path = course / RELEASE / name
+        if path.is_file() and path.read_bytes() == content:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        changed.append(f"{RELEASE}/{name}")
+    return changed
+
+
+def check_release(course: Path, files: Mapping[str, bytes]) -> list[Drift]:
+    """What differs between `release/` and `files`; nothing where it is up to date.
+
+    A file that belongs to none of the course's lessons is stray.
+    """
+    drift = []
+    for name, content in sorted(files.items()):
+        path = course / RELEASE / name
+        if not path.is_file():
+            drift.append(Drift(f"{RELEASE}/{name}", "missing"))
+        elif path.read_bytes() != content:
+            drift.append(Drift(f"{RELEASE}/{name}", "changed"))
+    return drift + [Drift(name, "stray") for name in _stray(course, files)]
+
+
+def class_editions(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
+    """The class edition of each lesson: path below `release/` to content.
+
+    Raises `ReleaseError` where nbgrader refuses, or where a line of a solution or of a hidden
+    test would be published.
+    """
+    files: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix="autograder-release-") as name:
+        root = Path(name)
+        for lesson in lessons:
+            copy_source(lesson, root / "source" / lesson.slug)
+            _generate(root, course, lesson)
+            notebook = f"{lesson.slug}/{lesson.slug}.ipynb"
+            files[notebook] = stable_bytes(read_notebook(root / RELEASE / notebook))
+            for data in lesson.data_files:
+                files[f"{lesson.slug}/{_beside(lesson, data)}"] = data.read_bytes()
+            refuse_leaks(with_autotests(lesson), files[notebook])
+    return files
+
+
+def stable_bytes(notebook: Mapping[str, Any]) -> bytes:
+    """The notebook as committed: sorted keys, nothing of a run, one line a line of source."""
+    whole = {**notebook, "metadata": KERNEL, "cells": [*map(_stable_cell, notebook["cells"])]}
+    text = json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False)
+    return text.encode() + b"\n"
+
+
+def refuse_leaks(lesson: Lesson, released: bytes) -> None:
+    """Raise `ReleaseError` where a line of a solution or hidden test stands in `released`."""
+    found = leaks(lesson.cells(), json.loads(released))
+    if found:
+        raise ReleaseError(
+            "the class edition would publish a line of a solution or hidden test:\n  "
+            + "\n  ".join(map(str, found)),
+            place=str(lesson.source),
+            remedy="Keep it inside its region, and out of ids and metadata.",
+        )
+
+
+def refuse_unsound(course: Path, lesson: Lesson) -> None:
+    """Raise `LessonError` with every broken rule where `lesson` keeps not to the form."""
+    from autograder.lessons.lint.claims import lint_claims  # it loads torch
+
+    findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
+    if findings:
+        raise LessonError("\n".join(map(str, findings)))
+
+
+def repository(course: Path) -> str:
+    """The public repository, `owner/name`, that pyproject.toml names; empty where it names none."""
+    path = course / "pyproject.toml"
+    if not path.is_file():
+        return ""
+    settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    return str(settings.get("tool", {}).get("pytorch-measured", {}).get("repository", ""))
+
+
+def _generate(root: Path, course: Path, lesson: Lesson) -> None:
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.converters.base import NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+
+    from autograder.course_directory import place
+
+    own_programs_first()
+    config = copy.deepcopy(place(course).config)
+    config.CourseDirectory.update(
+        root=str(root),
+        db_url=f"sqlite:///{root}/gradebook.db",
+        assignment_id=lesson.slug,
+        release_directory=RELEASE,
+    )
+    log, lines = _collecting_log()
+    coursedir = CourseDirectory(config=config)
+    converter = GenerateAssignment(coursedir=coursedir, config=config, force=True, log=log)
+    try:
+        converter.start()
+    except (NbGraderException, SystemExit) as error:
+        raise ReleaseError(
+            "nbgrader cannot generate the class edition: " + "\n".join(lines).strip(),
+            place=str(lesson.source),
+            remedy="Mend what nbgrader names; `nbgrader generate_assignment` shows the same.",
+        ) from error
+
+
+def _collecting_log() -> tuple[logging.Logger, list[str]]:
+    lines: list[str] = []
+
+    class Collect(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    log = logging.Logger("generate_assignment", level=logging.ERROR)
+    log.addHandler(Collect())
+    return log, lines
+
+
+def _stable_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {key: value for key, value in cell["metadata"].items() if key in _KEPT}
+    source = "".join(cell["source"]).splitlines(keepends=True)
+    stable = dict(cell, source=source, metadata=metadata)
+    if cell["cell_type"] == "code":
+        stable.update(outputs=[], execution_count=None)
+    return stable
+
+
+def _beside(lesson: Lesson, data: Path) -> str:
+    return data.relative_to(lesson.source.parent).as_posix()
+
+
+def _add(files: dict[str, bytes], name: str, content: bytes) -> None:
+    if files.setdefault(name, content) != content:
+        raise ReleaseError(
+            "two lessons bring different files of this name",
+            place=f"{RELEASE}/{name}",
+            remedy="Rename one of them; the self-study edition keeps them in one folder.",
+        )
+
+
+def _stray(course: Path, files: Iterable[str]) -> list[str]:
+    root = course / RELEASE
+    if not root.is_dir():
+        return []
+    lessons = all_lessons(course)
+    expected = set(files) | {f"{SELF_STUDY}/{one.slug}.ipynb" for one in lessons}
+    expected |= {f"{SELF_STUDY}/{_beside(one, data)}" for one in lessons for data in one.data_files}
+    expected |= {f"{one.slug}/{_beside(one, data)}" for one in lessons for data in one.data_files}
+    expected |= {f"{one.slug}/{one.slug}.ipynb" for one in lessons}
+    expected |= {path.name for path in (course / "source").glob(START_PAGE)}
+    found = sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return [
+        f"{RELEASE}/{path.as_posix()}"
+        for path in found
+        if path.as_posix() not in expected and ".ipynb_checkpoints" not in path.parts
+    ]

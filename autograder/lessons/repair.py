@@ -1,0 +1,345 @@
+"""Puts a handed-in notebook back into the form of its lesson, and says what was put right.
+
+Cells of the lesson that a learner may not change come from the source, whatever was handed in;
+answers come from the learner, wherever they stand.  An answer cell is found by its grade id, then
+by its cell id, then by what it defines or where it stands.  Where it is missing its stub takes its
+place, unless another cell of the learner defines what it asks for: nothing may overwrite that.
+Nothing is executed here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from autograder.lessons.cells import RawCell, cells_of, grader, is_answer
+from autograder.lessons.definitions import defined
+from autograder.lessons.extras import Extras
+from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
+
+_CELL_TYPES = ("code", "markdown", "raw")
+_CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+# What a file of small values becomes in memory is many times its size; text with commas is not.
+_MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
+_MOST_SOURCE_CHARS = 8 * 2**20  # of all cells together
+_LOST_WORDS = "*This cell was missing. A person looks for the answer in the rest of the notebook.*"
+_LOST_CODE = "# This cell was missing. What it asks for is looked for in the other cells."
+
+
+class Malformed(Exception):
+    """A file that is no notebook; the message is for the learner."""
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """The cells to run, in order, and what was put right, one sentence each."""
+
+    cells: tuple[RawCell, ...]
+    notes: tuple[str, ...]
+    missing: frozenset[str]  # grade ids of answers that are nowhere
+
+
+def read_submission(raw: bytes) -> dict[str, Any]:
+    """The notebook in these bytes; raises `Malformed` with the cause and what to do."""
+    if not raw.strip():
+        raise Malformed("The file is empty. Hand in the notebook again.")
+    if raw.count(b"[") + raw.count(b"{") > _MOST_BRACKETS or raw.count(b",") > _MOST_COMMAS:
+        raise Malformed("The file has too many values to be a notebook. Clear its outputs.")
+    try:
+        notebook = json.loads(raw.decode("utf-8-sig"))  # Windows programs begin with a mark
+    except UnicodeDecodeError as error:
+        byte = raw[error.start]
+        raise Malformed(
+            f"The file is not UTF-8 text (byte 0x{byte:02x} at position {error.start}). "
+            "Open it in JupyterLab, save it and hand it in again."
+        ) from None
+    except ValueError as error:
+        raise Malformed(f"The file is not JSON: {error}. Save it from JupyterLab again.") from None
+    except RecursionError:
+        raise Malformed("The file is nested too deeply to be a notebook.") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise Malformed("The file is JSON, but no notebook (nbformat 4): it has no list of cells.")
+    chars = sum(_check_cell(number, cell) for number, cell in enumerate(notebook["cells"], 1))
+    if chars > _MOST_SOURCE_CHARS:
+        limit = _MOST_SOURCE_CHARS // 2**20
+        raise Malformed(
+            f"The cells hold {chars / 2**20:.0f} MB of text, more than the {limit} MB that are "
+            "read. Take out what you pasted and hand the notebook in again."
+        )
+    return notebook
+
+
+def _check_cell(number: int, cell: object) -> int:
+    """Refuse what is no cell; the characters of its source."""
+    if not isinstance(cell, dict) or cell.get("cell_type") not in _CELL_TYPES:
+        raise Malformed(f"Cell {number} of the notebook is not a code, markdown or raw cell.")
+    source = cell.get("source", "")
+    lines = source if isinstance(source, list) else [source]
+    if not all(isinstance(line, str) for line in lines):
+        raise Malformed(f"Cell {number} of the notebook has no text as its source.")
+    if not isinstance(cell.get("id", ""), str):
+        del cell["id"]  # it gets a new one
+    return sum(map(len, lines))
+
+
+def repair(source: Iterable[RawCell], submitted: Mapping[str, Any]) -> Repaired:
+    """The submission's cells with all that belongs to the lesson as it stands in `source`."""
+    return _Repair(list(source), cells_of(submitted)).carry_out()
+
+
+def belongs_to_lesson(cell: RawCell) -> bool:
+    """Whether a cell of the source must be in every submission."""
+    about = grader(cell)
+    return bool(about.get("locked") or about.get("grade") or about.get("solution"))
+
+
+class _Repair:
+    """One repair; `_place` maps the number of a source cell to that of its handed-in cell."""
+
+    def __init__(self, source: list[RawCell], handed_in: list[RawCell]) -> None:
+        self._source = [cell for cell in source if belongs_to_lesson(cell)]
+        free = [cell for cell in source if not belongs_to_lesson(cell)]
+        self._free_ids = {cell.get("id") for cell in free}
+        self._free_texts = {_normal(cell["source"]) for cell in free}
+        self._cells = handed_in
+        self._place: dict[int, int] = {}
+        self._taken: set[int] = set()
+        self._elsewhere: set[int] = set()
+        self._notes: list[str] = []
+        self._extras = Extras()
+
+    def carry_out(self) -> Repaired:
+        """Match, say what differs, put together."""
+        by_id = {_grade_id(cell): number for number, cell in enumerate(self._source)}
+        self._match(lambda cell: by_id.get(_grade_id(cell)))
+        cell_ids = {cell["id"]: n for n, cell in enumerate(self._source) if cell.get("id")}
+        self._match(lambda cell: cell_ids.get(cell.get("id")))
+        texts = {_shown(cell): n for n, cell in enumerate(self._source) if not is_answer(cell)}
+        self._match(lambda cell: texts.get(_normal(cell["source"])))
+        self._match_by_position()
+        duplicates = self._duplicates(by_id)
+        missing = self._report_missing()
+        cells = self._in_order(duplicates)
+        notes = (*self._notes, *self._extras.notes())
+        return Repaired(tuple(_with_ids(cells)), notes, frozenset(missing))
+
+    def _match(self, number_of: Any) -> None:
+        for index, cell in enumerate(self._cells):
+            number = number_of(cell)
+            if number is not None and number not in self._place and index not in self._taken:
+                self._place[number] = index
+                self._taken.add(index)
+
+    def _match_by_position(self) -> None:
+        for number, cell in enumerate(self._source):
+            if number in self._place or not is_answer(cell):
+                continue
+            index = self._candidate(number, cell)
+            if index is not None:
+                self._place[number] = index
+                self._taken.add(index)
+
+    def _candidate(self, number: int, wanted: RawCell) -> int | None:
+        """The one cell between its neighbours that can be this answer, None where none can."""
+        before = [i for n, i in self._place.items() if n < number]
+        after = [i for n, i in self._place.items() if n > number]
+        start, stop = max(before, default=-1) + 1, min(after, default=len(self._cells))
+        free = [i for i in range(start, stop) if self._is_candidate(i)]
+        names = defined(wanted["source"])
+        for index in free:
+            if names & defined(self._cells[index]["source"]):
+                return index
+        typed = [i for i in free if self._cells[i]["cell_type"] == wanted["cell_type"]]
+        return typed[0] if len(typed) == 1 else None
+
+    def _is_candidate(self, index: int) -> bool:
+        cell = self._cells[index]
+        if index in self._taken or cell.get("id") in self._free_ids:
+            return False
+        return _normal(cell["source"]) not in self._free_texts
+
+    def _duplicates(self, by_id: Mapping[str, int]) -> set[int]:
+        """Copies of cells that may not be changed; they are left out."""
+        copies = set()
+        for index, cell in enumerate(self._cells):
+            number = by_id.get(_grade_id(cell))
+            if index in self._taken or number is None:
+                continue
+            name = _grade_id(cell)
+            if is_answer(self._source[number]):
+                self._notes.append(f"`{name}` stands there more than once; all of it was run.")
+            else:
+                copies.add(index)
+                self._notes.append(f"`{name}` stood there more than once; the copy was left out.")
+        return copies
+
+    def _report_missing(self) -> list[str]:
+        nowhere = []
+        for number, cell in enumerate(self._source):
+            name = _grade_id(cell)
+            if number in self._place:
+                continue
+            if not is_answer(cell):
+                self._notes.append(f"`{name}` was missing and was put back.")
+            elif self._is_defined_elsewhere(cell):
+                self._elsewhere.add(number)
+                self._notes.append(f"`{name}` is missing; what your other cells define counts.")
+            elif grader(cell).get("grade"):
+                self._notes.append(f"`{name}` is missing; a person looks for the answer.")
+            else:
+                nowhere.append(name)
+                self._notes.append(f"The answer cell `{name}` is missing; it counts as untouched.")
+        return nowhere
+
+    def _is_defined_elsewhere(self, model: RawCell) -> bool:
+        """Whether a cell of the learner binds a name that the stub would bind again."""
+        names = defined(_stub(model)) or defined(model["source"])
+        if model["cell_type"] != "code" or not names:
+            return False
+        lessons = {i for n, i in self._place.items() if not is_answer(self._source[n])}
+        own = (cell for i, cell in enumerate(self._cells) if i not in lessons)
+        return any(
+            cell["cell_type"] == "code"
+            and _normal(cell["source"]) not in self._free_texts
+            and names & defined(cell["source"])
+            for cell in own
+        )
+
+    def _in_order(self, left_out: set[int]) -> list[RawCell]:
+        numbers = {index: number for number, index in self._place.items()}
+        found = [numbers[index] for index in sorted(numbers)]
+        if found == sorted(found) and len(found) == len(self._source):
+            order = [i for i in range(len(self._cells)) if i not in left_out]
+            return [self._cell(index, numbers.get(index)) for index in order]
+        self._note_moves(found)
+        first, groups = self._groups(numbers, left_out)
+        cells = [self._cell(index, None) for index in first]
+        for number in range(len(self._source)):
+            cells.append(self._cell(self._place.get(number), number))
+            cells += [self._cell(index, None) for index in groups.get(number, [])]
+        return cells
+
+    def _groups(
+        self, numbers: Mapping[int, int], left_out: set[int]
+    ) -> tuple[list[int], dict[int, list[int]]]:
+        """The learner's own cells: those before the first cell of the lesson, and after each."""
+        first: list[int] = []
+        groups: dict[int, list[int]] = {}
+        current = first
+        for index in range(len(self._cells)):
+            if index in numbers:
+                current = groups.setdefault(numbers[index], [])
+            elif index not in left_out:
+                current.append(index)
+        return first, groups
+
+    def _note_moves(self, found: list[int]) -> None:
+        if found != sorted(found):
+            moved = [n for n, after in itertools.pairwise(found) if n > after]
+            names = ", ".join(f"`{_grade_id(self._source[number])}`" for number in moved)
+            self._notes.append(f"Cells were moved (near {names}); they ran in the lesson's order.")
+
+    def _cell(self, index: int | None, number: int | None) -> RawCell:
+        """The cell to run: the lesson's, the learner's answer in it, or the learner's own."""
+        if number is None:
+            assert index is not None
+            return _own_cell(self._cells[index], self._notes, self._extras)
+        model = self._source[number]
+        if index is None:
+            return _fresh(model, self._put_back(model, number))
+        cell = self._cells[index]
+        self._note_changes(model, cell)
+        text = cell["source"] if is_answer(model) else model["source"]
+        return _fresh(model, text)
+
+    def _put_back(self, model: RawCell, number: int) -> str:
+        """The text of a cell that was not handed in.
+
+        What a person grades never looks like an untouched stub: nbgrader asks the person too.
+        """
+        if not is_answer(model):
+            return str(model["source"])
+        if number in self._elsewhere:
+            return _LOST_CODE
+        if not grader(model).get("grade"):
+            return _stub(model)
+        told = _LOST_CODE if model["cell_type"] == "code" else _LOST_WORDS
+        return f"{told}\n\n{_stub(model)}"
+
+    def _note_changes(self, model: RawCell, cell: RawCell) -> None:
+        name = _grade_id(model)
+        if _grade_id(cell) != name:
+            self._notes.append(f"`{name}` had lost its grade id; it was recognised and restored.")
+        if cell["cell_type"] != model["cell_type"]:
+            was, now = cell["cell_type"], model["cell_type"]
+            self._notes.append(f"`{name}` had become a {was} cell; it was run as a {now} cell.")
+        elif not is_answer(model) and _normal(cell["source"]) not in _forms(model):
+            self._notes.append(f"`{name}` was changed; the lesson's own cell was used.")
+
+
+def _fresh(model: RawCell, text: str) -> RawCell:
+    """The lesson's cell with this text in it and no outputs."""
+    cell = {key: value for key, value in model.items() if key in ("id", "cell_type", "metadata")}
+    return {**cell, "source": text}
+
+
+def _own_cell(cell: RawCell, notes: list[str], extras: Extras) -> RawCell:
+    """A learner's own cell; nothing in it counts for the grade."""
+    metadata = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
+    about = grader(cell)
+    if about.get("grade"):
+        notes.append(f"`{_grade_id(cell)}` is marked as graded, but the lesson has no such cell.")
+    kept: RawCell = {k: cell[k] for k in ("id", "cell_type", "source") if k in cell}
+    if cell["cell_type"] == "markdown" and isinstance(cell.get("attachments"), dict):
+        kept["attachments"] = extras.kept(cell["attachments"])
+    return {**kept, "metadata": extras.kept(metadata)}
+
+
+def _with_ids(cells: Iterable[RawCell]) -> list[RawCell]:
+    """The cells, each with a valid id that no other has."""
+    seen: set[str] = set()
+    found = []
+    for number, cell in enumerate(cells):
+        id_ = cell.get("id")
+        if not isinstance(id_, str) or not _CELL_ID.fullmatch(id_) or id_ in seen:
+            id_ = f"cell-{number}"
+        while id_ in seen:
+            id_ += "-"
+        seen.add(id_)
+        found.append({**cell, "id": id_})
+    return found
+
+
+def _stub(model: RawCell) -> str:
+    return stubbed(model["source"], words=model["cell_type"] != "code")
+
+
+def _grade_id(cell: RawCell) -> str:
+    name = grader(cell).get("grade_id", "")
+    return name[:200] if isinstance(name, str) else ""
+
+
+def _normal(source: str) -> str:
+    return "\n".join(line.rstrip() for line in source.strip().split("\n"))
+
+
+def _shown(cell: RawCell) -> str:
+    return _without_hidden_part(cell["source"])
+
+
+@lru_cache(maxsize=1_000)
+def _without_hidden_part(source: str) -> str:
+    """The cell as the class edition shows it."""
+    try:
+        return _normal("\n".join(split_regions(source, HIDDEN)[0]))
+    except RegionError:
+        return _normal(source)
+
+
+def _forms(cell: RawCell) -> set[str]:
+    return {_shown(cell), _normal(cell["source"])}

@@ -1,0 +1,152 @@
+"""The self-study edition: the lesson for somebody who learns alone, on Colab or anywhere.
+
+All tests are there, folded and with nothing hidden; hints and solutions are folded; a set-up cell
+brings the `course` package where it is not installed; a last cell shows the score and keeps it.
+"""
+
+from __future__ import annotations
+
+import ast
+from importlib.resources import files
+from typing import Any
+
+from autograder.lessons.cells import RawCell, grader, is_answer, is_test, read_notebook
+from autograder.lessons.lint.lesson import SETUP, parsed
+from autograder.lessons.model import Exercise, Lesson
+from autograder.lessons.regions import SOLUTION, split_regions, without_markers
+
+BADGE_ID, INSTALL_ID = "colab-badge", "colab-setup"
+KEEP_ID, PROGRESS_ID = "keep-your-progress", "your-progress"
+
+_DEVICE = "\nfrom course.gpu.where import device_in_words\n\nprint(device_in_words())"
+_ANSWER_HERE = "*Your answer: double-click here and write.*"
+_KEEP = """\
+## Your score, and how to keep it
+
+The last cell adds up the best result of each exercise. Run it as often as you like.
+
+- To **keep** your progress, choose `save` for `action` (in JupyterLab: write it in the place of
+  `show`) and run the cell. It writes your results, and the cells that reached them, to
+  `pytorch-measured-progress.json`. On Colab it downloads that file, because a Colab runtime forgets
+  everything when it ends.
+- To **bring it back**, choose `load`. On Colab you are asked for the file; elsewhere put it beside
+  this notebook. The better result of each exercise counts, and your saved answers are shown: none
+  of them is run, and no cell is overwritten.
+
+One file serves all lessons. Answers in words stay in the notebook: save that, too."""
+_PROGRESS = """\
+#@title Your score and your progress {{ display-mode: "form" }}
+action = "show"  #@param ["show", "save", "load"]
+from course.progress.summary import lesson_progress
+
+lesson_progress(
+    "{slug}",
+    {points},{by_hand}
+    action=action,
+)"""
+
+
+def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any]:
+    """The self-study notebook of `lesson`; the Colab badge only where `repository` is set."""
+    notebook = read_notebook(lesson.source)
+    cells: list[RawCell] = []
+    if repository:
+        cells.append(_text(BADGE_ID, _badge(lesson, repository)))
+    for cell in lesson.cells():
+        if cell.get("id") == SETUP:
+            cells.append(_code(INSTALL_ID, _install(lesson, repository), folded=True))
+        cells += _cells_for(cell, lesson)
+    cells += [_text(KEEP_ID, _KEEP), _code(PROGRESS_ID, _progress(lesson))]
+    return {**notebook, "cells": cells}
+
+
+def _cells_for(cell: RawCell, lesson: Lesson) -> list[RawCell]:
+    by_id = {one.answer_id: one for one in lesson.exercises}
+    tests = {one.test_id: one for one in lesson.exercises}
+    plain = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
+    id_ = str(grader(cell).get("grade_id", ""))
+    if is_answer(cell) and id_ in by_id:
+        one = by_id[id_]
+        answer = dict(cell, source=_ANSWER_HERE if one.words else one.stub, metadata=plain)
+        return [answer, _text(f"{one.name}-solution", _solution(one))] if one.manual else [answer]
+    if is_test(cell) and id_ in tests:
+        one = tests[id_]
+        test = _code(id_, _test(one), folded=True, metadata=plain)
+        return [test, _text(f"{one.name}-solution", _solution(one))]
+    return [dict(cell, metadata=plain)]
+
+
+def _install(lesson: Lesson, repository: str) -> str:
+    """The set-up cell; where the lesson uses `course.gpu`, it ends by naming the device."""
+    template = files("autograder").joinpath("templates", "colab_setup.txt").read_text("utf-8")
+    code = [cell["source"] for cell in lesson.cells() if cell["cell_type"] == "code"]
+    device = _DEVICE if any(map(_uses_the_gpu, code)) else ""
+    return template.rstrip().replace("OWNER/NAME", repository) + device
+
+
+def _uses_the_gpu(source: str) -> bool:
+    nodes = ast.walk(parsed(source))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {getattr(node, "module", None) or "" for node in imports}
+    names = {f"{getattr(node, 'module', '')}.{one.name}" for node in imports for one in node.names}
+    return any(name.lstrip(".").startswith("course.gpu") for name in modules | names)
+
+
+def _test(one: Exercise) -> str:
+    """Return the whole test under a title, which is what Colab shows of it."""
+    title = f'#@title Tests: {one.name} {{ display-mode: "form" }}'
+    return f"{title}\n{without_markers(one.test_source).rstrip()}"
+
+
+def _solution(one: Exercise) -> str:
+    outside, inside = split_regions(one.answer_source, SOLUTION)
+    if one.words:
+        summary = f"A model answer to {one.name}, and what it is worth"
+        return _folded(summary, "\n".join(inside).strip())
+    whole = any(line.strip() for line in outside)
+    code = without_markers(one.answer_source) if whole else "\n".join(inside)
+    return _folded(f"A solution of {one.name}", f"```python\n{code}\n```")
+
+
+def _folded(summary: str, body: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _progress(lesson: Lesson) -> str:
+    tested = _table({one.name: one.points for one in lesson.exercises if not one.manual})
+    words = {one.name: one.points for one in lesson.exercises if one.manual}
+    by_hand = f"\n    by_hand={_table(words)}," if words else ""
+    return _PROGRESS.format(slug=lesson.slug, points=tested, by_hand=by_hand)
+
+
+def _table(points: dict[str, float]) -> str:
+    rows = "".join(f'\n        "{name}": {value:g},' for name, value in points.items())
+    return f"{{{rows}\n    }}"
+
+
+def _badge(lesson: Lesson, repository: str) -> str:
+    colab = "https://colab.research.google.com"
+    notebook = f"{repository}/blob/main/release/self-study/{lesson.slug}.ipynb"
+    picture = f"![Open {lesson.slug} in Colab]({colab}/assets/colab-badge.svg)"
+    return f"[{picture}]({colab}/github/{notebook})"
+
+
+def _text(id_: str, source: str) -> RawCell:
+    return {"cell_type": "markdown", "id": id_, "metadata": {}, "source": source}
+
+
+def _code(
+    id_: str, source: str, *, folded: bool = False, metadata: dict[str, Any] | None = None
+) -> RawCell:
+    # Colab shows the form of its #@title line; JupyterLab would hide what can be chosen in it.
+    about = dict(metadata or {}) | {"cellView": "form"}
+    if folded:
+        about["jupyter"] = {"source_hidden": True}
+    return {
+        "cell_type": "code",
+        "id": id_,
+        "metadata": about,
+        "source": source,
+        "execution_count": None,
+        "outputs": [],
+    }

@@ -1,0 +1,1 @@
+"""What grading found: the records, their journal, and what every runner offers."""

@@ -1,0 +1,207 @@
+"""The journal: one JSON record a submission, the memory of grading.
+
+    .autograder/journal/<lesson>/<student>.json    the record, and the run that wrote it; where the
+                                                   name would be too long, its start and a digest
+    .autograder/journal/<lesson>/.pending.json     what the last run set out to grade
+
+A record is written to a temporary file, synced, and renamed, so that a reader finds the old one or
+the new one and never half of one.  The gradebook, the feedback and the report are made from the
+journal and can be made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import AutograderError
+from autograder.records.model import RecordError, SubmissionRecord
+
+FORMAT = 1
+_PENDING = ".pending.json"
+_NAME_NBYTES, _KEPT_CHARS = 255, 40  # of a file's name; four bytes a character at most
+
+
+class JournalError(AutograderError):
+    """The journal cannot be written or read."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record and the run of `grade` that wrote it."""
+
+    record: SubmissionRecord
+    run: str
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The students a run set out to grade; those without an entry of this run are still due."""
+
+    run: str
+    students: frozenset[str] = frozenset()
+
+
+class Journal:
+    """The records of one course directory."""
+
+    def __init__(self, state: Path) -> None:
+        """Keep the journal below `state`, a directory that need not exist yet."""
+        self.root = state / "journal"
+
+    def read(self, lesson: str, student: str) -> Entry | None:
+        """What is known of a submission; None where nothing, or nothing readable, is."""
+        return _read(self._path(lesson, student))
+
+    def write(self, record: SubmissionRecord, run: str) -> None:
+        """Keep `record`; raises `JournalError` where the disk refuses."""
+        data = {"format": FORMAT, "run": run, "record": record.to_json()}
+        write_json(self._path(record.lesson, record.student), data)
+
+    def records(self, lesson: str) -> tuple[SubmissionRecord, ...]:
+        """All readable records of `lesson`, by student."""
+        paths = (self.root / lesson).glob("*.json")
+        entries = (_read(path) for path in paths if not path.name.startswith("."))
+        found = (entry.record for entry in entries if entry is not None)
+        return tuple(sorted(found, key=lambda record: record.student))
+
+    def lessons(self) -> tuple[str, ...]:
+        """The lessons of which anything was graded."""
+        return tuple(sorted(path.name for path in self.root.glob("*") if path.is_dir()))
+
+    def pending(self, lesson: str) -> Pending | None:
+        """What the last run set out to do; None where it finished or there was none."""
+        try:
+            data = json.loads((self.root / lesson / _PENDING).read_bytes())
+            return Pending(str(data["run"]), frozenset(map(str, data["students"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def due(self, lesson: str) -> frozenset[str]:
+        """The students whose grading was begun and never finished."""
+        pending = self.pending(lesson)
+        if pending is None:
+            return frozenset()
+        return frozenset(n for n in pending.students if self._run_of(lesson, n) != pending.run)
+
+    def begin(self, lesson: str, students: Iterable[str], gone: Iterable[str] = frozenset()) -> str:
+        """Set out to grade `students`, on top of what is still due; returns the run's name.
+
+        What is `gone` from the course can be graded by nobody and is due no longer.
+        """
+        run = uuid.uuid4().hex
+        wanted = sorted({*students, *self.due(lesson)} - set(gone))
+        write_json(self.root / lesson / _PENDING, {"run": run, "students": wanted})
+        return run
+
+    def finish(self, lesson: str, gone: Iterable[str] = frozenset()) -> None:
+        """Forget the plan of `begin` once nothing of it is due but what is `gone`."""
+        if not self.due(lesson) - set(gone):
+            (self.root / lesson / _PENDING).unlink(missing_ok=True)
+
+    def _run_of(self, lesson: str, student: str) -> str | None:
+        """The run that wrote an entry, without reading the record itself."""
+        try:
+            return str(json.loads(self._path(lesson, student).read_bytes())["run"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def _path(self, lesson: str, student: str) -> Path:
+        name = f"{student}.json"
+        if len(name.encode("utf-8", "backslashreplace")) > _NAME_NBYTES:
+            digest = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()
+            name = f"{student[:_KEPT_CHARS]}~{digest}.json"
+        return self.root / lesson / name
+
+
+def _read(path: Path) -> Entry | None:
+    try:
+        return _entry(path.read_bytes())
+    except (OSError, RecordError):
+        return None  # as good as never graded: the next run grades it again
+
+
+def _entry(raw: bytes) -> Entry:
+    try:
+        data: Any = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"the journal entry is not JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise RecordError("the journal entry is of another format")
+    return Entry(SubmissionRecord.from_json(data.get("record")), str(data.get("run", "")))
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write `data` to `path` as JSON, completely or not at all."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write `content` to `path`, completely or not at all; raises `JournalError` naming why."""
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        _replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        raise JournalError(
+            f"cannot be written: {error.strerror}",
+            place=str(path),
+            remedy="Make room or give the permission, then run the same command again: "
+            "it continues where it stopped.",
+        ) from error
+
+
+def _replace(temporary: str, path: Path) -> None:
+    """Rename; a folder in the place of the file is set aside, with all that it holds."""
+    try:
+        os.replace(temporary, path)
+    except IsADirectoryError:
+        path.rename(path.with_name(f".aside-{uuid.uuid4().hex}"))
+        os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def only_grader(state: Path) -> Iterator[None]:
+    """Hold the course directory for one run of `grade`; a second one is refused."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has no flock; there the instructor has to see to it
+        yield
+        return
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        lock = (state / "lock").open("w")
+    except OSError as error:
+        raise JournalError(
+            f"cannot be written: {error.strerror}",
+            place=str(state),
+            remedy="Give the permission to write there, then run the command again.",
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise JournalError(
+                "another `autograder grade` is at work on this course",
+                place=str(state.parent),
+                remedy="Wait until it has finished; two would write to one gradebook.",
+            ) from error
+        yield

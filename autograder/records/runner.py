@@ -1,0 +1,117 @@
+"""The seam between grading's bookkeeping and whatever executes a submission.
+
+A runner takes jobs and gives outcomes back, one each, in any order, and never raises for anything
+that a submission contains: a broken notebook is an outcome too.  `autograder.engine` is the fast
+and isolated one; `autograder.runners.nbgrader` drives stock nbgrader where there is no Linux.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+    from autograder.lessons.model import Lesson
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to be graded.
+
+    `notebook` is the learner's file, `directory` the folder that it was handed in with (its other
+    files are the submission's data files).  Both may be anything: the runner has to cope.
+    The digests and `submitted_at` are copied into the record unchanged.
+    """
+
+    student: str
+    lesson: Lesson
+    notebook: Path
+    directory: Path
+    submission_digest: str = ""
+    source_digest: str = ""
+    submitted_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job.
+
+    `notebook` is the repaired and executed notebook with its outputs and check tables, hidden
+    tests included (it is the instructor's copy); None where nothing could be read or run.
+    """
+
+    record: SubmissionRecord
+    notebook: NotebookNode | None = None
+
+
+def record_of(
+    job: Job,
+    status: Status,
+    exercises: tuple[ExerciseRecord, ...],
+    seconds: float,
+    *,
+    sandboxed: bool,
+    notes: tuple[str, ...] = (),
+    runner: Literal["engine", "stock"] = "engine",
+) -> SubmissionRecord:
+    """The record of `job` with these exercises, and with what the job itself tells."""
+    score, points = total(exercises)
+    return SubmissionRecord(
+        student=job.student,
+        lesson=job.lesson.slug,
+        status=status,
+        score=score,
+        max=points,
+        seconds=seconds,
+        exercises=exercises,
+        runner=runner,
+        sandboxed=sandboxed,
+        notes=notes,
+        submission_digest=job.submission_digest,
+        source_digest=job.source_digest,
+        submitted_at=job.submitted_at,
+    )
+
+
+def unrun(
+    job: Job,
+    status: Status,
+    *reasons: str,
+    seconds: float = 0.0,
+    sandboxed: bool,
+    runner: Literal["engine", "stock"] = "engine",
+) -> Outcome:
+    """The outcome of a job that could not be executed, and why: no points in any exercise."""
+    exercises = tuple(
+        ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
+        for one in job.lesson.exercises
+    )
+    return Outcome(
+        record_of(
+            job, status, exercises, seconds, sandboxed=sandboxed, notes=reasons, runner=runner
+        )
+    )
+
+
+def without_notebook(outcome: Outcome, reason: str) -> Outcome:
+    """The outcome with its record alone, which says why there is no executed notebook."""
+    note = f"The executed notebook could not be kept ({reason})."
+    return Outcome(replace(outcome.record, notes=(*outcome.record.notes, note)))
+
+
+class Runner(Protocol):
+    """Executes submissions."""
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds, processes above all."""
+        ...

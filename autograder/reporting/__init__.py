@@ -1,0 +1,1 @@
+"""What people read: feedback for a learner, a report for a class, exports."""

@@ -1,0 +1,180 @@
+"""A class and its grades in one lesson: who is in it, what is recorded, what counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autograder.course_directory import Place
+from autograder.grading.gradebook import NEEDS_PERSON, GradebookReader, Standing
+from autograder.grading.standing import agrees, record_from
+from autograder.lessons.model import TEST_PREFIX, Lesson
+from autograder.records.journal import Journal
+from autograder.records.model import Status, SubmissionRecord, total
+from autograder.reporting.wording import TO_INSTRUCTOR, counts, is_unread, named
+from autograder.submissions.discovery import find_submissions
+
+NOT_HANDED_IN = "not handed in"
+WAITING = "handed in, not yet graded"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One learner in one lesson; `record` is None where nothing is graded.
+
+    `waits` then tells a submission from none.  `newer`: another submission lies there now;
+    `unfinished`: a regrade was begun and not ended; `unentered`: the gradebook says otherwise than
+    the record, or has a late penalty of before.  `explained` is false where the gradebook alone
+    knows the points: another grader gave them, or the journal lost its entry.
+    """
+
+    student: str
+    first_name: str
+    last_name: str
+    record: SubmissionRecord | None
+    standing: Standing | None
+    newer: bool = False
+    unfinished: bool = False
+    unentered: bool = False
+    waits: bool = False
+    explained: bool = True
+
+    @property
+    def stale(self) -> bool:
+        """Whether the next `grade` has something to do here, so that these points may change."""
+        return self.newer or self.unfinished or self.unentered
+
+    @property
+    def name(self) -> str:
+        """First and last name, the student's id where neither is known."""
+        return " ".join(filter(None, [self.first_name, self.last_name])) or self.student
+
+    @property
+    def status(self) -> str:
+        """The status of the submission, "stale", or what became of it before it is graded."""
+        if self.record is None:
+            return WAITING if self.waits else NOT_HANDED_IN
+        return "stale" if self.stale else str(self.record.status)
+
+    @property
+    def score(self) -> float | None:
+        """The points that count, manual ones and penalties included; None where none do."""
+        by_hand = self.standing is not None and bool(self.standing.manual)
+        if self.record is None or not (counts(self.record) or by_hand):
+            return None
+        return self.standing.score if self.standing is not None else self.record.score
+
+    def points_of(self, exercise: str, test_id: str) -> float | None:
+        """The points of one exercise that count; None where nothing was judged."""
+        if self.standing is not None and test_id in self.standing.manual:
+            return self.standing.points[test_id]
+        mine = self.record.exercise(exercise) if self.record is not None else None
+        if mine is None or not counts(mine) or (mine.manual and mine.attempted):
+            return None
+        return mine.score
+
+    @property
+    def counted(self) -> SubmissionRecord | None:
+        """The record with a person's points in place of the machine's; those for words stay 0."""
+        standing, record = self.standing, self.record
+        if record is None or standing is None or not standing.manual:
+            return record
+        by_hand = {id_.removeprefix(TEST_PREFIX): standing.points[id_] for id_ in standing.manual}
+        exercises = tuple(
+            one if one.manual else replace(one, score=by_hand.get(one.id, one.score))
+            for one in record.exercises
+        )
+        return replace(record, exercises=exercises, score=total(exercises)[0])
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The questions in words whose answers nobody has read; any class has many of them.
+
+        One with points from before a regrade is not among them: it is to be looked at again.
+        """
+        if self.record is None or self.standing is None:
+            return ()
+        asked = [one.id for one in self.record.exercises if is_unread(one)]
+        open_ = self.standing.waiting - self.standing.manual
+        return tuple(id_ for id_ in asked if id_ in open_)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why a person should look at this submission; empty where nobody needs to.
+
+        Answers to be read are no reason: they are `unread`.
+        """
+        if self.record is None:
+            return ("It is not graded yet: run `grade`.",) if self.waits else ()
+        found = [TO_INSTRUCTOR[self.record.status]] if self.record.status != Status.GRADED else []
+        if self.newer or self.unfinished:
+            found.append("A newer submission or an unfinished regrade waits: run `grade` again.")
+        elif self.unentered:
+            found.append("The gradebook does not hold this grade as it is: run `grade` again.")
+        if self.standing is not None and self.record.status not in NEEDS_PERSON:
+            waiting = sorted(self.standing.waiting - set(self.unread))
+            found += [f"Waits for points by hand: {', '.join(waiting)}."] if waiting else []
+        return (*found, *self.record.notes) if found else ()
+
+
+def roll(course: Place, lesson: Lesson) -> tuple[Row, ...]:
+    """Everyone known to the gradebook or the journal, or who handed in, by last name and id."""
+    journal = Journal(course.state)
+    records = {one.student: one for one in journal.records(lesson.slug)}
+    due = journal.due(lesson.slug)
+    current = {one.student: one.digest for one in find_submissions(course, (lesson,))}
+    with GradebookReader(course) as gradebook:
+        names, standings = gradebook.names(), gradebook.standings(lesson.slug)
+    rows = []
+    for student in sorted(names.keys() | records.keys() | current.keys()):
+        first, last = names.get(student, ("", ""))
+        record, standing = records.get(student), standings.get(student)
+        if record is None:
+            row = _without_record(student, first, last, standing, lesson, student in current)
+        else:
+            row = Row(
+                *(student, first, last, record, standing),
+                newer=current.get(student, record.submission_digest) != record.submission_digest,
+                unfinished=student in due,
+                unentered=not (agrees(standing, record, lesson) and _penalty_holds(standing)),
+            )
+        rows.append(row)
+    return tuple(sorted(rows, key=lambda row: (row.last_name, row.student)))
+
+
+def cautions(lesson: Lesson, rows: Sequence[Row]) -> list[str]:
+    """What whoever uses the points of `rows` has to know, a line each."""
+    alone = [row.student for row in rows if not row.explained]
+    behind = [row.student for row in rows if row.unentered]
+    found = []
+    if alone:
+        found.append(
+            f"{lesson.slug}: points from the gradebook alone, checks and misconceptions are not "
+            f"on record: {named(alone)}"
+        )
+    if behind:
+        found.append(
+            f"{lesson.slug}: the gradebook does not hold these grades or their late penalties as "
+            f"they are; run `autograder grade {lesson.slug}`: {named(behind)}"
+        )
+    return found
+
+
+def _without_record(
+    student: str,
+    first: str,
+    last: str,
+    standing: Standing | None,
+    lesson: Lesson,
+    handed_in: bool,
+) -> Row:
+    """The row of somebody of whom the journal knows nothing."""
+    if standing is None or not standing.is_graded:
+        waits = handed_in or standing is not None
+        return Row(student, first, last, None, standing, waits=waits)
+    record, behind = record_from(standing, lesson), not _penalty_holds(standing)
+    return Row(student, first, last, record, standing, unentered=behind, explained=False)
+
+
+def _penalty_holds(standing: Standing | None) -> bool:
+    return standing is None or standing.penalty_holds

@@ -1,0 +1,100 @@
+"""`autograder export`: the grades of a class as CSV, one column an exercise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.course_directory import place
+from autograder.lessons.model import Exercise, Lesson
+from autograder.records.journal import write_bytes
+from autograder.records.model import NOT_ATTEMPTED, Status
+from autograder.reporting.class_results import Row, cautions, roll
+from autograder.reporting.wording import points
+
+_ABOUT = ("student", "last_name", "first_name", "lesson", "status", "score", "max")
+_AFTER = ("late_penalty", "hours_late", "submitted_at")
+
+
+def run(
+    course: Path, lessons: tuple[Lesson, ...], *, out: Path | None = None, db: str | None = None
+) -> int:
+    """Write a CSV file a lesson below report/, or to `out`; `-` prints."""
+    where = place(course, db=db)
+    rolls = [(lesson, roll(where, lesson)) for lesson in lessons]
+    tables = [grades_csv(lesson, rows) for lesson, rows in rolls]
+    if str(out) == "-":
+        sys.stdout.write("\n".join(tables))
+    elif out is not None:
+        _write(out, "\n".join(tables))
+    else:
+        for lesson, table in zip(lessons, tables, strict=True):
+            _write(where.report / f"{lesson.slug}.csv", table)
+    for lesson, rows in rolls:
+        for line in cautions(lesson, rows):
+            print(line, file=sys.stderr)
+    return 0
+
+
+def grades_csv(lesson: Lesson, rows: Iterable[Row]) -> str:
+    """The CSV of one lesson.
+
+    An exercise's cell holds its points where they are a judgement, else the reason in words; so
+    does `status` for the submission, and then `score` is empty.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*_ABOUT, *(one.name for one in lesson.exercises), *_AFTER])
+    for row in rows:
+        cells = [_of_exercise(row, one) for one in lesson.exercises]
+        writer.writerow(map(inert, [*_about(row, lesson), *cells, *_after(row)]))
+    return buffer.getvalue()
+
+
+def inert(cell: str) -> str:
+    """`cell` so that a spreadsheet never takes it for a formula.
+
+    >>> inert("=1+1"), inert("-"), inert("2.5")
+    ("'=1+1", '-', '2.5')
+    """
+    return f"'{cell}" if cell[:1] in ("=", "+", "@", "\t", "\r") or _is_formula(cell) else cell
+
+
+def _is_formula(cell: str) -> bool:
+    return cell[:1] == "-" and len(cell) > 1
+
+
+def _about(row: Row, lesson: Lesson) -> list[str]:
+    most = points(row.record.max if row.record else lesson.points)
+    score = "" if row.score is None else points(row.score)
+    about = (row.student, row.last_name, row.first_name, lesson.slug, row.status)
+    return [*about, score, most]
+
+
+def _of_exercise(row: Row, exercise: Exercise) -> str:
+    got = row.points_of(exercise.name, exercise.test_id)
+    mine = row.record.exercise(exercise.name) if row.record else None
+    if mine is None or (got is not None and mine.attempted):
+        return "" if got is None else points(got)
+    if mine.status is not Status.GRADED:
+        return str(mine.status)
+    return NOT_ATTEMPTED if not mine.attempted else "waits for a person"
+
+
+def _after(row: Row) -> list[str]:
+    if row.standing is None:
+        return ["", "", (row.record.submitted_at or "") if row.record else ""]
+    hours = row.standing.seconds_late / 3600
+    return [
+        points(row.standing.penalty),
+        points(hours),
+        (row.record.submitted_at or "") if row.record else "",
+    ]
+
+
+def _write(path: Path, text: str) -> None:
+    write_bytes(path, text.encode("utf-8"))
+    print(path)

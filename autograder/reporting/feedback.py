@@ -1,0 +1,307 @@
+"""`autograder feedback`: the page a learner gets, made from the record and nothing else that runs.
+
+Of hidden tests a page shows the name of the check and its message, never source, input or value;
+`withhold` takes them out of whatever learner code could have printed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from autograder.course_directory import Place, place
+from autograder.errors import UnknownStudent, did_you_mean
+from autograder.grading.gradebook import Standing
+from autograder.lessons.cells import RawCell, grader
+from autograder.lessons.model import Exercise, Lesson
+from autograder.lessons.regions import HIDDEN, RegionError, split_regions
+from autograder.records.journal import write_bytes
+from autograder.records.model import CheckRecord, ExerciseRecord, SubmissionRecord
+from autograder.reporting.class_results import Row, cautions, roll
+from autograder.reporting.misconceptions import (
+    Explanation,
+    explain,
+    explanations,
+    ranked,
+    section_cells,
+    telling,
+)
+from autograder.reporting.pages.html import markdown, plain, render
+from autograder.reporting.pages.layout_figure import picture_of
+from autograder.reporting.wording import TO_LEARNER, counts, is_unread, state_of
+
+REMOVED = "[a line of a hidden test was removed here]"
+_TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
+_BARE_NAME = re.compile(r"[\w.]+,?")  # `torch.float64,` neither
+# What IPython and its kernel call a cell says nothing to the one who wrote it.
+_NAMED_LINE = re.compile(r"\((?:<ipython-input-[^>]*>|\d+\.py), line (\d+)\)")
+
+
+@dataclass(frozen=True)
+class CheckView:
+    """A check as the page shows it; `repeats` is set where the reason stands just above."""
+
+    record: CheckRecord
+    repeats: bool
+    picture: Markup | None
+
+
+@dataclass(frozen=True)
+class ExerciseView:
+    """An exercise as the page shows it."""
+
+    record: ExerciseRecord
+    exercise: Exercise
+    task: Markup
+    state: str
+    code: str
+    error: str
+    checks: tuple[CheckView, ...]
+    beliefs: tuple[Explanation, ...]
+    score: float
+    by_hand: bool
+    comment: str
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """A section of the lesson to read again."""
+
+    anchor: str
+    heading: str
+    parts: tuple[tuple[str, Markup | str], ...]  # ("text", HTML) or ("code", source)
+
+
+def run(
+    course: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    student: str | None = None,
+    db: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Write the pages of everyone who was graded, and print their paths.
+
+    0, or 1 where somebody gets no page because the gradebook does not hold their grade as it is.
+    """
+    where = place(course, db=db)
+    rolls = [(lesson, graded_rows(where, lesson, student)) for lesson in lessons]
+    if not any(rows for _, rows in rolls):
+        raise nobody(where, lessons, student)
+    written = {lesson.slug: _write(where, lesson, _settled(rows)) for lesson, rows in rolls}
+    pages = [page for paths in written.values() for page in paths]
+    if as_json:
+        print(json.dumps([{"page": str(page)} for page in pages], indent=1))
+    else:
+        for slug, paths in written.items():
+            print(f"{slug}: {len(paths)} pages")
+        for page in pages[:1]:
+            print(f"the first one: {page}")
+    for line in (line for lesson, rows in rolls for line in cautions(lesson, rows)):
+        print(line, file=sys.stderr)
+    return 0 if len(pages) == sum(len(rows) for _, rows in rolls) else 1
+
+
+def write_pages(course: Place, lesson: Lesson, student: str | None = None) -> list[Path]:
+    """Write the pages of `lesson`, of one student or of all; their paths."""
+    return _write(course, lesson, _settled(graded_rows(course, lesson, student)))
+
+
+def graded_rows(course: Place, lesson: Lesson, student: str | None = None) -> list[Row]:
+    """Those who have a grade in `lesson`, or the one of them who is asked for, by student."""
+    rows = (row for row in roll(course, lesson) if row.record is not None)
+    return sorted((row for row in rows if student in (None, row.student)), key=lambda r: r.student)
+
+
+def _settled(rows: Iterable[Row]) -> list[Row]:
+    """Those whose points the next `grade` does not change by itself; no learner is told others."""
+    return [row for row in rows if not row.unentered]
+
+
+def _write(course: Place, lesson: Lesson, rows: Iterable[Row]) -> list[Path]:
+    known = explanations(course.root, lesson)
+    paths = []
+    for row in rows:
+        assert row.record is not None
+        path = course.feedback(row.student, lesson.slug) / f"{lesson.slug}.html"
+        cells = executed(course, row.record)
+        page = page_of(row.record, lesson, known, cells, row.standing, stale=row.newer)
+        write_bytes(path, page.encode("utf-8", "replace"))
+        paths.append(path)
+    return paths
+
+
+def page_of(
+    record: SubmissionRecord,
+    lesson: Lesson,
+    known: Mapping[str, Explanation],
+    cells: Mapping[str, RawCell],
+    standing: Standing | None = None,
+    *,
+    stale: bool = False,
+) -> str:
+    """The page of one submission; `cells` are the executed ones by their grade id."""
+    views = [
+        _exercise_view(exercise, found, known, cells, standing)
+        for exercise in lesson.exercises
+        if (found := record.exercise(exercise.name)) is not None
+    ]
+    beliefs = ranked(check for view in views for check in telling(view.record))
+    sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
+    penalty = standing.penalty if standing else 0.0
+    return render(
+        "feedback.html.j2",
+        record=record,
+        lesson=lesson,
+        views=views,
+        score=max(0.0, sum(view.score for view in views) - penalty),
+        judged=counts(record) or any(view.by_hand for view in views),
+        unread=sum(one.record.max for one in views if is_unread(one.record) and not one.by_hand),
+        penalty=penalty,
+        late=standing.seconds_late if standing else 0.0,
+        stale=stale,
+        status_text=TO_LEARNER[record.status],
+        beliefs=[explain(id_, known) for id_ in beliefs],
+        sections=_section_views(lesson, sections),
+    )
+
+
+def withhold(text: str, hidden: Iterable[str]) -> str:
+    """`text` without any of the `hidden` lines."""
+    for line in hidden:
+        text = text.replace(line, REMOVED)
+    return text
+
+
+def hidden_lines(exercise: Exercise) -> tuple[str, ...]:
+    """The lines of an exercise's hidden tests that nobody may read, longest first."""
+    try:
+        outside, inside = split_regions(exercise.test_source, HIDDEN)
+    except RegionError:
+        outside, inside = [], exercise.test_source.split("\n")
+    return telling_lines(inside, "\n".join([*outside, exercise.task, exercise.answer_source]))
+
+
+def telling_lines(inside: Iterable[str], shown: str) -> tuple[str, ...]:
+    """The lines of hidden tests that tell something and do not stand in `shown`, longest first."""
+    lines = {line.strip() for line in inside}
+    tell = (one for one in lines if len(one) >= _TELLING_CHARS and not _BARE_NAME.fullmatch(one))
+    return tuple(sorted((one for one in tell if one not in shown), key=len, reverse=True))
+
+
+def _exercise_view(
+    exercise: Exercise,
+    record: ExerciseRecord,
+    known: Mapping[str, Explanation],
+    cells: Mapping[str, RawCell],
+    standing: Standing | None,
+) -> ExerciseView:
+    hidden = hidden_lines(exercise)
+    cell = cells.get(exercise.answer_id, {})
+    code = _code(exercise, cell)
+    by_hand = standing is not None and exercise.test_id in standing.manual
+    score = standing.points[exercise.test_id] if standing and by_hand else record.score
+    return ExerciseView(
+        record=record,
+        exercise=exercise,
+        task=markdown(exercise.task),
+        state="broken" if code and state_of(record) == "open" else state_of(record),
+        code=code,
+        error=withhold(_error_of(cell), hidden),
+        checks=_check_views(record, hidden),
+        beliefs=tuple(explain(id_, known) for id_ in ranked(telling(record))),
+        score=score,
+        by_hand=by_hand,
+        comment=standing.comments.get(exercise.answer_id, "") if standing else "",
+    )
+
+
+def _check_views(record: ExerciseRecord, hidden: tuple[str, ...]) -> tuple[CheckView, ...]:
+    views, told = [], set()
+    for check in record.checks:
+        open_ = check.attempted and not check.passed
+        repeats = open_ and bool(check.message) and check.message in told
+        told.add(check.message)
+        picture = picture_of(check) if open_ and not check.hidden and not repeats else None
+        views.append(CheckView(_withheld(check, hidden), repeats, picture))
+    return tuple(views)
+
+
+def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
+    """The check as it may be shown: a hidden one without values, whoever made the record."""
+    shown = {
+        "message": withhold(check.message, hidden),
+        "actual": None if check.hidden or check.actual is None else check.actual,
+        "expected": None if check.hidden or check.expected is None else check.expected,
+    }
+    shown = {key: plain(withhold(v, hidden)) if v else v for key, v in shown.items()}
+    return CheckRecord(
+        name=withhold(check.name, hidden),
+        passed=check.passed,
+        attempted=check.attempted,
+        hidden=check.hidden,
+        misconception=check.misconception,
+        message=shown["message"] or "",
+        actual=shown["actual"],
+        expected=shown["expected"],
+        weight=check.weight,
+    )
+
+
+def _code(exercise: Exercise, cell: RawCell) -> str:
+    """What the learner wrote; nothing where the cell is still the stub."""
+    source = str(cell.get("source", ""))
+    return "" if source.strip() == exercise.stub.strip() else plain(source)
+
+
+def _error_of(cell: RawCell) -> str:
+    """How the answer's own cell ended where it raised, in one line."""
+    outputs = cell.get("outputs", [])
+    errors = [one for one in outputs if one.get("output_type") == "error"]
+    if not errors:
+        return ""
+    text = plain(f"{errors[0].get('ename', 'Error')}: {errors[0].get('evalue', '')}")
+    return _NAMED_LINE.sub(r"(line \1)", text)
+
+
+def _section_views(lesson: Lesson, wanted: Mapping[str, str]) -> list[SectionView]:
+    found = section_cells(lesson, wanted)
+    return [
+        SectionView(anchor, lesson.sections[anchor], tuple(map(_part, found[anchor])))
+        for anchor in lesson.sections
+        if anchor in found
+    ]
+
+
+def _part(cell: RawCell) -> tuple[str, Markup | str]:
+    if cell["cell_type"] == "markdown":
+        return "text", markdown(cell["source"])
+    return "code", cell["source"]
+
+
+def executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
+    """The cells of the executed notebook by their grade id; none where there is no notebook."""
+    path = course.autograded(record.student, record.lesson) / f"{record.lesson}.ipynb"
+    try:
+        cells = json.loads(path.read_bytes())["cells"]
+    except (OSError, ValueError, KeyError):
+        return {}
+    joined = [{**cell, "source": "".join(cell["source"])} for cell in cells]
+    return {str(grader(cell).get("grade_id", "")): cell for cell in joined}
+
+
+def nobody(course: Place, lessons: tuple[Lesson, ...], student: str | None) -> UnknownStudent:
+    """The error that says that nobody, or not this student, was graded."""
+    known = sorted({row.student for lesson in lessons for row in graded_rows(course, lesson)})
+    who = f"student '{student}' has" if student else "nobody has"
+    return UnknownStudent(
+        f"{who} a grade in {', '.join(one.slug for one in lessons)}."
+        + did_you_mean(student or "", known),
+        remedy=f"Graded are: {', '.join(known)}." if known else "Run `autograder grade` first.",
+    )

@@ -1,0 +1,1 @@
+"""What Moodle and Canvas take back: grades and pages."""

@@ -1,0 +1,1 @@
+"""Questions in words, marked one at a time and without names."""

@@ -1,0 +1,180 @@
+"""`autograder export --questions`: the answers in words, one question at a time, without names.
+
+Formgrader shows one learner's whole notebook after the other, and a click shows the name.  Here
+each question has a sheet of its own (report/questions/<lesson>-<question>.csv) and a page to read
+beside it, with the answers of all in an order that says nothing about anybody.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course_directory import Place, place
+from autograder.errors import AutograderError, UsageError
+from autograder.grading.gradebook import Standing
+from autograder.lessons.cells import RawCell
+from autograder.lessons.model import Exercise, Lesson
+from autograder.lessons.regions import SOLUTION, split_regions
+from autograder.records.journal import only_grader, write_bytes
+from autograder.reporting.class_results import Row, roll
+from autograder.reporting.feedback import executed
+from autograder.reporting.marking.anonymous import Pseudonyms, pseudonyms
+from autograder.reporting.marking.sheet import SheetError, read_sheet, sheet
+from autograder.reporting.pages.html import markdown, render
+from autograder.reporting.wording import is_unread, points
+
+
+class MarkingError(AutograderError):
+    """A question cannot be marked on a sheet."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One learner's answer to one question, and what a person gave for it so far."""
+
+    id: str
+    student: str
+    text: str
+    version: str
+    points: float | None
+    comment: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question in words of one lesson, with its answers by their ids.
+
+    `behind` are the ids of those whose answer is about to be graded anew.
+    """
+
+    lesson: Lesson
+    exercise: Exercise
+    answers: tuple[Answer, ...]
+    behind: frozenset[str]
+
+
+def run(
+    course: Path, lessons: tuple[Lesson, ...], *, out: Path | None = None, db: str | None = None
+) -> int:
+    """Write a sheet and a page a question below report/questions/, or into the directory `out`."""
+    if str(out) == "-":
+        raise UsageError(
+            "--questions writes a sheet and a page a question, not to standard output",
+            remedy="Name a directory with --out, or leave it away.",
+        )
+    where = place(course, db=db)
+    with only_grader(where.state):
+        names = pseudonyms(where.state, make=True)
+        assert names is not None
+        found = [one for lesson in lessons for one in questions(where, lesson, names)]
+        if not found:
+            slugs = ", ".join(lesson.slug for lesson in lessons)
+            raise MarkingError(
+                f"no question in words in {slugs}",
+                remedy="Name a lesson that has one; points for code are given in formgrader.",
+            )
+        for question in found:
+            _export(question, out or where.report / "questions")
+    return 0
+
+
+def questions(course: Place, lesson: Lesson, names: Pseudonyms) -> list[Question]:
+    """The questions of `lesson` that a person marks, with everybody's answers."""
+    asked = [one for one in lesson.exercises if one.manual]
+    rows = [row for row in roll(course, lesson) if row.record is not None] if asked else []
+    cells = {row.student: executed(course, row.record) for row in rows if row.record is not None}
+    return [_question(lesson, one, rows, cells, names) for one in asked]
+
+
+def _question(
+    lesson: Lesson,
+    exercise: Exercise,
+    rows: list[Row],
+    cells: dict[str, dict[str, RawCell]],
+    names: Pseudonyms,
+) -> Question:
+    answers, behind = [], set()
+    for row in rows:
+        id_ = names.of("answer", lesson.slug, exercise.name, row.student)
+        mine = row.record.exercise(exercise.name) if row.record is not None else None
+        if row.stale:
+            behind.add(id_)
+        elif mine is not None and is_unread(mine):
+            text = _text(cells[row.student].get(exercise.answer_id, {}))
+            version = names.of("version", lesson.slug, exercise.name, row.student, text)
+            answers.append(_answer(row.standing, exercise, id_, row.student, text, version))
+    in_order = tuple(sorted(answers, key=lambda one: one.id))
+    return Question(lesson, exercise, in_order, frozenset(behind))
+
+
+def _answer(
+    standing: Standing | None, exercise: Exercise, id_: str, student: str, text: str, version: str
+) -> Answer:
+    given, comment = None, ""
+    if standing is not None:
+        given = standing.points[exercise.test_id] if exercise.test_id in standing.manual else None
+        comment = standing.comments.get(exercise.answer_id, "")
+    return Answer(id_, student, text, version, given, comment)
+
+
+def _text(cell: RawCell) -> str:
+    """What the learner wrote; pictures in it can be seen in formgrader only."""
+    attached = cell.get("attachments")
+    pictures = sorted(attached) if isinstance(attached, dict) else []
+    note = f"\n\n[with a picture, which formgrader shows: {', '.join(pictures)}]"
+    return str(cell.get("source", "")) + (note if pictures else "")
+
+
+def _export(question: Question, folder: Path) -> None:
+    lesson, exercise = question.lesson, question.exercise
+    path = folder / f"{lesson.slug}-{exercise.name}.csv"
+    _spare_marks(path, question)
+    rows = [_row(question, one) for one in question.answers]
+    write_bytes(path, sheet(rows), mode=0o600)
+    page = render(
+        "question.html.j2",
+        lesson=lesson,
+        exercise=exercise,
+        task=markdown(exercise.task),
+        model=markdown("\n".join(split_regions(exercise.answer_source, SOLUTION)[1])),
+        answers=question.answers,
+        sheet=path.name,
+    )
+    write_bytes(path.with_suffix(".html"), page.encode("utf-8", "replace"), mode=0o600)
+    print(path)
+    marked = sum(one.points is not None for one in question.answers)
+    told = f"{len(question.answers)} answers, {marked} with points"
+    late = f"; {len(question.behind)} wait for `autograder grade`" if question.behind else ""
+    print(f"{lesson.slug} {exercise.name}: {told}{late}", file=sys.stderr)
+
+
+def _row(question: Question, one: Answer) -> tuple[str, ...]:
+    given = "" if one.points is None else points(one.points)
+    about = (question.lesson.slug, question.exercise.name, one.version)
+    return (one.id, given, one.comment, one.text, points(question.exercise.points), *about)
+
+
+def _spare_marks(path: Path, question: Question) -> None:
+    """Raise where the sheet that lies there holds marks that the gradebook does not."""
+    if not path.exists():
+        return
+    given = {one.id: (one.points, one.comment) for one in question.answers}
+    try:
+        lines = read_sheet(path)
+    except SheetError as error:
+        raise MarkingError(
+            f"is there already and cannot be read as a marking sheet: it {error.cause}",
+            place=str(path),
+            remedy="Move it away, or name another directory with --out.",
+        ) from error
+    for line in lines:
+        known, comment = given.get(line.answer_id, (None, ""))
+        same = line.points in ("", "" if known is None else points(known))
+        if not same or line.comment not in ("", comment.strip()):
+            raise MarkingError(
+                f"holds marks that were not taken in, of {line.answer_id} for one",
+                place=str(path),
+                remedy=f"Take them in with `autograder collect --marks {path}`, or move it away.",
+            )

@@ -1,0 +1,1 @@
+"""HTML pages, the pictures in them, and nbgrader's own pages."""

@@ -1,0 +1,55 @@
+"""Pages: one self-contained HTML file each, from a template that escapes whatever it is given."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from autograder.reporting.wording import STATUS_WORDS, points, state_of
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_SHOWN_CHARS = 4000
+
+
+def render(template: str, **values: object) -> str:
+    """The page that `template` makes of `values`; every string in them is escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("autograder"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(points=points, state=state_of, ticked=ticked, plain=plain)
+    environment.globals.update(STATUS_WORDS=STATUS_WORDS, markdown=markdown)
+    return environment
+
+
+def markdown(source: str) -> Markup:
+    """The course's own markdown as HTML; never for text that a learner wrote."""
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    return Markup(markdown2html_mistune(source))
+
+
+def ticked(text: str) -> Markup:
+    """`text` escaped, with what stands between backticks set as code."""
+    parts = re.split(r"`([^`\n]+)`", text)
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(p) if i % 2 else p for i, p in enumerate(parts))
+
+
+def plain(text: str) -> str:
+    """`text` without terminal colours, cut where it is longer than anyone reads."""
+    text = _ANSI.sub("", text)
+    if len(text) <= _SHOWN_CHARS:
+        return text
+    return f"{text[:_SHOWN_CHARS]}\n… ({len(text) - _SHOWN_CHARS} more characters)"

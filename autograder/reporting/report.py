@@ -1,0 +1,223 @@
+"""`autograder report`: one self-contained page about a class, readable on a phone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course_directory import Place, place
+from autograder.errors import UsageError
+from autograder.lessons.model import Exercise, Lesson
+from autograder.records.journal import write_bytes
+from autograder.records.model import Status
+from autograder.reporting.class_results import NOT_HANDED_IN, Row, cautions, roll
+from autograder.reporting.export_csv import grades_csv
+from autograder.reporting.misconceptions import explanations
+from autograder.reporting.pages.html import render
+from autograder.reporting.statistics import (
+    BeliefMeasure,
+    ExerciseMeasure,
+    SectionMeasure,
+    belief_measures,
+    exercise_measures,
+    histogram,
+    judged,
+    middle,
+    section_measures,
+    share,
+)
+from autograder.reporting.wording import STATUS_WORDS, points
+
+_SHORT = {
+    Status.GRADED: "by hand",
+    Status.TIMEOUT: "slow",
+    Status.OUT_OF_MEMORY: "memory",
+    Status.CRASHED: "crash",
+    Status.INFRASTRUCTURE: "grader",
+}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of the distribution, in the units of its drawing."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    count: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Heat:
+    """One cell of the heat map: its step 0 to 4, None where nothing was judged, and its words."""
+
+    step: int | None
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class LessonView:
+    """One lesson as the report shows it."""
+
+    lesson: Lesson
+    rows: tuple[Row, ...]
+    handed_in: int
+    centre: tuple[float, float] | None
+    bars: tuple[Bar, ...]
+    measures: tuple[ExerciseMeasure, ...]
+    beliefs: tuple[BeliefMeasure, ...]
+    sections: tuple[SectionMeasure, ...]
+    heat: tuple[tuple[Row, tuple[Heat, ...]], ...]
+
+    @property
+    def to_look_at(self) -> tuple[Row, ...]:
+        """The submissions that need a person."""
+        return tuple(row for row in self.rows if row.reasons)
+
+    @property
+    def unread(self) -> tuple[tuple[str, int], ...]:
+        """Each question in words with the number of its answers that wait for a person."""
+        asked = [name for row in self.rows for name in row.unread]
+        names = [one.name for one in self.lesson.exercises if one.name in asked]
+        return tuple((name, asked.count(name)) for name in names)
+
+    @property
+    def late(self) -> tuple[Row, ...]:
+        """The submissions that came after the due date, the latest first."""
+        found = [row for row in self.rows if row.standing and row.standing.seconds_late > 0]
+        return tuple(sorted(found, key=lambda row: -row.standing.seconds_late))  # type: ignore[union-attr]
+
+    @property
+    def absent(self) -> tuple[Row, ...]:
+        """Those who handed nothing in."""
+        return tuple(row for row in self.rows if row.status == NOT_HANDED_IN)
+
+    @property
+    def unexplained(self) -> tuple[Row, ...]:
+        """Those whose points the gradebook alone knows; they have no checks."""
+        return tuple(row for row in self.rows if not row.explained)
+
+
+def run(
+    course: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    out: Path | None = None,
+    db: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Write the report and a CSV a lesson into the directory `out`, report/ in the course.
+
+    Prints their paths, or with `as_json` the numbers too.
+    """
+    where = place(course, db=db)
+    views = [view for lesson in lessons if (view := view_of(where, lesson)).heat]
+    if not views:
+        raise UsageError(
+            f"nothing was graded of {', '.join(one.slug for one in lessons)}",
+            place=str(course),
+            remedy="Run `autograder grade` first.",
+        )
+    target = (out or where.report) / "index.html"
+    write_bytes(target, page_of(where.root.name, views).encode("utf-8", "replace"))
+    tables = []
+    for view in views:
+        tables.append(target.parent / f"{view.lesson.slug}.csv")
+        write_bytes(tables[-1], grades_csv(view.lesson, view.rows).encode("utf-8", "replace"))
+    if as_json:
+        numbers = [_numbers(view) for view in views]
+        about = {"report": str(target), "tables": list(map(str, tables)), "lessons": numbers}
+        print(json.dumps(about, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(map(str, [target, *tables])))
+    for line in (line for view in views for line in cautions(view.lesson, view.rows)):
+        print(line, file=sys.stderr)
+    return 0
+
+
+def view_of(course: Place, lesson: Lesson) -> LessonView:
+    """Everything the report says of one lesson."""
+    rows = roll(course, lesson)
+    records = [record for row in rows if (record := row.counted) is not None]
+    shares = [share(one) for one in judged(records)]
+    beliefs = belief_measures(records, explanations(course.root, lesson))
+    ordered = sorted(rows, key=lambda row: (-(row.score or 0.0), row.last_name, row.student))
+    return LessonView(
+        lesson=lesson,
+        rows=rows,
+        handed_in=sum(row.status != NOT_HANDED_IN for row in rows),
+        centre=middle(shares),
+        bars=bars(histogram(shares)),
+        measures=exercise_measures(lesson, records),
+        beliefs=beliefs,
+        sections=section_measures(beliefs),
+        heat=tuple(
+            (row, tuple(_heat(row, one) for one in lesson.exercises))
+            for row in ordered
+            if row.record is not None
+        ),
+    )
+
+
+def page_of(name: str, views: Sequence[LessonView]) -> str:
+    """The report of the class `name`."""
+    return render("report.html.j2", name=name, views=views, STATUS=Status)
+
+
+def _numbers(view: LessonView) -> dict[str, object]:
+    mean, median = view.centre or (None, None)
+    return {
+        "lesson": view.lesson.slug,
+        "handed_in": view.handed_in,
+        "mean": mean,
+        "median": median,
+        "need_a_person": [row.student for row in view.to_look_at],
+        "to_read": dict(view.unread),
+        "from_gradebook_alone": [row.student for row in view.unexplained],
+        "exercises": [
+            {"id": one.exercise.name, "mean": one.ease, "discrimination": one.discrimination}
+            for one in view.measures
+        ],
+        "misconceptions": [
+            {"id": one.explanation.id, "learners": len(one.learners)} for one in view.beliefs
+        ],
+    }
+
+
+def bars(counts: Sequence[int], width: float = 640, height: float = 160) -> tuple[Bar, ...]:
+    """The bars of a histogram in a drawing of that size, labelled in percent."""
+    most, step = max([1, *counts]), width / len(counts)
+    edge = 100 / len(counts)
+    return tuple(
+        Bar(
+            x=i * step + 2,
+            y=height * (1 - count / most),
+            width=step - 4,
+            height=height * count / most,
+            count=count,
+            label=f"{i * edge:.0f}–{(i + 1) * edge:.0f} %",
+        )
+        for i, count in enumerate(counts)
+    )
+
+
+def _heat(row: Row, exercise: Exercise) -> Heat:
+    mine = row.record.exercise(exercise.name) if row.record else None
+    got = row.points_of(exercise.name, exercise.test_id)
+    if mine is None:
+        return Heat(None, "", f"{exercise.name}: no record")
+    if got is None:
+        word = "by hand" if mine.status is Status.GRADED else STATUS_WORDS[mine.status]
+        return Heat(None, _SHORT.get(mine.status, "?"), f"{row.name}, {exercise.name}: {word}")
+    if not mine.attempted:
+        return Heat(0, "–", f"{row.name}, {exercise.name}: not attempted")
+    part = got / mine.max if mine.max else 0.0
+    step = sum(part > edge for edge in (0, 0.4999, 0.7499, 0.9999))
+    words = f"{row.name}, {exercise.name}: {points(got)} of {points(mine.max)}"
+    return Heat(step, points(got), words)

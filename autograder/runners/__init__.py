@@ -1,0 +1,1 @@
+"""The other ways to run submissions: stock nbgrader, and Dask workers."""

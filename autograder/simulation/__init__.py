@@ -1,0 +1,1 @@
+"""Simulated classes, faults to try the grader on, and the benchmark."""

@@ -1,0 +1,203 @@
+"""How the engine compares with stock nbgrader: the same submissions, graded in turns.
+
+Three contenders grade copies of one simulated class: `nbgrader autograde` in one process, a pool
+of processes over `NbGraderAPI`, and `autograder grade` with the sandbox on. Each grading is one
+command; its wall time is measured outside. Its CPU time is what the machine's cores were busy for
+meanwhile, so let nothing else run: the processes that answer a test cell's requests end with their
+process namespace, and Linux then charges their time to no other process. The scores of all three
+must agree.
+
+The fastest that any grader could be is the cells' own CPU time divided by the cores. It is
+measured too: the same cells in one warm IPython shell each, with no grader around them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.errors import AutograderError
+from autograder.lessons.model import Lesson
+from autograder.simulation.contenders import CONTENDERS, WARM_CELLS
+from autograder.simulation.simulate import simulate
+
+ENGINE = "engine"
+_BUSY = (0, 1, 2, 5, 6)  # user, nice, system, irq and softirq in the first line of /proc/stat
+
+
+class BenchError(AutograderError):
+    """A contender failed, or the contenders disagree."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one grading took, in seconds."""
+
+    wall_s: float
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The medians over all rounds, and what they mean a submission."""
+
+    lesson: str
+    students: int
+    rounds: int
+    cores: int
+    costs: dict[str, Cost]
+    cells_cpu_s: float
+    start_cpu_s: float
+
+    @property
+    def limit_s(self) -> float:
+        """The wall time below which no grader on these cores can get."""
+        return self.cells_cpu_s / self.cores
+
+    def ratio(self, contender: str) -> float:
+        """How many times longer the contender takes than the engine."""
+        return self.costs[contender].wall_s / self.costs[ENGINE].wall_s
+
+    @property
+    def overhead_ms(self) -> float:
+        """CPU a submission above running its cells, without the engine's start."""
+        above = self.costs[ENGINE].cpu_s - self.start_cpu_s - self.cells_cpu_s
+        return 1000 * above / self.students
+
+
+def run(
+    course: Path, lessons: tuple[Lesson, ...], *, students: int, rounds: int, as_json: bool
+) -> int:
+    """Measure each lesson and print it. Exit code 0; a failure raises BenchError."""
+    found = [_measure(course, lesson, students, rounds) for lesson in lessons]
+    if as_json:
+        print(json.dumps([_plain(one) for one in found], indent=1))
+    else:
+        print("\n\n".join(_report(one) for one in found))
+    return 0
+
+
+def _plain(found: Comparison) -> dict[str, object]:
+    ratios = {name: found.ratio(name) for name in found.costs if name != ENGINE}
+    more = {"limit_s": found.limit_s, "overhead_ms": found.overhead_ms, "ratios": ratios}
+    return {**asdict(found), **more}
+
+
+def _measure(course: Path, lesson: Lesson, students: int, rounds: int) -> Comparison:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        room = Path(folder)
+        simulate(course, (lesson,), students=students, seed=1, out=room / "class")
+        _execute(CONTENDERS["prepare"](room / "class", lesson.slug))
+        costs: dict[str, list[Cost]] = {name: [] for name in CONTENDERS if name != "prepare"}
+        for turn in range(rounds):
+            for name in _turn(list(costs), turn):
+                _say(f"round {turn + 1} of {rounds}: {name}")
+                costs[name].append(_grade(room, name, lesson.slug))
+        _must_agree(room, list(costs), lesson.slug)
+        cells = float(_execute([*WARM_CELLS, str(room / "class"), lesson.slug])[1])
+        start = _start_cost(room, lesson.slug, cells / students)
+    medians = {name: _median(several) for name, several in costs.items()}
+    cores = len(os.sched_getaffinity(0))
+    return Comparison(lesson.slug, students, rounds, cores, medians, cells, start)
+
+
+def _turn(names: list[str], turn: int) -> list[str]:
+    """The contenders in another order each round, so that a drift of the machine hits all."""
+    first = turn % len(names)
+    return names[first:] + names[:first]
+
+
+def _grade(room: Path, name: str, lesson: str) -> Cost:
+    mine = room / name
+    shutil.rmtree(mine, ignore_errors=True)
+    shutil.copytree(room / "class", mine)
+    return _execute(CONTENDERS[name](mine, lesson))[0]
+
+
+def _start_cost(room: Path, lesson: str, cells_cpu_s: float) -> float:
+    """The CPU that the engine spends once: grading one submission, less its cells."""
+    alone = room / "alone"
+    shutil.rmtree(alone, ignore_errors=True)
+    shutil.copytree(room / "class", alone)
+    for student in sorted((alone / "submitted").iterdir())[1:]:
+        shutil.rmtree(student)
+    cost, _ = _execute(CONTENDERS[ENGINE](alone, lesson))
+    return max(0.0, cost.cpu_s - cells_cpu_s)
+
+
+def _execute(command: Sequence[str]) -> tuple[Cost, str]:
+    """Run a command to its end; what it cost, with all that it started, and what it printed."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        began, busy = time.perf_counter(), _busy_s()
+        process = subprocess.run(command, stdout=output, stderr=errors)
+        wall, cpu = time.perf_counter() - began, _busy_s() - busy
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode not in (0, 1):  # 1: graded, and some submission needs a person
+            raise BenchError(
+                f"a contender ended with exit code {process.returncode}: {errors.read()[-2000:]}",
+                place=" ".join(command[:4]),
+                remedy="Run the command by hand; `autograder doctor` says what is missing.",
+            )
+        return Cost(wall, cpu), output.read()
+
+
+def _busy_s() -> float:
+    """The CPU seconds that all cores of this machine were busy since it started."""
+    try:
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        raise BenchError("the engine and its CPU time are measured on Linux only") from None
+    return sum(int(fields[index]) for index in _BUSY) / os.sysconf("SC_CLK_TCK")
+
+
+def _must_agree(room: Path, names: list[str], lesson: str) -> None:
+    from autograder.simulation.contenders import points
+
+    mine = points(room / ENGINE, lesson)
+    for name in names:
+        theirs = points(room / name, lesson)
+        differing = sorted(key for key in mine.keys() | theirs if mine.get(key) != theirs.get(key))
+        if differing:
+            key = differing[0]
+            raise BenchError(
+                f"{ENGINE} and {name} disagree on {len(differing)} grades, first on {key}: "
+                f"{mine.get(key)} and {theirs.get(key)} points",
+                remedy="The engine must give what nbgrader gives; look at that submission.",
+            )
+
+
+def _median(several: list[Cost]) -> Cost:
+    walls, cpus = [one.wall_s for one in several], [one.cpu_s for one in several]
+    return Cost(statistics.median(walls), statistics.median(cpus))
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+def _report(found: Comparison) -> str:
+    lines = [
+        f"{found.lesson}: {found.students} submissions, {found.cores} cores, "
+        f"medians of {found.rounds} rounds, equal scores"
+    ]
+    for name, cost in found.costs.items():
+        ratio = "" if name == ENGINE else f"  {found.ratio(name):5.1f} × the engine's wall"
+        lines.append(f"  {name:<20} wall {cost.wall_s:7.1f} s  CPU {cost.cpu_s:7.1f} s{ratio}")
+    engine = found.costs[ENGINE].wall_s
+    lines += [
+        f"  the cells alone      CPU {found.cells_cpu_s:.1f} s, so at least {found.limit_s:.1f} s "
+        f"of wall; the engine takes {engine / found.limit_s:.2f} × that",
+        f"  the engine           starts for {found.start_cpu_s:.1f} s of CPU, then spends "
+        f"{found.overhead_ms:.0f} ms of CPU a submission above its cells",
+    ]
+    return "\n".join(lines)

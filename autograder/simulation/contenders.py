@@ -1,0 +1,143 @@
+"""The commands that the benchmark compares, and the programs behind two of them.
+
+python -m autograder.simulation.contenders pool COURSE LESSON     a pool over NbGraderAPI
+python -m autograder.simulation.contenders cells COURSE LESSON   the cells alone; prints CPU s
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+POOL_SIZE = 2
+_PYTHON = sys.executable
+_THIS = [_PYTHON, "-m", "autograder.simulation.contenders"]
+WARM_CELLS = [*_THIS, "cells"]
+
+
+def _nbgrader(command: str) -> Callable[[Path, str], list[str]]:
+    return lambda course, lesson: [
+        *(_PYTHON, "-m", "nbgrader", command, lesson, "--force"),
+        f"--course-dir={course}",
+    ]
+
+
+def _engine(course: Path, lesson: str) -> list[str]:
+    jobs = str(len(os.sched_getaffinity(0)))
+    return [
+        *(_PYTHON, "-m", "autograder", "grade", lesson),
+        *("--course", str(course), "--jobs", jobs, "--runner", "engine"),
+    ]
+
+
+CONTENDERS: dict[str, Callable[[Path, str], list[str]]] = {
+    "prepare": _nbgrader("generate_assignment"),
+    "nbgrader autograde": _nbgrader("autograde"),
+    "pool over its API": lambda course, lesson: [*_THIS, "pool", str(course), lesson],
+    "engine": _engine,
+}
+
+
+def points(course: Path, lesson: str) -> dict[tuple[str, str], float | None]:
+    """The automatic points of every (student, test cell) in a course's gradebook."""
+    from nbgrader.api import Gradebook
+
+    from autograder.course_directory import place
+    from autograder.environment import own_programs_first
+
+    own_programs_first()
+    here = place(course)
+    with Gradebook(here.db_url, here.course_id) as gradebook:
+        return {
+            (submission.student_id, grade.name): grade.auto_score
+            for submission in gradebook.assignment_submissions(lesson)
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
+
+
+def _autograde(course: str, lesson: str, student: str) -> bool:
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+    from autograder.course_directory import place
+
+    config = Config(place(Path(course)).config)
+    config.CourseDirectory.root = course
+    result = NbGraderAPI(config=config).autograde(lesson, student, force=True, create=True)
+    return bool(result["success"])
+
+
+def _pool(course: str, lesson: str) -> None:
+    students = sorted(path.name for path in Path(course, "submitted").iterdir())
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(POOL_SIZE) as pool:
+        pool.starmap(_autograde, [(course, lesson, student) for student in students], 1)
+
+
+def _cells(course: str, lesson: str) -> None:
+    """Run every submission in a fork of one warm process, and print the CPU seconds of all."""
+    shell = _warm_shell()
+    paths = sorted(Path(course, "submitted").glob(f"*/{lesson}/{lesson}.ipynb"))
+    tests = _code(Path(course, "source", lesson, f"{lesson}.ipynb"))
+    fork_s = _cost_of(lambda: None)
+    total = 0.0
+    for path in paths:
+        sources = [tests.get(name, text) for name, text in _code(path).items()]
+        total += _cost_of(partial(_run_all, shell, sources)) - fork_s
+    print(total)
+
+
+def _warm_shell() -> Any:
+    import torch
+    from IPython.core.interactiveshell import InteractiveShell
+
+    import course.claims.quiz  # noqa: F401 - loaded before the forks, as in the engine's zygote
+    from course.figures import draw_nothing
+
+    torch.set_num_threads(1)
+    draw_nothing()  # as the engine does: the lesson's own figures are nobody's answer
+    shell = InteractiveShell.instance()
+    shell.run_cell("1 + 1", silent=True)
+    return shell
+
+
+def _code(path: Path) -> dict[str, str]:
+    """The code cells of a notebook; test cells by their grade id, others by their cell id."""
+    import nbformat
+
+    found = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            marks = cell.metadata.get("nbgrader", {})
+            found[marks["grade_id"] if marks.get("grade") else f"cell {cell.id}"] = cell.source
+    return found
+
+
+def _run_all(shell: Any, sources: list[str]) -> None:
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    for source in sources:
+        shell.run_cell(source, store_history=True)
+
+
+def _cost_of(work: Callable[[], None]) -> float:
+    """The CPU seconds of some work in a fork of this process."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    usage = os.wait4(pid, 0)[2]
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    {"pool": _pool, "cells": _cells}[sys.argv[1]](*sys.argv[2:])

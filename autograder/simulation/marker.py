@@ -1,0 +1,66 @@
+"""The mark of a simulated class: which submissions `autograder simulate` wrote, to the byte.
+
+Their code is our own, so `grade` may run it where a machine offers no sandbox.  The mark holds a
+digest of each submission, so real learners' work below a copied mark is not taken for ours.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.submissions.discovery import Submission
+
+MARK = "simulated.json"
+KIND = "simulated course"
+
+
+def is_simulated(directory: Path) -> bool:
+    """Whether `directory` was made by `autograder simulate`, finished or not."""
+    return not directory.is_symlink() and _mark(directory).get("kind") == KIND
+
+
+def are_simulated(course: Path, submissions: Sequence[Submission]) -> bool:
+    """Whether each of `submissions`, of which there is one at least, is as it was simulated."""
+    written = _written(course)
+    found = {(one.student, one.lesson.slug, one.digest) for one in submissions}
+    return bool(found) and found <= written
+
+
+def sandbox_for(course: Path, submissions: Sequence[Submission]) -> bool:
+    """Whether `submissions` are to run in a sandbox: all are, but for our own where there is none.
+
+    Says in one line on stderr that they run without.
+    """
+    if not are_simulated(course, submissions):
+        return True
+    from autograder.engine.sandbox.bubblewrap import why_not
+
+    reason = why_not()
+    if reason is not None:
+        print(
+            f"There is no sandbox here ({reason.rstrip('.')}). All {len(submissions)} submissions "
+            "are simulated, so they run without one, and their records say so.",
+            file=sys.stderr,
+        )
+    return reason is None
+
+
+def _written(course: Path) -> set[tuple[object, ...]]:
+    if not is_simulated(course):
+        return set()
+    submissions = _mark(course).get("submissions")
+    named = submissions if isinstance(submissions, list) else []
+    keys = ("student", "lesson", "digest")
+    return {tuple(map(str, map(one.get, keys))) for one in named if isinstance(one, dict)}
+
+
+def _mark(directory: Path) -> dict[str, Any]:
+    try:
+        mark = json.loads((directory / MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return mark if isinstance(mark, dict) else {}

@@ -1,0 +1,1 @@
+"""What was handed in, and how the archives of Moodle and Canvas become submissions."""

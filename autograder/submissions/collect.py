@@ -1,0 +1,266 @@
+"""`autograder collect`: from the zip that Moodle or Canvas gives to submitted/.
+
+Everything in the archive ends in one of three lists: taken, not matched to a student, refused with
+the reason.  One bad file never costs another.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from autograder.console import Progress
+from autograder.course_directory import Place, place
+from autograder.lessons.cells import cells_of, grader
+from autograder.lessons.model import Lesson
+from autograder.lessons.repair import Malformed, read_submission
+from autograder.records.journal import only_grader
+from autograder.submissions.archive import Found, Refused, read_archive
+from autograder.submissions.names import Named, Owner, base_name, read_name
+from autograder.submissions.roster import Roster, read_roster
+from autograder.submissions.store import State, forget_staged, hand_in, remember, stage
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A notebook that became a submission; `late` is what the LMS says of it."""
+
+    student: str
+    lesson: str
+    file: str
+    state: State
+    late: bool = False
+    submitted_at: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Somebody of the LMS who is no student of the course, with what they handed in."""
+
+    key: str
+    reason: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Left:
+    """A file that was not taken."""
+
+    file: str
+    reason: str
+    student: str | None = None
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of everything in the archive."""
+
+    taken: tuple[Taken, ...]
+    unmatched: tuple[Unmatched, ...]
+    refused: tuple[Left, ...]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A notebook that is kept aside until everything was read."""
+
+    named: Named
+    file: str
+    lesson: str
+    notebook: Path
+    notes: tuple[str, ...]
+
+
+def run(
+    course: Path,
+    archive: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    worksheet: Path | None = None,
+    match: Sequence[str] = (),
+    zone: tzinfo | None = None,
+    db: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Collect and print what became of everything; 0 where all was taken, else 1."""
+    where = place(course, db=db)
+    roster = read_roster(where, worksheet=worksheet, chosen=match, zone=zone)
+    with Progress(sys.stderr) as progress:
+        found = collect(where, archive, lessons, roster, progress=progress)
+    if as_json:
+        print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(told(found)))
+    return 1 if found.unmatched or found.refused else 0
+
+
+def collect(
+    course: Place,
+    archive: Path,
+    lessons: tuple[Lesson, ...],
+    roster: Roster,
+    *,
+    progress: Progress | None = None,
+) -> Collected:
+    """Take in what `archive` holds for `lessons`."""
+    with only_grader(course.state):
+        forget_staged(course)
+        try:
+            candidates, refused = _read(course, archive, lessons)
+            return _decide(course, roster, candidates, refused, progress or Progress(None))
+        finally:
+            forget_staged(course)
+
+
+def told(found: Collected) -> Iterable[str]:
+    """What became of everything, for people."""
+    by_lesson: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in found.taken:
+        by_lesson[one.lesson][one.state] += 1
+    for lesson, states in sorted(by_lesson.items()):
+        counts = ", ".join(f"{states[state]} {state}" for state in ("new", "replaced", "unchanged"))
+        yield f"{lesson}: {counts}"
+    for one in found.taken:
+        for note in (*one.notes, *(["the LMS says it was late"] if one.late else [])):
+            yield f"  {one.student}: {note}"
+    if found.unmatched:
+        yield f"not matched to a student ({len(found.unmatched)}), use --match KEY=STUDENT:"
+        for who in found.unmatched:
+            yield f"  {who.key}: {who.reason}"
+            yield from (f"      {file}" for file in who.files)
+    if found.refused:
+        yield f"refused ({len(found.refused)}):"
+        yield from (f"  {left.file}: {left.reason}" for left in found.refused)
+    if not (found.taken or found.unmatched or found.refused):
+        yield "The archive holds no file."
+
+
+def _read(
+    course: Place, archive: Path, lessons: tuple[Lesson, ...]
+) -> tuple[list[_Candidate], list[tuple[Named | None, Left]]]:
+    """Every notebook of the archive, kept aside, and what is none."""
+    candidates: list[_Candidate] = []
+    refused: list[tuple[Named | None, Left]] = []
+    for number, found in enumerate(read_archive(archive)):
+        file, named = "/".join(found.path), read_name(found.path)
+        verdict = _judge(found, named, lessons)
+        if isinstance(verdict, str):
+            refused.append((named, Left(file, verdict)))
+            continue
+        lesson, notebook, notes = verdict
+        assert named is not None
+        kept = stage(course, number, notebook)
+        candidates.append(_Candidate(named, file, lesson, kept, notes))
+    return candidates, refused
+
+
+def _judge(
+    found: Found | Refused, named: Named | None, lessons: tuple[Lesson, ...]
+) -> tuple[str, bytes, tuple[str, ...]] | str:
+    """The lesson, the bytes and notes of a notebook, or the reason why it is not taken."""
+    if isinstance(found, Refused):
+        return found.reason
+    if named is None:
+        return "its name is neither Moodle's nor Canvas's, so nobody can be found by it"
+    if not named.file:
+        return "is text or a link typed into the LMS, not a file"
+    if not named.file.lower().endswith(".ipynb"):
+        return "is not a notebook (.ipynb)"
+    notes = ("a byte order mark was taken off",) if found.data.startswith(_BOM) else ()
+    data = found.data.removeprefix(_BOM)
+    try:
+        notebook = read_submission(data)  # what the engine would not read is not taken
+    except Malformed as malformed:
+        return str(malformed)
+    lesson = _lesson_of(named.file, notebook, lessons)
+    if isinstance(lesson, str):
+        return lesson
+    if base_name(named.file) != lesson.slug:  # Canvas numbers what is uploaded again
+        notes = (*notes, f"was handed in as {named.file}")
+    return lesson.slug, data, notes
+
+
+def _lesson_of(file: str, notebook: dict[str, Any], lessons: tuple[Lesson, ...]) -> Lesson | str:
+    """The lesson that a notebook answers, by its graded cells, then by its name."""
+    ids = {str(grader(cell).get("grade_id", "")) for cell in cells_of(notebook)}
+    shared = {one.slug: len(ids & {each.test_id for each in one.exercises}) for one in lessons}
+    most = max(shared.values(), default=0)
+    best = [one for one in lessons if most and shared[one.slug] == most]
+    if len(best) == 1:
+        return best[0]
+    named = [one for one in lessons if one.slug == base_name(file)]
+    if named:
+        return named[0]
+    names = ", ".join(one.slug for one in lessons)
+    return f"has no graded cell of {names}; it is another notebook"
+
+
+def _decide(
+    course: Place,
+    roster: Roster,
+    candidates: list[_Candidate],
+    refused: list[tuple[Named | None, Left]],
+    progress: Progress,
+) -> Collected:
+    """Match everyone, refuse what is there twice, and write the rest."""
+    owners = {one.named.owner for one in candidates}
+    matches = roster.match(owners | {named.owner for named, _ in refused if named})
+    files: dict[Owner, list[str]] = defaultdict(list)
+    mine: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
+    for one in candidates:
+        student = matches[one.named.owner].student
+        files[one.named.owner].append(one.file)
+        if student is not None:
+            mine[student, one.lesson].append(one)
+    left = [
+        Left(one.file, one.reason, matches[named.owner].student if named else None)
+        for named, one in refused
+    ]
+    left += [
+        Left(one.file, _twice(one, several), student)
+        for (student, _), several in mine.items()
+        if len(several) > 1
+        for one in several
+    ]
+    single = {where: several[0] for where, several in mine.items() if len(several) == 1}
+    unmatched = tuple(
+        Unmatched(owner.key, matches[owner].reason, tuple(files[owner]))
+        for owner in sorted(owners)
+        if matches[owner].student is None
+    )
+    return Collected(_write(course, roster, single, progress), unmatched, tuple(left))
+
+
+def _twice(one: _Candidate, several: list[_Candidate]) -> str:
+    others = ", ".join(each.file for each in several if each is not one)
+    return f"is one of {len(several)} notebooks of {one.lesson} by one student; the other: {others}"
+
+
+def _write(
+    course: Place,
+    roster: Roster,
+    single: dict[tuple[str, str], _Candidate],
+    progress: Progress,
+) -> tuple[Taken, ...]:
+    taken = []
+    people: dict[str, dict[str, Named]] = defaultdict(dict)
+    progress.expect(len(single))
+    for (student, lesson), one in sorted(single.items()):
+        moment: datetime | None = roster.submitted_at(one.named.owner)
+        state = hand_in(course, student, lesson, one.notebook, moment)
+        time = moment.isoformat() if moment else None
+        taken.append(Taken(student, lesson, one.file, state, one.named.late, time, one.notes))
+        people[lesson][student] = one.named
+        progress.step(student)
+    for lesson, names in people.items():
+        remember(course, lesson, names)
+    return tuple(taken)

@@ -1,0 +1,124 @@
+"""Puts a collected notebook into submitted/, and what lay there before aside.
+
+    submitted/<student>/<lesson>/<lesson>.ipynb            what counts now
+    .autograder/earlier/<lesson>/<student>/001/            what was handed in before, whole
+    .autograder/lms/<lesson>.json                          who is who in the LMS, for `export`
+
+The new folder is complete before anything moves, and each move is one rename: a run that is killed
+leaves the old submission, or the new one, and the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from autograder.course_directory import Place
+from autograder.records.journal import JournalError, write_bytes, write_json
+from autograder.submissions.names import Named
+
+State = Literal["new", "replaced", "unchanged"]
+_STAGED = "collecting"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A student as an LMS knows them; `file_id` is Canvas's number of what they handed in."""
+
+    lms: str
+    name: str
+    number: str
+    file_id: str = ""
+
+
+def stage(course: Place, number: int, notebook: bytes) -> Path:
+    """Keep `notebook` in a folder of its own until it is decided what becomes of it."""
+    path = course.state / _STAGED / str(number) / "notebook"
+    write_bytes(path, notebook)
+    return path
+
+
+def forget_staged(course: Place) -> None:
+    """Remove what `stage` kept, of this run and of one that was killed."""
+    shutil.rmtree(course.state / _STAGED, ignore_errors=True)
+
+
+def hand_in(
+    course: Place, student: str, lesson: str, notebook: Path, submitted_at: datetime | None
+) -> State:
+    """Make the staged `notebook` the submission of `student`; what became of the one before."""
+    target = course.submitted(student, lesson)
+    stamp = f"{submitted_at:%Y-%m-%d %H:%M:%S} UTC\n" if submitted_at else ""
+    if _is_same(target, lesson, notebook, stamp):
+        return "unchanged"
+    folder = notebook.parent
+    try:
+        if stamp:
+            (folder / "timestamp.txt").write_text(stamp, encoding="utf-8")
+        notebook.rename(folder / f"{lesson}.ipynb")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replaced = os.path.lexists(target)
+        if replaced:
+            _set_aside(course, student, lesson, target)
+        folder.rename(target)
+    except OSError as error:
+        raise JournalError(
+            f"the submission cannot be written: {error.strerror}",
+            place=str(target),
+            remedy="Make room or give the permission, then run the same command again: "
+            "it continues where it stopped.",
+        ) from error
+    return "replaced" if replaced else "new"
+
+
+def earlier(course: Place, student: str, lesson: str) -> Path:
+    """Where earlier submissions of a student are kept, one folder each."""
+    return course.state / "earlier" / lesson / student
+
+
+def known_people(course: Place, lesson: str) -> dict[str, Known]:
+    """Student → how the LMS knows them, as `collect` has seen it for `lesson`."""
+    try:
+        data = json.loads(_people_path(course, lesson).read_bytes())
+        return {str(student): Known(**one) for student, one in data.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def remember(course: Place, lesson: str, people: Mapping[str, Named]) -> None:
+    """Keep how the LMS knows each student who handed in for `lesson`, for grades and feedback."""
+    known = {student: vars(one) for student, one in known_people(course, lesson).items()}
+    new = {student: vars(_known(named)) for student, named in people.items()}
+    if new:
+        write_json(_people_path(course, lesson), dict(sorted({**known, **new}.items())))
+
+
+def _known(named: Named) -> Known:
+    return Known(named.owner.lms, named.owner.name, named.owner.number, named.file_id)
+
+
+def _people_path(course: Place, lesson: str) -> Path:
+    return course.state / "lms" / f"{lesson}.json"
+
+
+def _is_same(target: Path, lesson: str, notebook: Path, stamp: str) -> bool:
+    there = target / f"{lesson}.ipynb"
+    if target.is_symlink() or there.is_symlink() or not there.is_file():
+        return False
+    if there.read_bytes() != notebook.read_bytes():
+        return False
+    time = target / "timestamp.txt"
+    return not stamp or (time.is_file() and time.read_text(encoding="utf-8") == stamp)
+
+
+def _set_aside(course: Place, student: str, lesson: str, target: Path) -> None:
+    folder = earlier(course, student, lesson)
+    folder.mkdir(parents=True, exist_ok=True)
+    taken = [int(one.name) for one in folder.iterdir() if one.name.isdecimal()]
+    target.rename(folder / f"{max(taken, default=0) + 1:03d}")

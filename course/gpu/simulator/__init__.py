@@ -1,0 +1,1 @@
+"""The simulated GPU: a device type of torch that computes on the CPU."""

@@ -1,0 +1,1 @@
+"""How the simulated device runs an operator."""

@@ -1,0 +1,1 @@
+"""What is true of a tensor: storage, strides, version, leaf, graph."""

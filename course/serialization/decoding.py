@@ -1,0 +1,255 @@
+"""Reading a document back, strictly (the form is described in `course.serialization`)."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.inspection.facts import TensorFacts, byte_range_of
+from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
+from course.testing.values import Absent, Handle, SeenTensor
+
+__all__ = ["decode"]
+
+_dtype_names = {
+    str(value).removeprefix("torch."): value
+    for value in vars(torch).values()
+    if isinstance(value, torch.dtype)
+}
+_new_storage, _empty, _set = torch.UntypedStorage, torch.empty, torch.Tensor.set_
+_data = vars(torch._C.TensorBase)["data"].__get__
+_as_strided, _no_grad = torch.Tensor.as_strided, torch.no_grad
+_memmove, _memset = ctypes.memmove, ctypes.memset
+
+
+class _Decoder:
+    """Rebuilds one document; `live` makes real arguments, else seen values are made."""
+
+    def __init__(
+        self, storages: Any, buffers: Buffers, resolve: Callable[[str, Any], Any] | None
+    ) -> None:
+        self.buffers, self.resolve = buffers, resolve
+        self.items = 0
+        entries = _checked(storages, list)
+        if sum(_whole(_checked(e, dict).get("nbytes")) for e in entries) > 4 * LIMITS.nbytes:
+            # Storages are rebuilt whole, so that offsets stay true; a few bytes of a huge one
+            # are not worth its size.
+            entries = [{**e, "buffer": -1} for e in entries]
+        self.storages = [self._storage(entry) for entry in entries]
+        self.bases: dict[int, torch.Tensor] = {}
+
+    def buffer(self, index: Any) -> bytes:
+        if not 0 <= _whole(index) < len(self.buffers):
+            raise WireError(f"buffer {index} of {len(self.buffers)}")
+        return self.buffers[index]
+
+    def _storage(self, entry: dict[str, Any]) -> torch.UntypedStorage | None:
+        if entry["buffer"] == -1:
+            return None
+        data, nbytes, start = self.buffer(entry["buffer"]), _whole(entry["nbytes"]), entry["start"]
+        if _whole(start) < 0 or nbytes < 0 or start + len(data) > nbytes:
+            raise WireError("a buffer does not fit into its storage")
+        storage = _new_storage(nbytes)
+        if nbytes:
+            _memset(storage.data_ptr(), 0, nbytes)
+            _memmove(storage.data_ptr() + start, data, len(data))
+        return storage
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        self.items += 1
+        if depth > LIMITS.depth + 8 or self.items > 4 * LIMITS.items:
+            raise WireError("a document nested too deeply or with too many items")
+        if node is None or type(node) in (bool, int, float, str):
+            return node
+        reader = _READERS.get(_checked(node, dict).get("t", ""))
+        if reader is None:
+            raise WireError(f"unknown tag {str(node.get('t'))[:40]!r}")
+        return reader(self, node, depth)
+
+    def many(self, nodes: Any, depth: int) -> list[Any]:
+        if set(map(type, _checked(nodes, list))) == {int}:  # most of what is ever sent
+            self.items += len(nodes)
+            return list(nodes)
+        return [self.value(node, depth + 1) for node in nodes]
+
+    def tensor(self, node: dict[str, Any], depth: int) -> Any:
+        seen = _tensor_facts(node["facts"])
+        index = _whole(node["storage"])
+        storage = self.storages[index] if 0 <= index < len(self.storages) else None
+        tensor = None
+        if storage is not None:
+            tensor = self._rebuild(seen, storage, index)
+            for name in _checked(node["lazy"], list):
+                tensor = tensor.conj() if name == "conj" else torch._neg_view(tensor)
+        if self.resolve is None:
+            return SeenTensor(seen, tensor)
+        if tensor is None:
+            raise WireError("a tensor argument came without its elements")
+        return _with_grad(tensor, seen)
+
+    def _rebuild(
+        self, seen: TensorFacts, storage: torch.UntypedStorage, index: int
+    ) -> torch.Tensor:
+        if seen.byte_range[1] > storage.nbytes():
+            raise WireError("a tensor reaches beyond its storage")
+        dtype = _dtype_names[seen.dtype]
+        layout = (seen.shape, seen.stride, seen.storage_offset)
+        base = self.bases.get(index)
+        if not seen.is_view or (base is not None and base.dtype is not dtype):
+            made = self._over(storage, dtype, seen.storage_offset, seen.shape, seen.stride)
+            self.bases.setdefault(index, made)
+            return made
+        if base is None:
+            count = storage.nbytes() // seen.itemsize
+            base = self.bases[index] = self._over(storage, dtype, 0, (count,), (1,))
+        # A view of one common base shares its version counter, as the original did.
+        with _no_grad():
+            return _as_strided(base, *layout)
+
+    @staticmethod
+    def _over(
+        storage: torch.UntypedStorage,
+        dtype: torch.dtype,
+        offset: int,
+        shape: tuple[int, ...],
+        stride: tuple[int, ...],
+    ) -> torch.Tensor:
+        # set_ counts as a change in place; `.data` starts a version counter of its own.
+        return _data(_set(_empty(0, dtype=dtype), storage, offset, shape, stride))
+
+
+def _with_grad(tensor: torch.Tensor, seen: TensorFacts) -> torch.Tensor:
+    made = torch.nn.Parameter(tensor, seen.requires_grad) if seen.kind == "Parameter" else tensor
+    return made.requires_grad_() if seen.requires_grad else made
+
+
+def _tensor_facts(data: Any) -> TensorFacts:
+    seen = TensorFacts.from_dict(_checked(data, dict))
+    texts = (seen.dtype, seen.device, seen.kind, seen.layout, seen.grad_fn or "")
+    flags = (seen.is_contiguous, seen.is_leaf, seen.requires_grad, seen.is_view)
+    if any(type(t) is not str or len(t) > 200 for t in texts) or seen.dtype not in _dtype_names:
+        raise WireError("a tensor with unknown names in its facts")
+    if any(type(flag) is not bool for flag in flags) or type(seen.version) not in (int, type(None)):
+        raise WireError("a tensor with wrong types in its facts")
+    dtype = _dtype_names[seen.dtype]
+    numbers = (*seen.shape, *seen.stride, seen.storage_offset, seen.storage_nbytes)
+    if any(not 0 <= n < 2**62 for n in numbers) or seen.itemsize != dtype.itemsize:
+        raise WireError("a tensor with impossible numbers in its facts")
+    if seen.layout != "strided":
+        return seen
+    if len(seen.shape) != len(seen.stride) or len(seen.shape) > 64:
+        raise WireError("a tensor with as many strides as sizes was expected")
+    layout = (seen.shape, seen.stride, seen.storage_offset, seen.itemsize)
+    # What follows from other facts is computed here and not believed.
+    byte_range = byte_range_of(*layout)
+    return seen if seen.byte_range == byte_range else replace(seen, byte_range=byte_range)
+
+
+def _array(decoder: _Decoder, node: dict[str, Any], depth: int) -> np.ndarray:
+    dtype = np.dtype(_checked(node["dtype"], str)[:8])
+    shape = tuple(_whole(size) for size in _checked(node["shape"], list))
+    data = decoder.buffer(node["buffer"])
+    if dtype.kind not in "biufc" or math.prod(shape) * dtype.itemsize != len(data):
+        raise WireError("an array whose bytes do not match its shape")
+    return np.frombuffer(data, dtype=dtype).reshape(shape).copy()
+
+
+def _handle(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
+    number = _whole(node["id"])
+    if decoder.resolve is not None:
+        return decoder.resolve("handle", number)
+    about = {str(k): decoder.value(v, depth + 1) for k, v in _checked(node["about"], dict).items()}
+    return Handle(_checked(node["kind"], str), _checked(node["type"], str), number, about)
+
+
+def _answer(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
+    if decoder.resolve is None:
+        raise WireError("an answer's name where a value was expected")
+    return decoder.resolve("answer", _checked(node["v"], str))
+
+
+def _torch(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
+    name = _checked(node["name"], str)
+    if decoder.resolve is None:
+        return Handle("function", name)
+    found = torch_object(name) if name.startswith("torch.") else None
+    if found is None:
+        raise WireError(f"torch has no {name[:80]!r}")
+    return found
+
+
+def _dict(decoder: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]:
+    made: dict[Any, Any] = {}
+    for pair in _checked(node["v"], list):
+        key, value = decoder.many(pair, depth)
+        made[_hashable(key)] = value
+    return made
+
+
+def _hashable(key: Any) -> Any:
+    if isinstance(key, SeenTensor | Handle | torch.Tensor):
+        return f"<{type(key).__name__}>"
+    try:
+        hash(key)
+    except TypeError:
+        return repr(key)
+    return key
+
+
+_READERS: dict[str, Callable[[_Decoder, dict[str, Any], int], Any]] = {
+    "list": lambda d, n, depth: d.many(n["v"], depth),
+    "tuple": lambda d, n, depth: tuple(d.many(n["v"], depth)),
+    "set": lambda d, n, depth: {_hashable(v) for v in d.many(n["v"], depth)},
+    "frozenset": lambda d, n, depth: frozenset(_hashable(v) for v in d.many(n["v"], depth)),
+    "dict": _dict,
+    "size": lambda d, n, depth: torch.Size([_whole(v) for v in _checked(n["v"], list)]),
+    "range": lambda d, n, depth: range(*(_whole(v) for v in _checked(n["v"], list))),
+    "slice": lambda d, n, depth: slice(*d.many(n["v"], depth)[:3]),
+    "float": lambda d, n, depth: float(_checked(n["v"], str)[:8]),
+    "complex": lambda d, n, depth: complex(*(float(str(v)[:40]) for v in n["v"][:2])),
+    "bytes": lambda d, n, depth: bytes.fromhex(_checked(n["v"], str)),
+    "ellipsis": lambda d, n, depth: ...,
+    "dtype": lambda d, n, depth: _dtype_names[_checked(n["v"], str)],
+    "device": lambda d, n, depth: torch.device(_checked(n["v"], str)),
+    "array": _array,
+    "absent": lambda d, n, depth: Absent(str(n["why"])[:2000], bool(n["attempted"])),
+    "answer": _answer,
+    "torch": _torch,
+    "handle": _handle,
+    "tensor": lambda d, n, depth: d.tensor(n, depth),
+}
+
+
+def decode(
+    document: Any, buffers: Buffers, *, resolve: Callable[[str, Any], Any] | None = None
+) -> Any:
+    """The value of a document: seen values, or with `resolve` real arguments for an answer.
+
+    `resolve("handle", number)` and `resolve("answer", name)` return live objects.
+    Raises WireError for anything that `encode` would not have written.
+    """
+    try:
+        decoder = _Decoder(document["storages"], buffers, resolve)
+        return decoder.value(document["value"])
+    except WireError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, OverflowError) as error:
+        raise WireError(f"not a document of this course: {type(error).__name__}") from None
+
+
+def _checked(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise WireError(f"a {kind.__name__} was expected")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise WireError("a whole number was expected")
+    return value

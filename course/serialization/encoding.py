@@ -1,0 +1,274 @@
+"""Writing a value as a document and buffers (the form is described in `course.serialization`)."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.inspection import facts as _facts
+from course.inspection.facts import TensorFacts, adapter_of
+from course.serialization.forms import form_of
+from course.testing.values import Absent, Handle, SeenTensor, Value
+
+__all__ = ["LIMITS", "AnswerRef", "Limits", "WireError", "encode"]
+
+Buffers = list[bytes]
+Keep = Callable[[object], int]
+
+
+class WireError(ValueError):
+    """A value that cannot travel, or a document that is not one that `encode` writes."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a value travels; what exceeds it becomes `Absent` and says so."""
+
+    nbytes: int = 64 * 2**20
+    items: int = 200_000
+    depth: int = 32
+    text: int = 2**20
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class AnswerRef:
+    """Stands for the learner's object of this name in the arguments of a probe."""
+
+    name: str
+
+
+_DICTS = (dict, OrderedDict, defaultdict, Counter)
+_EXACT = (type(None), bool, str)
+_SHORT = 2**63
+_string_at = ctypes.string_at
+_no_override = torch._C.DisableTorchFunctionSubclass
+
+
+class _Encoder:
+    """Collects one document; tensors are grouped by storage, bytes are read in `finish`."""
+
+    def __init__(self, keep: Keep | None, strict: bool, limits: Limits) -> None:
+        self.keep, self.strict, self.limits = keep, strict, limits
+        self.items = 0
+        self.buffers: Buffers = []
+        self.nbytes = 0
+        self.order: dict[int, int] = {}
+        self.hosts: list[tuple[torch.Tensor | None, int, int, int]] = []
+
+    def node(self, value: Any, depth: int = 0) -> Any:
+        self.items += 1
+        if depth > self.limits.depth or self.items > self.limits.items:
+            return self.refuse(f"nested deeper than {self.limits.depth} or too many items")
+        kind = type(value)
+        if kind in _EXACT:
+            return self.text(value) if kind is str else value
+        if kind is int:
+            return value if value.bit_length() <= 1024 else self.refuse("an int above 1024 bits")
+        if kind is float:
+            return value if math.isfinite(value) else {"t": "float", "v": repr(value)}
+        writer = _WRITERS.get(kind)
+        if writer is not None:
+            return writer(self, value, depth)
+        if isinstance(value, torch.Tensor):
+            return self.tensor(value)
+        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+            return {"t": "tuple", "v": [self.node(v, depth + 1) for v in tuple.__iter__(value)]}
+        return self.other(value, depth)
+
+    def refuse(self, reason: str) -> Any:
+        if self.strict:
+            raise WireError(f"an argument cannot travel: {reason}")
+        return {"t": "absent", "why": reason, "attempted": True}
+
+    def text(self, value: str) -> Any:
+        if len(value) <= self.limits.text:
+            return value
+        return self.refuse(f"a text of {len(value)} characters; at most {self.limits.text}")
+
+    def other(self, value: Any, depth: int) -> Any:
+        name = _torch_name(value)
+        if name is not None:
+            return {"t": "torch", "name": name}
+        if self.strict:
+            raise WireError(
+                f"an argument of class {type(value).__name__} has no plain form. Pass tensors "
+                "and plain data, and build the rest in a @probe beside the answer."
+            )
+        kind, about = form_of(value)
+        return {
+            "t": "handle",
+            "id": 0 if self.keep is None else self.keep(value),
+            "kind": kind,
+            "type": type(value).__name__[:200],
+            "about": {str(k): self.node(v, depth + 1) for k, v in about.items()},
+        }
+
+    def tensor(self, value: torch.Tensor) -> Any:
+        adapter = adapter_of(value)
+        if adapter is None and type(value) not in (torch.Tensor, torch.nn.Parameter, _Buffer):
+            return self.other(value, 0)
+        seen = _facts.facts(value)
+        node = {"t": "tensor", "facts": seen.to_dict(), "storage": -1, "lazy": []}
+        if seen.layout == "strided" and seen.device != "meta":
+            host = value if adapter is None else adapter.host(value)
+            with _no_override():
+                node["lazy"] = [
+                    name for name, on in (("conj", host.is_conj()), ("neg", host.is_neg())) if on
+                ]
+            node["storage"] = self.storage(seen, host)
+        return node
+
+    def storage(self, seen: TensorFacts, host: torch.Tensor) -> int:
+        index = self.order.setdefault(seen.storage, len(self.order))
+        start, stop = seen.byte_range
+        if index == len(self.hosts):
+            self.hosts.append((host, start, stop, seen.storage_nbytes))
+        else:
+            first, begin, end, nbytes = self.hosts[index]
+            self.hosts[index] = (first, min(begin, start), max(end, stop), nbytes)
+        return index
+
+    def array(self, value: np.ndarray) -> Any:
+        if value.dtype.kind not in "biufc":
+            return self.refuse(f"a NumPy array of dtype {value.dtype}")
+        if self.nbytes + value.nbytes > self.limits.nbytes:
+            return self.refuse(f"an array of {value.nbytes} bytes")
+        self.nbytes += value.nbytes
+        native = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("="))
+        self.buffers.append(native.tobytes())
+        return {
+            "t": "array",
+            "dtype": native.dtype.str,
+            "shape": list(value.shape),
+            "buffer": len(self.buffers) - 1,
+        }
+
+    def finish(self) -> list[dict[str, int]]:
+        return [self._read(*entry) for entry in self.hosts]
+
+    def _read(
+        self, host: torch.Tensor | None, start: int, stop: int, nbytes: int
+    ) -> dict[str, int]:
+        entry = {"nbytes": nbytes, "start": start, "buffer": -1}
+        if host is None or self.nbytes + (stop - start) > self.limits.nbytes:
+            return entry
+        with _no_override():
+            storage = host.untyped_storage()
+            on_host = storage if storage.device.type == "cpu" else storage.cpu()
+        if stop > on_host.nbytes():
+            return entry
+        self.nbytes += stop - start
+        address = on_host.data_ptr() + start
+        self.buffers.append(_string_at(address, stop - start) if stop > start else b"")
+        return {**entry, "buffer": len(self.buffers) - 1}
+
+
+_Buffer = getattr(torch.nn, "Buffer", torch.Tensor)
+
+
+def _torch_name(value: Any) -> str | None:
+    """The dotted name of a function or class that torch itself offers, such as torch.relu."""
+    if not callable(value):
+        return None
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    for path in (f"{module}.{name}", f"torch.{name}", f"torch.nn.functional.{name}"):
+        if path.startswith("torch.") and torch_object(path) is value:
+            return path
+    return None
+
+
+def torch_object(path: str) -> Any:
+    """What torch offers under a dotted name such as torch.nn.Linear, or None."""
+    found: Any = torch
+    for part in path.split(".")[1:]:
+        found = vars(found).get(part) if hasattr(found, "__dict__") else None
+        if found is None:
+            return None
+    return found
+
+
+def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
+    def write(encoder: _Encoder, value: Any, depth: int) -> Any:
+        if encoder.items + len(value) > encoder.limits.items:
+            return encoder.refuse(f"a {tag} of {len(value)} items is more than is looked at")
+        items = list(value)
+        plain = [item for item in items if type(item) is int and -_SHORT < item < _SHORT]
+        if len(plain) == len(items):  # as in shapes, strides and indices
+            encoder.items += len(items)
+            return {"t": tag, "v": plain}
+        return {"t": tag, "v": [encoder.node(item, depth + 1) for item in items]}
+
+    return write
+
+
+def _mapping(encoder: _Encoder, value: Any, depth: int) -> Any:
+    if encoder.items + 2 * len(value) > encoder.limits.items:
+        return encoder.refuse(f"a dict of {len(value)} items is more than is looked at")
+    pairs = []
+    for k, v in dict.items(value):
+        # Result and arguments of an observation: a result of too many items hides no argument.
+        encoder.items = encoder.items if depth else 0
+        pairs.append([encoder.node(k, depth + 1), encoder.node(v, depth + 1)])
+    return {"t": "dict", "v": pairs}
+
+
+def _scalar(tag: str, text: Callable[[Any], Any]) -> Callable[[_Encoder, Any, int], Any]:
+    return lambda encoder, value, depth: {"t": tag, "v": text(value)}
+
+
+_WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
+    list: _sequence("list"),
+    tuple: _sequence("tuple"),
+    set: _sequence("set"),
+    frozenset: _sequence("frozenset"),
+    **dict.fromkeys(_DICTS, _mapping),
+    torch.Size: _scalar("size", list),
+    range: _scalar("range", lambda r: [r.start, r.stop, r.step]),
+    slice: lambda e, s, d: {
+        "t": "slice",
+        "v": [e.node(p, d + 1) for p in (s.start, s.stop, s.step)],
+    },
+    complex: _scalar("complex", lambda z: [repr(z.real), repr(z.imag)]),
+    bytes: _scalar("bytes", lambda b: b[: LIMITS.text].hex()),
+    type(...): _scalar("ellipsis", lambda _: None),
+    torch.dtype: _scalar("dtype", lambda d: str(d).removeprefix("torch.")),
+    torch.device: _scalar("device", str),
+    np.ndarray: lambda encoder, value, depth: encoder.array(value),
+    Absent: lambda e, a, d: {"t": "absent", "why": a.reason, "attempted": a.attempted},
+    AnswerRef: _scalar("answer", lambda ref: ref.name),
+    SeenTensor: lambda e, s, d: (
+        e.node(s.tensor, d) if s.tensor is not None else e.refuse("no elements")
+    ),
+    Value: lambda encoder, value, depth: encoder.node(value.node, depth),
+    Handle: lambda e, h, d: {
+        "t": "handle",
+        "id": h.number,
+        "kind": h.kind,
+        "type": h.type_name,
+        "about": {} if e.strict else {k: e.node(v, d + 1) for k, v in h.about.items()},
+    },
+}
+
+
+def encode(
+    value: Any, *, keep: Keep | None = None, strict: bool = False, limits: Limits = LIMITS
+) -> tuple[dict[str, Any], Buffers]:
+    """The document and the buffers of a value.
+
+    `keep` is given every object without a plain form and returns the number of its handle.
+    With `strict` (arguments on their way to an answer) such an object is an error.
+    Raises WireError only with `strict`.
+    """
+    encoder = _Encoder(keep, strict, limits)
+    node = encoder.node(value)
+    return {"value": node, "storages": encoder.finish()}, encoder.buffers

@@ -1,0 +1,1 @@
+"""Loader and sampler in plain Python, with every step in the open."""

@@ -1,0 +1,1 @@
+"""What a test cell uses: answers, observations, checks and their table."""

@@ -1,0 +1,226 @@
+"""answer("name"): a handle on what the learner made, in this process or in another one.
+
+A test cell never touches the learner's object. It sends a request and gets an observation of
+plain data back. In a notebook the request is served by `LocalBackend` over the notebook's own
+names; the grading engine puts another backend in its place and the same cell runs unchanged.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from course.serialization import AnswerRef, Buffers, decode, encode
+from course.testing.observe import NotDefinedError, Observation, from_wire, observe_to_wire
+from course.testing.recording import USUAL, ErrorFacts, Options
+
+__all__ = ["Answer", "Backend", "LocalBackend", "Request", "answer", "outcomes", "use_backend"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call beside the answer: of the answer itself, or of a probe that is given answers.
+
+    `target` is ("answer", name), ("read", name) or ("probe", name); `source` is the text of a
+    probe that the test cell defines, None for a probe of `course.probes`.
+    """
+
+    target: tuple[str, str]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    options: Options = USUAL
+    source: str | None = None
+
+    def to_wire(self) -> tuple[dict[str, Any], Buffers]:
+        """The request as a JSON header and buffers. Raises WireError for live arguments."""
+        document, buffers = encode({"args": self.args, "kwargs": self.kwargs}, strict=True)
+        header = {
+            "target": list(self.target),
+            "options": vars(self.options),
+            "source": self.source,
+            "document": document,
+        }
+        return header, buffers
+
+
+class Backend(Protocol):
+    """Where answers live."""
+
+    def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
+        """Serve a request. `live` is the probe itself where the test cell's process has it."""
+
+
+class LocalBackend:
+    """Serves requests in this process, over a namespace that holds the learner's names."""
+
+    def __init__(
+        self,
+        namespace: Callable[[], MutableMapping[str, Any]],
+        probe_names: dict[str, Any] | None = None,
+    ) -> None:
+        """Serve over `namespace()`, the learner's names.
+
+        `probe_names` are what a probe that arrives as text may use: the names of the set-up
+        cell, not the learner's.
+        """
+        self._namespace = namespace
+        self._probe_names = {} if probe_names is None else probe_names
+        self._kept: list[Any] = []
+
+    def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
+        """The observation, after the same journey through plain data as between processes."""
+        header, buffers = request.to_wire()
+        reply, reply_buffers = self.serve(header, buffers, live)
+        return from_wire(reply, reply_buffers, request.target[1])
+
+    def serve(
+        self, header: dict[str, Any], buffers: Buffers, live: Callable[..., Any] | None = None
+    ) -> tuple[dict[str, Any], list[Buffers]]:
+        """Run a request that arrived as plain data; the reply is plain data too."""
+        kind, name = header["target"]
+        options = Options(**header["options"])
+        arguments = decode(header["document"], buffers, resolve=self._resolve)
+        call = self._callable(kind, name, live or self._probe(kind, name, header["source"]))
+        return observe_to_wire(
+            call, tuple(arguments["args"]), arguments["kwargs"], options, self._keep
+        )
+
+    def _callable(self, kind: str, name: str, live: Callable[..., Any] | None) -> Any:
+        if kind == "probe":
+            if live is None:
+                raise LookupError(f"the probe {name!r} is not known beside the answer")
+            return live
+        found = self._find(name)
+        if isinstance(found, _Undefined):
+            return found
+        return (lambda: found) if kind == "read" else found
+
+    def _probe(self, kind: str, name: str, source: str | None) -> Callable[..., Any] | None:
+        """The probe of a name: one of the course package, or made from its text."""
+        if kind != "probe":
+            return None
+        module, _, function = name.rpartition(":")
+        if source is None:
+            if module.partition(".")[0] != "course":
+                return None
+            found = getattr(importlib.import_module(module), function)
+            return getattr(found, "procedure", found)
+        exec(compile(source, f"<probe {name}>", "exec"), self._probe_names)
+        return self._probe_names[name]
+
+    def _find(self, name: str) -> Any:
+        return self._namespace().get(name, _Undefined(name))
+
+    def _resolve(self, kind: str, key: Any) -> Any:
+        if kind == "answer":
+            return self._find(key)
+        if not 1 <= key <= len(self._kept):
+            raise LookupError(f"no live object has the number {key}")
+        return self._kept[key - 1]
+
+    def _keep(self, value: object) -> int:
+        self._kept.append(value)
+        return len(self._kept)
+
+
+class _Undefined:
+    """Stands where a name is not defined; using it says so."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotDefinedError(
+            f"`{self._name}` is not defined. Run the cell that defines it, and keep the name."
+        )
+
+    def __getattr__(self, attribute: str) -> Any:
+        # Python and torch look for special names on any object; those must stay quiet.
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        return self()
+
+
+def notebook_names() -> MutableMapping[str, Any]:
+    """The names of the running notebook, or of `__main__` outside of one."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return vars(sys.modules["__main__"]) if shell is None else shell.user_ns
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is remembered of a request; its values would keep every input of a lesson alive."""
+
+    name: str
+    attempted: bool
+    error: ErrorFacts | None
+    printed_count: int
+
+
+@dataclass
+class _Desk:
+    """The backend in use, and what came of the requests since the program began."""
+
+    backend: Backend
+    seen: list[Outcome] = field(default_factory=list)
+
+
+_desk = _Desk(LocalBackend(notebook_names))
+
+
+def use_backend(backend: Backend) -> None:
+    """Serve all requests from now on with another backend (the grading engine's seam)."""
+    _desk.backend = backend
+
+
+def outcomes() -> list[Outcome]:
+    """The outcomes of all requests so far; a check looks at those since it was made."""
+    return _desk.seen
+
+
+def submit(request: Request, live: Callable[..., Any] | None = None) -> Observation:
+    """Run a request on the backend in use and remember what was seen."""
+    seen = _desk.backend.run(request, live)
+    _desk.seen.append(Outcome(seen.name, seen.attempted, seen.error, seen.printed_count))
+    return seen
+
+
+class Answer:
+    """The learner's object of one name. Calling it gives an `Observation`, never an error."""
+
+    def __init__(self, name: str, options: Options = USUAL) -> None:
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise ValueError(f"answer() takes the name of a Python object, not {name!r}")
+        self.name = name
+        self.options = options
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Observation:
+        """Call the object once with copies of the arguments and observe it."""
+        return submit(Request(("answer", self.name), args, kwargs, self.options))
+
+    def read(self) -> Observation:
+        """Look at the object itself; the result is its plain form."""
+        return submit(Request(("read", self.name), options=self.options))
+
+    def watch(self, **options: bool) -> Answer:
+        """The same answer, recording more: `backward`, `keep`, `operators` (see `Options`)."""
+        return Answer(self.name, replace(self.options, **options))
+
+    def reference(self) -> AnswerRef:
+        """What stands for this answer among the arguments of a probe."""
+        return AnswerRef(self.name)
+
+    def __repr__(self) -> str:
+        return f"answer({self.name!r})"
+
+
+def answer(name: str) -> Answer:
+    """A handle on the learner's object called `name`; it need not exist yet.
+
+    Raises ValueError when `name` cannot be the name of an object.
+    """
+    return Answer(name)

@@ -1,0 +1,126 @@
+"""Collecting the results of checks: what every check does before and after its comparison."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FunctionType
+from typing import Any
+
+from course.progress import attempts
+from course.testing import answers
+from course.testing.compare import difference
+from course.testing.hidden import called_from_hidden_part
+from course.testing.observe import Observation
+from course.testing.results import CheckResult, Failure, TestResult
+from course.testing.table import show_table
+from course.testing.validation import tell_validator
+from course.testing.values import Absent, AbsentError, as_node
+
+__all__ = ["Checking"]
+
+Subject = Any
+
+
+class Checking:
+    """The results of one test cell so far, and the points that they give."""
+
+    def __init__(self, exercise: str) -> None:
+        self.exercise = exercise
+        self._results: list[CheckResult] = []
+        self._since = len(answers.outcomes())
+
+    def _record(
+        self,
+        test: Callable[[], Failure | None],
+        name: str,
+        how: dict[str, Any],
+        subjects: list[Subject],
+        error_is_fine: bool = False,
+    ) -> None:
+        unknown = set(how) - {"name", "message", "misconception", "weight"}
+        if unknown:
+            raise TypeError(f"a check takes name, message, misconception, weight; not {unknown}")
+        lost = absent = _lost(subjects, error_is_fine)
+        try:
+            failure = _tested(test) if absent is None else Failure(absent.reason)
+        except AbsentError as error:  # a condition met it: what it shows is the author's to say
+            absent = error.absent
+            failure = Failure(absent.reason)
+        self._results.append(
+            CheckResult.of(
+                failure,
+                name=how.get("name") or name,
+                message=how.get("message"),
+                misconception=_which(how.get("misconception"), failure, lost),
+                weight=float(how.get("weight", 1.0)),
+                attempted=absent is None or absent.attempted,
+                hidden=called_from_hidden_part(sys._getframe(1)),
+                explain=absent is None,
+            )
+        )
+
+    def result(self, points: float) -> TestResult:
+        """The checks so far as a frozen record, with the points they give out of `points`."""
+        outcomes = answers.outcomes()[self._since :]
+        attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
+        return TestResult.of(self.exercise, self._results, points, attempted)
+
+    def score(self, points: float) -> float:
+        """Show the table and return the points: all of them only when every check holds."""
+        result = self.result(points)
+        attempts.note(result)
+        show_table(result)
+        tell_validator(result)
+        return result.score
+
+
+def _which(
+    named: str | dict[str, Any] | None, failure: Failure | None, lost: Absent | None
+) -> str | None:
+    """The misconception that a failure shows: the one named, or the one that it fits.
+
+    A dict names several, each with what it leads to: a value, an exception class, or a
+    condition to call. The first that fits is meant; none may fit.
+    """
+    if not isinstance(named, dict):
+        return named
+    if failure is None:
+        return next(iter(named), None)
+    for name, leads_to in named.items():
+        if _fits(leads_to, failure, lost):
+            return name
+    return None
+
+
+def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
+    if isinstance(leads_to, type) and issubclass(leads_to, BaseException):
+        return lost is not None and f"ended with {leads_to.__name__}" in lost.reason
+    if lost is not None:
+        return False
+    if isinstance(leads_to, FunctionType):
+        with suppress(AbsentError):
+            return _tested(lambda: None if leads_to() else Failure("no")) is None
+        return False
+    return difference(failure.value, leads_to) is None
+
+
+def _tested(test: Callable[[], Failure | None]) -> Failure | None:
+    try:
+        return test()
+    except AbsentError:
+        raise
+    except Exception as error:
+        return Failure(f"this could not be checked: {type(error).__name__}: {str(error)[:300]}")
+
+
+def _lost(subjects: list[Subject], error_is_fine: bool) -> Absent | None:
+    """Why a subject is not there to be checked."""
+    for subject in subjects:
+        if isinstance(subject, Observation):
+            if subject.error is not None and not (error_is_fine and subject.attempted):
+                return Absent(f"`{subject.name}` ended with {subject.error}", subject.attempted)
+        elif isinstance(as_node(subject), Absent):
+            return as_node(subject)
+    return None

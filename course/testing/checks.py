@@ -1,0 +1,370 @@
+"""Check: named comparisons of facts with what must hold, a table of them, and the points.
+
+A check never raises: it records whether it holds and what to tell the learner. Whether it is
+hidden is decided by the line of the cell that it is written on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+
+from course.inspection.facts import TensorFacts, facts, overlap, same_storage
+from course.testing.checking import Checking, Subject
+from course.testing.compare import brief, difference
+from course.testing.observe import Observation
+from course.testing.results import Failure
+from course.testing.values import Absent, Value, as_node, describe
+
+__all__ = ["Check"]
+
+
+class Check(Checking):
+    """Collects the checks of one test cell.
+
+    Every method takes, beside its subjects: `name` (the check in words), `message` (cause and
+    remedy, shown when it fails), `misconception` (the id of what the learner may believe, or a
+    dict of ids, each with the value, exception class or condition that it leads to) and
+    `weight` (its share of the points, 1 unless said otherwise).
+    """
+
+    # -- values ---------------------------------------------------------------------------
+
+    def equal(self, actual: Subject, expected: Subject, **how: Any) -> None:
+        """The values are equal: shape, dtype and every element, without tolerance."""
+        self._compare(actual, expected, {}, "the values are right", how)
+
+    def close(
+        self, actual: Subject, expected: Subject, rtol: float = 1e-5, atol: float = 1e-8, **how: Any
+    ) -> None:
+        """The values are equal up to `atol + rtol * |expected|`."""
+        tolerance = {"rtol": rtol, "atol": atol}
+        self._compare(actual, expected, tolerance, "the values are right, up to rounding", how)
+
+    def _compare(
+        self, actual: Subject, expected: Subject, tolerance: dict[str, float], name: str, how: Any
+    ) -> None:
+        def test() -> Failure | None:
+            found = difference(actual, expected, **tolerance)
+            if found is None:
+                return None
+            words = f"{_where(actual)}: {found}"
+            return Failure(words, brief(actual), brief(expected), value=actual)
+
+        self._record(test, name, how, [actual])
+
+    def that(self, condition: bool | Callable[[], Any], **how: Any) -> None:
+        """A condition of the author's own; a callable is called, and an error in it fails it."""
+
+        def test() -> Failure | None:
+            holds = condition() if callable(condition) else condition
+            return None if _true(holds) else Failure("this does not hold")
+
+        self._record(test, "the condition holds", how, [])
+
+    # -- facts of one tensor --------------------------------------------------------------
+
+    def shape(self, subject: Subject, expected: tuple[int, ...], **how: Any) -> None:
+        """The tensor has this shape."""
+        self._fact(subject, "shape", tuple(expected), "the shape is right", how)
+
+    def stride(self, subject: Subject, expected: tuple[int, ...], **how: Any) -> None:
+        """The tensor has these strides, in elements."""
+        self._fact(subject, "stride", tuple(expected), "the strides are right", how, layout=True)
+
+    def dtype(self, subject: Subject, expected: torch.dtype, **how: Any) -> None:
+        """The tensor has this dtype."""
+        name = str(expected).removeprefix("torch.")
+        self._fact(subject, "dtype", name, "the dtype is right", how)
+
+    def contiguous(self, subject: Subject, **how: Any) -> None:
+        """The tensor is contiguous."""
+        self._fact(subject, "is_contiguous", True, "it is contiguous", how, layout=True)
+
+    def not_contiguous(self, subject: Subject, **how: Any) -> None:
+        """The tensor is not contiguous."""
+        self._fact(subject, "is_contiguous", False, "it is not contiguous", how, layout=True)
+
+    def requires_grad(self, subject: Subject, expected: bool = True, **how: Any) -> None:
+        """The tensor requires grad, or does not."""
+        self._fact(subject, "requires_grad", expected, "requires_grad is right", how)
+
+    def leaf(self, subject: Subject, expected: bool = True, **how: Any) -> None:
+        """The tensor is a leaf, or is not."""
+        self._fact(subject, "is_leaf", expected, "is_leaf is right", how)
+
+    def grad_fn(self, subject: Subject, expected: str | None, **how: Any) -> None:
+        """The node that made the tensor has this name, for example "ViewBackward0"."""
+        self._fact(subject, "grad_fn", expected, "grad_fn is right", how)
+
+    def version(self, subject: Subject, expected: int, **how: Any) -> None:
+        """The version counter of the tensor stands at this number."""
+        self._fact(subject, "version", expected, "the version counter is right", how)
+
+    def view(self, subject: Subject, expected: bool = True, **how: Any) -> None:
+        """The tensor is a view of another one, or is not."""
+        self._fact(subject, "is_view", expected, "it is a view, or is not, as asked", how)
+
+    def _fact(
+        self, subject: Subject, fact: str, expected: Any, name: str, how: Any, layout: bool = False
+    ) -> None:
+        def test() -> Failure | None:
+            seen = _facts(subject)
+            if isinstance(seen, Absent):
+                return Failure(seen.reason)
+            actual = getattr(seen, fact)
+            if actual == expected:
+                return None
+            words = f"{_where(subject)} has {fact} {actual}; {expected} was expected"
+            shown = (seen,) if layout else ()
+            return Failure(words, str(actual), str(expected), shown, actual)
+
+        self._record(test, name, how, [subject])
+
+    # -- memory of two tensors --------------------------------------------------------------
+
+    def shares_storage(self, a: Subject, b: Subject, **how: Any) -> None:
+        """Both tensors live in one storage: nothing was copied."""
+
+        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
+            if same_storage(one, other):
+                return None
+            words = (
+                f"{_where(a)} has its own storage ({one.storage_nbytes} bytes) "
+                f"and not that of {_where(b)}: the elements were copied"
+            )
+            return Failure(words, "another storage", "the same storage", (one, other))
+
+        self._pair(a, b, failure, "it lives in the same storage", how)
+
+    def copies(self, a: Subject, b: Subject, **how: Any) -> None:
+        """The tensors live in different storages: the elements were copied."""
+
+        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
+            if not same_storage(one, other):
+                return None
+            words = f"{_where(a)} still lives in the storage of {_where(b)}"
+            return Failure(words, "the same storage", "a storage of its own", (one, other))
+
+        self._pair(a, b, failure, "it has a storage of its own", how)
+
+    def overlaps(self, a: Subject, b: Subject, **how: Any) -> None:
+        """The tensors have at least one byte of memory in common."""
+
+        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
+            if overlap(one, other):
+                return None
+            words = f"{_where(a)} and {_where(b)} have no element of memory in common"
+            return Failure(words, "no common element", "a common element", (one, other))
+
+        self._pair(a, b, failure, "the two overlap in memory", how)
+
+    def disjoint(self, a: Subject, b: Subject, **how: Any) -> None:
+        """The tensors have no byte of memory in common; they may share a storage."""
+
+        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
+            if not overlap(one, other):
+                return None
+            words = f"{_where(a)} and {_where(b)} have elements of memory in common"
+            return Failure(words, "a common element", "no common element", (one, other))
+
+        self._pair(a, b, failure, "the two do not overlap in memory", how)
+
+    def layout_like(self, actual: Subject, expected: torch.Tensor, **how: Any) -> None:
+        """The tensor has the shape, strides and storage offset of the expected one."""
+
+        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
+            layouts = [(f.shape, f.stride, f.storage_offset) for f in (one, other)]
+            if layouts[0] == layouts[1]:
+                return None
+            shown = [f"shape {s}, stride {t}, offset {o}" for s, t, o in layouts]
+            words = f"{_where(actual)} has {shown[0]}; expected was {shown[1]}"
+            return Failure(words, shown[0], shown[1], (one, other))
+
+        self._pair(actual, expected, failure, "the layout is right", how)
+
+    def _pair(
+        self,
+        a: Subject,
+        b: Subject,
+        failure: Callable[[TensorFacts, TensorFacts], Failure | None],
+        name: str,
+        how: Any,
+    ) -> None:
+        def test() -> Failure | None:
+            one, other = _facts(a), _facts(b)
+            for seen in (one, other):
+                if isinstance(seen, Absent):
+                    return Failure(seen.reason)
+            return failure(cast(TensorFacts, one), cast(TensorFacts, other))
+
+        self._record(test, name, how, [a, b])
+
+    # -- what a run did ---------------------------------------------------------------------
+
+    def runs(self, seen: Observation, **how: Any) -> None:
+        """The call ended without an exception."""
+        self._run(seen, lambda: None, "it runs without an error", how)
+
+    def raises(
+        self, seen: Observation, error: type[BaseException], match: str = "", **how: Any
+    ) -> None:
+        """The call raised this class of exception, with `match` somewhere in its message."""
+        wanted = f"{error.__module__}.{error.__qualname__}"
+
+        def test() -> Failure | None:
+            expected = error.__name__ + (f" mentioning {match!r}" if match else "")
+            if seen.error is None:
+                return Failure(f"`{seen.name}` raised nothing", "no error", expected)
+            if wanted in seen.error.bases and match.lower() in seen.error.message.lower():
+                return None
+            return Failure(f"`{seen.name}` ended with {seen.error}", str(seen.error), expected)
+
+        self._record(test, f"it raises {error.__name__}", how, [seen], error_is_fine=True)
+
+    def unchanged(self, seen: Observation, index: int | str | None = None, **how: Any) -> None:
+        """The call left its arguments (or one of them) as they were, elements and layout."""
+
+        def test() -> Failure | None:
+            found = _mutation(seen, index)
+            return None if found is None else Failure(found)
+
+        self._run(seen, test, "the arguments are left unchanged", how)
+
+    def mutates(self, seen: Observation, index: int | str = 0, **how: Any) -> None:
+        """The call changed this argument in place."""
+
+        def test() -> Failure | None:
+            if _mutation(seen, index) is not None:
+                return None
+            return Failure(f"`{seen.name}` left argument {index!r} as it was")
+
+        self._run(seen, test, "the argument is changed in place", how)
+
+    def uses(self, seen: Observation, *names: str, **how: Any) -> None:
+        """One of these torch functions ("reshape") or operators ("aten::clone") was called."""
+
+        def test() -> Failure | None:
+            if any(_called(seen, name) for name in names):
+                return None
+            return Failure(f"`{seen.name}` never calls {_either(names)}")
+
+        self._run(seen, test, f"it uses {_either(names)}", how)
+
+    def avoids(self, seen: Observation, *names: str, **how: Any) -> None:
+        """None of these torch functions ("reshape") or operators ("aten::clone") was called."""
+
+        def test() -> Failure | None:
+            found = [name for name in names if _called(seen, name)]
+            return Failure(f"`{seen.name}` calls {_either(found)}") if found else None
+
+        self._run(seen, test, f"it does not use {_either(names)}", how)
+
+    def allocates(self, seen: Observation, at_most: int = 0, **how: Any) -> None:
+        """Operators created at most this many bytes of new storages, temporaries included."""
+
+        def test() -> Failure | None:
+            if seen.new_nbytes <= at_most:
+                return None
+            words = f"`{seen.name}` made {seen.new_nbytes} bytes of new storages"
+            return Failure(words, f"{seen.new_nbytes} bytes", f"at most {at_most} bytes")
+
+        name = "it allocates nothing" if at_most == 0 else f"it allocates at most {at_most} bytes"
+        self._run(seen, test, name, how)
+
+    def saves(self, seen: Observation, at_most: int, **how: Any) -> None:
+        """The graph behind the result keeps at most this many bytes for backward."""
+
+        def test() -> Failure | None:
+            if seen.saved_nbytes <= at_most:
+                return None
+            words = f"the graph of `{seen.name}` keeps {seen.saved_nbytes} bytes for backward"
+            return Failure(words, f"{seen.saved_nbytes} bytes", f"at most {at_most} bytes")
+
+        self._run(seen, test, f"it keeps at most {at_most} bytes for backward", how)
+
+    def silent(self, seen: Observation, **how: Any) -> None:
+        """The call printed nothing and warned of nothing."""
+
+        def test() -> Failure | None:
+            if seen.printed_count:
+                return Failure(f"`{seen.name}` printed {seen.printed_count} characters")
+            return (
+                Failure(f"`{seen.name}` warned: {seen.warnings[0][1]}") if seen.warnings else None
+            )
+
+        self._run(seen, test, "it prints nothing and does not warn", how)
+
+    def _run(
+        self, seen: Observation, test: Callable[[], Failure | None], name: str, how: Any
+    ) -> None:
+        self._record(test, name, how, [seen])
+
+
+def _true(holds: Any) -> bool:
+    if isinstance(holds, torch.Tensor):
+        return bool(holds.all())
+    return bool(holds)
+
+
+def _facts(subject: Subject) -> TensorFacts | Absent:
+    if isinstance(subject, Value):
+        return subject.facts
+    if isinstance(subject, torch.Tensor):
+        return facts(subject)
+    node = as_node(subject)
+    found = getattr(node, "facts", node)
+    if isinstance(found, TensorFacts):
+        return found
+    return Absent(f"{_where(subject)} is {describe(node)}, not a tensor")
+
+
+def _where(subject: Subject) -> str:
+    return subject.where if isinstance(subject, Value) else "the value"
+
+
+def _mutation(seen: Observation, index: int | str | None) -> str | None:
+    """Which argument changed, or None."""
+    if index is None:
+        keys: list[int | str] = [*range(len(seen.args)), *(seen.kwargs.node or {})]
+    else:
+        keys = [index]
+    for key in keys:
+        before, after = (
+            (seen.args, seen.args_after)
+            if isinstance(key, int)
+            else (
+                seen.kwargs,
+                seen.kwargs_after,
+            )
+        )
+        if _changed(before[key], after[key]):
+            return f"`{seen.name}` changed its argument {key!r} in place"
+    return None
+
+
+def _changed(before: Value, after: Value) -> bool:
+    one, other = before.facts, after.facts
+    if isinstance(one, TensorFacts) and isinstance(other, TensorFacts):
+        layouts = [
+            (f.shape, f.stride, f.storage, f.storage_offset, f.version) for f in (one, other)
+        ]
+        return layouts[0] != layouts[1] or difference(after, before) is not None
+    return difference(after, before) is not None
+
+
+def _called(seen: Observation, name: str) -> bool:
+    if name.startswith("aten::"):
+        return name in seen.operators
+    parts = name.split(".")
+    for called in seen.functions:
+        path = called.removesuffix(".__get__").removesuffix(".__set__").split(".")
+        if path[-len(parts) :] == parts:
+            return True
+    return False
+
+
+def _either(names: Any) -> str:
+    return " or ".join(f"`{name}`" for name in names)

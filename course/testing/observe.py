@@ -1,0 +1,225 @@
+"""Run something once and record what happened, as plain data that outlives the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from course.inspection.facts import storage_number
+from course.inspection.graph import Saved
+from course.serialization import Buffers, Keep, WireError, decode, encode
+from course.testing.recording import (
+    MESSAGE_LIMIT,
+    PRINTED_LIMIT,
+    USUAL,
+    ErrorFacts,
+    Options,
+    Recording,
+    run_recorded,
+    text_of,
+)
+from course.testing.values import Absent, Handle, Value
+
+__all__ = ["ErrorFacts", "NotDefinedError", "Observation", "Options", "observe"]
+
+
+class NotDefinedError(NameError):
+    """A test asked for a name that the notebook does not define."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one run did: values before and after, the error, and what torch executed.
+
+    `args` and `kwargs` are the arguments before the call, `args_after` the same ones after it.
+    `operators` are ATen names in order ("aten::clone"), `functions` the torch functions called
+    ("torch.Tensor.reshape"). `new_nbytes` counts the storages that operators created, also
+    those freed again; `saved` the tensors that the result's graph keeps for backward.
+    """
+
+    name: str
+    result: Value
+    args: Value
+    kwargs: Value
+    args_after: Value
+    kwargs_after: Value
+    grads: Value
+    live: Value
+    error: ErrorFacts | None = None
+    attempted: bool = True
+    warnings: tuple[tuple[str, str], ...] = ()
+    printed: str = ""
+    printed_count: int = 0
+    operators: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    new_nbytes: int = 0
+    saved: tuple[Saved, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run ended without an exception."""
+        return self.error is None
+
+    @property
+    def saved_nbytes(self) -> int:
+        """Bytes of the distinct storages that the result's graph keeps for backward."""
+        return sum({saved.storage: saved.nbytes for saved in self.saved}.values())
+
+
+def _storage_numbers(tree: Any) -> set[int]:
+    return {
+        storage_number(leaf)
+        for leaf in tree_leaves(tree)
+        if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided
+    }
+
+
+def observe(
+    fn: Callable[..., Any],
+    *args: Any,
+    options: Options = USUAL,
+    name: str | None = None,
+    keep: Keep | None = None,
+    **kwargs: Any,
+) -> Observation:
+    """What `fn(*args, **kwargs)` did, as plain data.
+
+    An exception is part of the observation; only KeyboardInterrupt passes through.
+
+    >>> seen = observe(torch.relu, torch.tensor([-1.0, 2.0]))
+    >>> seen.result.plain.tolist(), seen.operators
+    ([0.0, 2.0], ('aten::relu',))
+    """
+    header, buffers = observe_to_wire(fn, args, kwargs, options, keep)
+    label = name or str(getattr(fn, "__name__", type(fn).__name__))
+    return from_wire(header, buffers, label)
+
+
+def observe_to_wire(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Options,
+    keep: Keep | None,
+) -> tuple[dict[str, Any], list[Buffers]]:
+    """An observation in the form that travels: a JSON header and two lists of buffers."""
+    before, first = encode({"args": args, "kwargs": kwargs}, keep=keep)
+    recording = run_recorded(
+        lambda: fn(*args, **kwargs), known=_storage_numbers((args, kwargs)), options=options
+    )
+    grads = _gradients(recording, (args, kwargs)) if options.backward else None
+    kept = keep(recording.result) if options.keep and keep is not None else 0
+    after, second = encode(
+        {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}, keep=keep
+    )
+    header = {
+        **{f.name: getattr(recording, f.name) for f in fields(Recording) if f.name != "result"},
+        "error": None if recording.error is None else vars(recording.error),
+        "saved": [vars(saved) for saved in recording.saved],
+        "before": before,
+        "after": after,
+        "kept": kept,
+        "attempted": not _is_stub(recording.error),
+    }
+    return header, [first, second]
+
+
+def without_values(
+    header: dict[str, Any], buffers: list[Buffers]
+) -> tuple[dict[str, Any], list[Buffers]]:
+    """The same observation, saying of result and changed arguments that they are too large."""
+    absent = {"t": "absent", "why": "it is larger than what is looked at", "attempted": True}
+    after: dict[str, Any] = {key: absent for key, _ in header["after"]["value"]["v"]}
+    after["args"] = {"t": "list", "v": []}
+    value = {"t": "dict", "v": [list(pair) for pair in after.items()]}
+    return {**header, "after": {"value": value, "storages": []}}, [buffers[0], []]
+
+
+def _is_stub(error: ErrorFacts | None) -> bool:
+    """Whether the exercise's own `raise NotImplementedError()`, or no definition, ended it."""
+    if error is None:
+        return False
+    stub = error.type == "NotImplementedError" and not error.message
+    return stub or error.bases[:1] == (f"{__name__}.NotDefinedError",)
+
+
+def _gradients(recording: Recording, arguments: Any) -> Any:
+    """Gradients of the arguments after backward through the sum of the results."""
+    outputs = [
+        leaf
+        for leaf in tree_leaves(recording.result)
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
+    ]
+    if recording.error is not None:
+        return Absent(str(recording.error))
+    if not outputs:
+        return Absent("no result requires grad, so nothing leads back to the arguments")
+    try:
+        torch.autograd.backward([out.sum() for out in outputs])
+    except BaseException as error:
+        return Absent(f"backward failed: {type(error).__name__}: {text_of(error)}")
+    args, kwargs = arguments
+    return {"args": [_grad(a) for a in args], "kwargs": {k: _grad(a) for k, a in kwargs.items()}}
+
+
+def _grad(argument: Any) -> Any:
+    return argument.grad if isinstance(argument, torch.Tensor) and argument.is_leaf else None
+
+
+def from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Observation:
+    """The observation of a header and its buffers. Raises WireError for anything else."""
+    try:
+        return _from_wire(header, buffers, name)
+    except WireError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise WireError(f"not an observation: {type(error).__name__}") from None
+
+
+def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Observation:
+    before = decode(header["before"], buffers[0])
+    after = decode(header["after"], buffers[1])
+    error = None if header["error"] is None else _error_from(header["error"])
+    attempted = bool(header["attempted"])
+    lost = None if error is None else Absent(f"`{name}` ended with {error}", attempted)
+    result = after["result"] if lost is None else lost
+    grads = after["grads"] if after["grads"] is not None else Absent("no gradients were asked for")
+    kept = header["kept"]
+    if type(kept) is not int or type(header["new_nbytes"]) is not int:
+        raise WireError("not an observation: numbers expected")
+    return Observation(
+        name=name,
+        result=Value(result, f"the result of `{name}`"),
+        args=Value(list(before["args"]), "argument"),
+        kwargs=Value(before["kwargs"], "argument"),
+        args_after=Value(list(after["args"]), "the changed argument"),
+        kwargs_after=Value(after["kwargs"], "the changed argument"),
+        grads=Value(grads if lost is None else lost, "the gradients"),
+        live=Value(_live(kept, lost), f"the live result of `{name}`"),
+        error=error,
+        attempted=attempted,
+        warnings=tuple((str(c)[:200], str(m)[:MESSAGE_LIMIT]) for c, m in header["warnings"]),
+        printed=str(header["printed"])[:PRINTED_LIMIT],
+        printed_count=int(header["printed_count"]),
+        operators=tuple(str(n)[:200] for n in header["operators"]),
+        functions=tuple(str(n)[:200] for n in header["functions"]),
+        new_nbytes=header["new_nbytes"],
+        saved=tuple(Saved(**saved) for saved in header["saved"]),
+    )
+
+
+def _live(kept: int, lost: Absent | None) -> Any:
+    if lost is not None:
+        return lost
+    return Handle("result", "result", kept) if kept else Absent("watch(keep=True) keeps results")
+
+
+def _error_from(data: dict[str, Any]) -> ErrorFacts:
+    line = data["line"] if type(data["line"]) is int else None
+    source = None if data["source"] is None else str(data["source"])[:200]
+    bases = tuple(str(name)[:200] for name in data["bases"])
+    return ErrorFacts(str(data["type"])[:200], bases, str(data["message"])[:4000], line, source)

@@ -1,0 +1,133 @@
+"""What a test cell found: the result of each check, and the points of the exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from course.inspection.facts import TensorFacts
+
+__all__ = ["CheckResult", "Failure", "TestResult"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a check does not hold, what to show beside it, and the value that was compared."""
+
+    words: str
+    actual: str | None = None
+    expected: str | None = None
+    layouts: tuple[TensorFacts, ...] = ()
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check: whether it holds and what to tell the learner.
+
+    A hidden check names the property alone: it carries no actual or expected value and no
+    layout, because they would give the hidden input away.
+    """
+
+    name: str
+    passed: bool
+    attempted: bool
+    hidden: bool
+    misconception: str | None
+    message: str
+    actual: str | None = None
+    expected: str | None = None
+    weight: float = 1.0
+    layouts: tuple[TensorFacts, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        failure: Failure | None,
+        *,
+        name: str,
+        message: str | None,
+        misconception: str | None,
+        weight: float,
+        attempted: bool,
+        hidden: bool,
+        explain: bool,
+    ) -> CheckResult:
+        """The result of a check; `message` is the author's explanation of a failure.
+
+        `explain` is False when there was nothing to check: then the author's explanation would
+        mislead, and only the reason is told.
+        """
+        if failure is None:
+            return cls(name, True, True, hidden, misconception, "", weight=weight)
+        if hidden:
+            words = (message or "") if explain else _without_values(failure.words)
+            return cls(name, False, attempted, True, misconception, words, weight=weight)
+        words = f"{failure.words}. {message}" if message and explain else failure.words
+        return cls(
+            name,
+            False,
+            attempted,
+            False,
+            misconception,
+            words,
+            failure.actual,
+            failure.expected,
+            weight,
+            failure.layouts,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record of this check as plain data."""
+        layouts = [layout.to_dict() for layout in self.layouts] or None
+        return {**vars(self), "layouts": layouts}
+
+
+def _without_values(words: str) -> str:
+    """The reason of a lost run without the text of the exception, which may quote the input."""
+    return words.partition(": ")[0]
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """All checks of one test cell and the points they give."""
+
+    exercise: str
+    status: str
+    score: float
+    max: float
+    checks: tuple[CheckResult, ...]
+
+    @classmethod
+    def of(
+        cls, exercise: str, checks: Sequence[CheckResult], points: float, attempted: bool
+    ) -> TestResult:
+        """The points are the weighted share of the checks that hold, in hundredths.
+
+        Rounding never makes a failed check free: only when all hold are all points given.
+        """
+        total = sum(check.weight for check in checks)
+        passed = sum(check.weight for check in checks if check.passed)
+        whole = bool(checks) and all(check.passed for check in checks)
+        if not attempted or not checks:
+            score = 0.0
+        elif whole:
+            score = float(points)
+        else:
+            score = min(int(100 * points * passed / total) / 100, points - 0.01)
+        status = "graded" if attempted else "not attempted"
+        if not attempted:
+            # A condition on a run that never was says nothing, whether it holds or not.
+            checks = [replace(check, passed=False, attempted=False) for check in checks]
+        return cls(exercise, status, max(score, 0.0), float(points), tuple(checks))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record of a test cell as plain data (the metadata of its table)."""
+        return {
+            "exercise": self.exercise,
+            "status": self.status,
+            "score": self.score,
+            "max": self.max,
+            "checks": [check.to_dict() for check in self.checks],
+        }

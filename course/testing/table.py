@@ -1,0 +1,184 @@
+"""The check table: what a learner sees below a test cell, as HTML with a plain-text twin."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from course.inspection.facts import TensorFacts
+from course.testing.results import CheckResult, TestResult
+
+__all__ = [
+    "METADATA_KEY",
+    "draw_layouts",
+    "html_table",
+    "on_any_ground",
+    "show_table",
+    "text_table",
+]
+
+METADATA_KEY = "pytorch-measured"
+_MARKS = {"passed": "✓", "failed": "✗", "open": "–"}
+_WORDS = {"passed": "holds", "failed": "does not hold", "open": "not attempted"}
+# Each mark has a sign, a word for screen readers and a colour.
+_COLOURS = {"passed": "#1b7f4d", "failed": "#c2410c", "open": "#6b7280"}
+
+
+def _state(check: CheckResult) -> str:
+    return "passed" if check.passed else "failed" if check.attempted else "open"
+
+
+def on_any_ground(colour: str) -> str:
+    """A style for text: the colour, drawn towards the page's own ink, light or dark.
+
+    No single colour has 4.5 : 1 on white and on the stripes of JupyterLab's dark theme. A browser
+    that cannot mix colours keeps the first declaration.
+    """
+    return f"color:{colour};color:color-mix(in srgb,{colour} 60%,currentColor)"
+
+
+def headline(result: TestResult) -> str:
+    """One line that sums the table up, for example `flatten: 2.5 of 4 points`."""
+    held = sum(check.passed for check in result.checks)
+    if result.status == "not attempted":
+        return f"{result.exercise}: not attempted yet, 0 of {result.max:g} points"
+    return (
+        f"{result.exercise}: {result.score:g} of {result.max:g} points · "
+        f"{held} of {len(result.checks)} checks hold"
+    )
+
+
+def _label(check: CheckResult) -> str:
+    return f"{check.name} (hidden)" if check.hidden else check.name
+
+
+def text_table(result: TestResult) -> str:
+    """The table as text, one line a check and one for what to look at."""
+    lines = [headline(result)]
+    reasons: set[str] = set()
+    for check in result.checks:
+        lines.append(f"  {_MARKS[_state(check)]} {_label(check)}")
+        if check.message and check.attempted and check.message not in reasons:
+            reasons.add(check.message)
+            lines.append(f"      {check.message}")
+            lines += [f"      {name}: {value}" for name, value in _pair(check)]
+        if not check.passed and check.attempted:
+            lines += [f"      {line}" for line in _hint(check)]
+    return "\n".join(lines)
+
+
+def _pair(check: CheckResult) -> list[tuple[str, str]]:
+    if check.actual is None or check.expected is None:
+        return []
+    return [("yours", check.actual), ("expected", check.expected)]
+
+
+def _hint(check: CheckResult) -> list[str]:
+    """What may be believed wrongly, where the lesson has a text for it."""
+    if check.misconception is None:
+        return []
+    from course.claims import misconception
+
+    try:
+        found = misconception(check.misconception)
+    except LookupError:
+        return []
+    return [f"{found.title} {found.why}"]
+
+
+def html_table(result: TestResult, *, picture: Callable[..., Any] | None = None) -> str:
+    """The table as HTML; `picture(check)` draws the first failed layout check."""
+    rows = "".join(_row(check) for check in result.checks)
+    drawn = _drawing(result, picture) if picture is not None else ""
+    return (
+        '<div class="pm-checks" style="max-width:56em">'
+        f'<p style="margin:0.3em 0"><strong>{escape(headline(result))}</strong></p>'
+        '<table style="border-collapse:collapse;width:100%;font-size:14px" '
+        f'aria-label="Checks of {escape(result.exercise, quote=True)}">'
+        f"<tbody>{rows}</tbody></table>"
+        f"{drawn}</div>"
+    )
+
+
+def _row(check: CheckResult) -> str:
+    state = _state(check)
+    cell = "padding:4px 8px;text-align:left;vertical-align:top;border-top:1px solid #9ca3af55"
+    body = [_marked(_label(check))]
+    if not check.passed and check.attempted:
+        if check.message:
+            body.append(f'<div style="margin-top:2px">{_marked(check.message)}</div>')
+        body += [f"<div>{name}: <code>{escape(value)}</code></div>" for name, value in _pair(check)]
+        body += [f"<div><em>{_marked(line)}</em></div>" for line in _hint(check)]
+    return (
+        f'<tr><td style="{cell};width:1.5em;font-weight:bold;{on_any_ground(_COLOURS[state])}" '
+        f'aria-label="{_WORDS[state]}" title="{_WORDS[state]}">{_MARKS[state]}</td>'
+        f'<td style="{cell}">{"".join(body)}</td></tr>'
+    )
+
+
+def _marked(text: str) -> str:
+    """Text as HTML, with `names` between backticks set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _drawing(result: TestResult, picture: Callable[..., Any]) -> str:
+    for check in result.checks:
+        if not check.passed and check.attempted and check.layouts and not check.hidden:
+            try:
+                return str(picture(check)._repr_html_())
+            except Exception:
+                # A picture is a help; the words of the check stand without it.
+                return ""
+    return ""
+
+
+class Table:
+    """A test result that Jupyter can show; its metadata carries the record for the grader."""
+
+    def __init__(self, result: TestResult) -> None:
+        self.result = result
+
+    def __repr__(self) -> str:
+        return text_table(self.result)
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
+        data = {
+            "text/plain": text_table(self.result),
+            "text/html": html_table(self.result, picture=_picture_of),
+        }
+        return data, {METADATA_KEY: self.result.to_dict()}
+
+
+def _picture_of(check: CheckResult) -> Any:
+    return draw_layouts(check.layouts, check.expected)
+
+
+# What a check of two tensors expects: the second one is then no model of the first.
+_OF_TWO = {"the same storage", "a storage of its own", "a common element", "no common element"}
+
+
+def draw_layouts(layouts: Sequence[TensorFacts], expected: str | None) -> Any:
+    """The picture of a failed layout check: your tensor, and the other one or the expected one."""
+    from course.figures import compare_storage, show_storage
+
+    if len(layouts) == 1:
+        return show_storage(*layouts, names=["yours"])
+    if expected in _OF_TWO:
+        return show_storage(*layouts, names=["yours", "the other one"])
+    return compare_storage(*layouts)
+
+
+def show_table(result: TestResult) -> None:
+    """Display the table in a notebook; print it where there is none."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        print(text_table(result))
+        return
+    data, metadata = Table(result)._repr_mimebundle_()
+    shell.display_pub.publish(data, metadata)

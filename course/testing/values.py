@@ -1,0 +1,207 @@
+"""The plain form of what an answer returns: values that outlive the run and fit into a frame.
+
+A tensor becomes a `SeenTensor` (its facts and, where they fit, its elements). What has no
+plain form (a module, a loader, an optimizer, a function) becomes a `Handle`. What is not there
+becomes `Absent`, with the reason. `Value` lets a test cell walk through all of them without
+ever raising.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from course.inspection.facts import TensorFacts
+
+__all__ = ["Absent", "Handle", "SeenTensor", "Value", "as_node"]
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Something a test asked for that is not there, and why.
+
+    Whatever a condition does with it raises `AbsentError`, so that a check can say the reason.
+    """
+
+    reason: str
+    attempted: bool = True
+
+    def _refuse(self, *others: object) -> Any:
+        raise AbsentError(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python and torch look for these on any object
+            raise AttributeError(name)
+        raise AbsentError(self)
+
+    __getitem__ = __iter__ = __contains__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __abs__ = __len__ = __int__ = __float__ = _refuse
+
+
+class AbsentError(AttributeError):
+    """Something was done with what is not there; `absent` says why it is not."""
+
+    def __init__(self, absent: Absent) -> None:
+        super().__init__(absent.reason)
+        self.absent = absent
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A live object that stays beside the answer; `number` lets a later call or probe take it.
+
+    `kind` is one of module, loader, dataset, sampler, optimizer, function, class, iterator,
+    tensor subclass or object; `about` holds what the object has that is plain.
+    """
+
+    kind: str
+    type_name: str
+    number: int = 0
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SeenTensor:
+    """The facts of a tensor, and a tensor with the same elements and strides.
+
+    `tensor` is None when the elements were too many to carry, or have no bytes to read.
+    """
+
+    facts: TensorFacts
+    tensor: torch.Tensor | None
+
+
+class Value:
+    """A walk through a plain form. A wrong step leads to an absent value and never raises."""
+
+    __slots__ = ("_node", "_where")
+
+    def __init__(self, node: Any, where: str = "the result") -> None:
+        self._node = node
+        self._where = where
+
+    @property
+    def node(self) -> Any:
+        """The plain form itself: plain data with `SeenTensor`, `Handle` or `Absent` inside."""
+        return self._node
+
+    @property
+    def where(self) -> str:
+        """How a message names this value, for example `the result[0]`."""
+        return self._where
+
+    @property
+    def facts(self) -> TensorFacts | Absent:
+        """The facts of the tensor here, or why there are none."""
+        if isinstance(self._node, SeenTensor):
+            return self._node.facts
+        return self._missing(f"{self._where} is {describe(self._node)}, not a tensor")
+
+    @property
+    def plain(self) -> Any:
+        """Plain data with tensors in place; `Absent` where there is nothing to compare."""
+        return _to_plain(self._node)
+
+    @property
+    def present(self) -> bool:
+        """Whether there is anything here at all."""
+        return not isinstance(self._node, Absent)
+
+    def __getitem__(self, key: Any) -> Value:
+        where = f"{self._where}[{key!r}]"
+        if isinstance(self._node, Absent):
+            return self
+        if isinstance(self._node, SeenTensor):
+            return self._index_tensor(key, where)
+        try:
+            return Value(_children(self._node)[key], where)
+        except (KeyError, IndexError, TypeError):
+            return Value(
+                Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"), where
+            )
+
+    def _index_tensor(self, key: Any, where: str) -> Value:
+        assert isinstance(self._node, SeenTensor)
+        if self._node.tensor is None:
+            return Value(Absent(f"{self._where} was too large to carry"), where)
+        try:
+            return Value(self._node.tensor[key].tolist(), where)
+        except (IndexError, TypeError):
+            return Value(
+                Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"), where
+            )
+
+    def attribute(self, name: str) -> Value:
+        """What a handle's `about` says under a name (a module's `training`, for example)."""
+        where = f"{self._where}.{name}"
+        if isinstance(self._node, Handle) and name in self._node.about:
+            return Value(self._node.about[name], where)
+        return Value(
+            self._missing(f"{self._where} is {describe(self._node)}; it has no {name!r}"), where
+        )
+
+    def __len__(self) -> int:
+        if isinstance(self._node, SeenTensor):
+            return self._node.facts.shape[0] if self._node.facts.shape else 0
+        try:
+            return len(_children(self._node))
+        except TypeError:
+            return 0
+
+    def __iter__(self) -> Iterator[Value]:
+        keys = self._node if isinstance(self._node, dict) else range(len(self))
+        return iter([self[key] for key in keys])
+
+    def _missing(self, reason: str) -> Absent:
+        return self._node if isinstance(self._node, Absent) else Absent(reason)
+
+    def __repr__(self) -> str:
+        return f"<{self._where}: {describe(self._node)}>"
+
+
+def as_node(subject: Any) -> Any:
+    """The plain form inside a `Value`, or the subject itself."""
+    return subject._node if isinstance(subject, Value) else subject
+
+
+def describe(node: Any) -> str:
+    """A few words that name a plain form in a message, at most some 120 characters long."""
+    if isinstance(node, Absent):
+        return "absent"
+    if isinstance(node, SeenTensor):
+        return f"a tensor of shape {node.facts.shape}"
+    if isinstance(node, torch.Tensor):
+        return f"a tensor of shape {tuple(node.shape)}"
+    if isinstance(node, Handle):
+        return f"an object of class {node.type_name}"
+    if node is None:
+        return "None"
+    if isinstance(node, list | tuple | dict | set | frozenset):
+        return f"a {type(node).__name__} of {len(node)}"
+    text = repr(node)
+    shown = text if len(text) <= 80 else text[:77] + "..."
+    return f"the {type(node).__name__} {shown}"
+
+
+def _children(node: Any) -> Any:
+    if isinstance(node, list | tuple | dict | str):
+        return node
+    raise TypeError(describe(node))
+
+
+def _to_plain(node: Any) -> Any:
+    if isinstance(node, SeenTensor):
+        if node.tensor is None:
+            return Absent("the tensor was too large to carry, or has no elements to read")
+        return node.tensor
+    if type(node) is list:
+        return [_to_plain(item) for item in node]
+    if type(node) is tuple:
+        return tuple(_to_plain(item) for item in node)
+    if type(node) is dict:
+        return {key: _to_plain(item) for key, item in node.items()}
+    return node

@@ -1,0 +1,192 @@
+"""Answers reach a runner as submissions, one answer to each exercise, and come back one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from autograder.answer_bank.engine_runner import packed, result_of, run_alone, run_packed
+from autograder.answer_bank.expectations import Case
+from autograder.answer_bank.gate import lesson_gate, run_as_notebook, run_gates
+from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.lessons.model import find_lesson
+from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord
+from autograder.records.runner import Job, Outcome
+from tests.autograder import tiny
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.build(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="module")
+def cases(course: Path) -> tuple[Case, ...]:
+    return lesson_gate(course, find_lesson(course, "1")).cases
+
+
+FLATTEN = ExerciseRecord("flatten", Status.GRADED, 0.0, 4.0)
+
+
+def outcome(*exercises: ExerciseRecord, raised: str = "", cell: str = "flatten") -> Outcome:
+    record = SubmissionRecord(
+        *("01-tiny-000", "01-tiny", Status.GRADED, 0.0, 6.0, 0.1, exercises), "engine", True
+    )
+    shown = new_code_cell("…", metadata={"nbgrader": {"grade_id": cell}})
+    if raised:
+        shown.outputs = [new_output("error", ename=raised, evalue="no", traceback=[])]
+    return Outcome(record, new_notebook(cells=[shown]))
+
+
+class Reader:
+    """A runner that grades by looking at the text: the wrong answers are those it is told of."""
+
+    def __init__(self, wrong: dict[str, str]) -> None:
+        self.wrong, self.jobs = wrong, 0
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        for job in jobs:
+            self.jobs += 1
+            cells = {one["id"]: "".join(one["source"]) for one in _cells(job)}
+            found = [self._grade(name, cells[name]) for name in ("flatten", "double")]
+            record = outcome(*found).record
+            yield Outcome(SubmissionRecord(**{**vars(record), "student": job.student}))
+
+    def _grade(self, name: str, source: str) -> ExerciseRecord:
+        most = {"flatten": 4.0, "double": 2.0}[name]
+        if "YOUR CODE HERE" in source:
+            return ExerciseRecord(name, Status.GRADED, 0.0, most, attempted=False)
+        id_ = self.wrong.get(source.strip())
+        checks = (CheckRecord("a check", passed=id_ is None, misconception=id_),)
+        return ExerciseRecord(name, Status.GRADED, 0.0 if id_ else most, most, checks)
+
+
+def _cells(job: Job) -> list[dict[str, str]]:
+    return list(json.loads(job.notebook.read_text())["cells"])
+
+
+def test_one_submission_carries_one_answer_to_each_exercise(cases: tuple[Case, ...]) -> None:
+    packs = packed(cases)
+    assert len(packs) == 9  # two right, five wrong, the stub and the solution of each
+    assert all(set(pack) == {"flatten", "double"} for pack in packs)
+    assert sum(map(len, packs)) == len(cases)
+
+
+def test_an_exercise_with_more_answers_goes_on_alone(cases: tuple[Case, ...]) -> None:
+    of_one = [case for case in cases if case.exercise.name == "flatten"]
+    of_both = [*of_one, next(case for case in cases if case.exercise.name == "double")]
+    assert [len(pack) for pack in packed(of_both)] == [2, *[1] * 8]
+
+
+def test_every_case_gets_the_result_of_its_own_answer(cases: tuple[Case, ...]) -> None:
+    wrong = {one.source.strip(): str(one.misconception) for one in cases if one.kind == "wrong"}
+    runner = Reader(wrong)
+    results = run_packed(cases, runner)
+    assert runner.jobs == 9
+    full = [
+        result.points == case.exercise.points for case, result in zip(cases, results, strict=True)
+    ]
+    assert full == [case.kind in ("right", "solution") for case in cases]
+
+
+class Keeper(Reader):
+    """A reader that keeps the cells of each submission, and of the lesson it belongs to."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.submissions: list[dict[str, str]] = []
+        self.lessons: list[list[str]] = []
+
+    def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        for job in jobs:
+            self.submissions.append({one["id"]: "".join(one["source"]) for one in _cells(job)})
+            self.lessons.append([cell["id"] for cell in job.lesson.cells()])
+            yield Outcome(replace(outcome().record, student=job.student))
+
+
+def test_a_submission_holds_what_a_learner_would_hand_in(cases: tuple[Case, ...]) -> None:
+    runner = Keeper()
+    run_packed(cases, runner)
+    ids = ["setup", "flatten", "test-flatten", "double", "test-double"]
+    assert [list(one) for one in runner.submissions] == [ids] * 9
+    assert "hidden_seen" not in runner.submissions[0]["test-flatten"]
+    assert runner.submissions[0]["flatten"].strip() == cases[0].source.strip()
+
+
+def test_alone_an_answer_has_a_submission_and_a_lesson_of_its_own(
+    cases: tuple[Case, ...],
+) -> None:
+    runner = Keeper()
+    run_alone(cases[:2], runner)
+    assert runner.lessons == [["setup", "flatten", "test-flatten"]] * 2
+
+
+def test_what_is_through_is_counted_in_answers(cases: tuple[Case, ...]) -> None:
+    counted: list[int] = []
+    run_packed(cases, Reader({}), done=counted.append)
+    assert counted == [*range(2, 19, 2)]
+
+
+def test_the_gate_says_the_same_of_a_runner_that_grades_alike(course: Path) -> None:
+    gate = lesson_gate(course, find_lesson(course, "1"))
+    wrong = {one.source.strip(): str(one.misconception) for one in gate.answers}
+    wrong = {source: id_ for source, id_ in wrong.items() if id_ != "None"}
+    report = run_gates([gate], lambda cases: run_packed(cases, Reader(wrong)))
+    assert report.closing == "exercises 2 · right accepted 4/4 · wrong rejected 10/10"
+    assert report.ok
+
+
+@pytest.mark.parametrize(
+    ("status", "ended"),
+    [
+        (Status.GRADED, "finished"),
+        (Status.TIMEOUT, "timeout"),
+        (Status.CRASHED, "died"),
+        (Status.OUT_OF_MEMORY, "died"),
+    ],
+)
+def test_a_status_says_how_the_trial_ended(
+    cases: tuple[Case, ...], status: Status, ended: str
+) -> None:
+    found = result_of(cases[0], outcome(ExerciseRecord("flatten", status, 0.0, 4.0)))
+    assert found.ended == ended
+
+
+def test_a_submission_that_is_lost_is_no_pass(cases: tuple[Case, ...]) -> None:
+    assert result_of(cases[0], None).ended == "died"
+    assert result_of(cases[0], outcome()).ended == "died"
+
+
+def test_an_answer_cell_that_raised_is_seen_in_the_outputs(cases: tuple[Case, ...]) -> None:
+    record = ExerciseRecord("flatten", Status.GRADED, 0.0, 4.0)
+    assert result_of(cases[0], outcome(record, raised="NameError")).answer_error == "NameError: no"
+    assert result_of(cases[0], outcome(record)).answer_error is None
+
+
+def test_a_test_cell_that_raised_is_seen_in_the_outputs(cases: tuple[Case, ...]) -> None:
+    found = result_of(cases[0], outcome(FLATTEN, raised="NameError", cell="test-flatten"))
+    assert (found.test_error, found.answer_error) == ("NameError: no", None)
+
+
+def test_a_test_cell_without_a_table_is_no_result(cases: tuple[Case, ...]) -> None:
+    assert result_of(cases[0], outcome(FLATTEN)).record is None
+
+
+@pytest.mark.needs("sandbox")
+def test_the_engine_and_a_notebook_find_the_same(cases: tuple[Case, ...]) -> None:
+    from autograder.engine import EngineRunner
+
+    as_notebook, in_engine = run_as_notebook(cases), run_packed(cases, EngineRunner(jobs=2))
+    for case, one, other in zip(cases, as_notebook, in_engine, strict=True):
+        assert _said(one) == _said(other), (case.exercise.name, case.title)
+
+
+def _said(result: TrialResult) -> tuple[object, ...]:
+    assert result.record is not None
+    checks = [(one.name, one.passed, one.misconception) for one in result.record.checks]
+    return result.ended, result.points, result.record.attempted, checks

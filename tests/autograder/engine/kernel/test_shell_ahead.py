@@ -1,0 +1,78 @@
+"""Cells that were compiled before the fork run as IPython would have run them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CELL = "x = 2\nx + 1"
+AHEAD = [CELL, "1 / 0", "def f(:", "await f()", "'a';  # no value", "return 1"]
+TRANSFORMER = """
+import ast
+class Fives(ast.NodeTransformer):
+    def visit_Constant(self, node): return ast.Constant(5)
+get_ipython().ast_transformers.append(Fives())
+"""
+REWRITES = "get_ipython().input_transformers_post.append(lambda lines: ['x = 7\\n', 'x + 1\\n'])"
+
+CASES = {
+    "as it is": ([CELL], "3"),
+    "other interactivity": (["get_ipython().ast_node_interactivity = 'all'", CELL], "3"),
+    "other compiler flags": (["from __future__ import annotations", CELL], "3"),
+    "an AST transformer": ([TRANSFORMER, CELL], "10"),
+    "an input transformer": ([REWRITES, CELL], "8"),
+    "an error": (["1 / 0"], "ZeroDivisionError"),
+    "no Python": (["def f(:"], "SyntaxError"),
+    "what only compiling refuses": (["return 1"], "SyntaxError"),
+    "await": (["async def f(): return 'awaited'", "await f()"], "'awaited'"),
+    "a semicolon before a comment": (["'a';  # no value"], None),
+    "a semicolon in a comment": (["'a'  # a; value"], "'a'"),
+    "a semicolon in a text": (["'a;'\n# end"], "'a;'"),
+    "a semicolon before empty lines": (["'a';\n\n# end"], None),
+    "a text that ends like a comment": (["'''\n# a''';"], None),
+    "a text that ends like a comment with a semicolon": (["'''\n# a;'''"], r"'\n# a;'"),
+}
+
+# Forks for each case, as the zygote does, and prints what its last cell showed.
+DRIVER = """
+import json, os, sys
+from autograder.engine.kernel.shell import new_shell, record_with
+ahead, cases = json.load(sys.stdin)
+shell, out = new_shell(), os.dup(1)
+shell.compile_ahead(ahead)
+for cells in cases:
+    if os.fork() == 0:
+        shown = []
+        record_with(shell, shown.append, 10_000)
+        for cell in cells:
+            shown.clear()
+            shell.run(cell)
+        found = [one.get("error") or one["result"]["text/plain"] for one in shown]
+        os.write(out, json.dumps(found).encode() + b"\\n")
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, list[str]]:
+    """Case → the value or the error that its last cell showed, as a list of at most one."""
+    cases = [cells for cells, _ in CASES.values()]
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        input=json.dumps([AHEAD, cases]),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return dict(zip(CASES, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_shows_what_ipython_shows(shown: dict[str, list[str]], case: str) -> None:
+    wanted = CASES[case][1]
+    assert shown[case] == ([] if wanted is None else [wanted])

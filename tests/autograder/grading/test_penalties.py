@@ -1,0 +1,222 @@
+"""Late penalties follow the due date, extensions and points by hand, and nothing is run for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_notebook
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties
+
+from autograder.course_directory import Place, place
+from autograder.lessons.model import find_lesson
+from autograder.reporting import export_csv, feedback
+from autograder.reporting.feedback import write_pages
+from autograder.submissions.class_list import RosterError, read_extensions
+from tests.autograder.classroom import SLUG, FakeRunner, answered, graded, hand_in
+from tests.autograder.grading.test_sync import LATE, changed, standing, strict
+
+ROSTER = "id,first_name,extension_{}\nada,Ada,{}\nbob,Bob,\n"
+
+
+def late_class(root: Path) -> Place:
+    """Two learners who came 30 hours late, graded: nothing for both."""
+    course = strict(root, "ada", "bob")
+    for student in ("ada", "bob"):
+        hand_in(root, student, answered(), LATE)
+    graded(course)
+    return course
+
+
+def due(course: Place, when: str) -> None:
+    changed(course, lambda book: book.update_or_create_assignment(SLUG, duedate=when))
+
+
+def scores(course: Place) -> tuple[float, float]:
+    return standing(course, "ada").score, standing(course, "bob").score
+
+
+def penalty_of_nbgrader(course: Place) -> float | None:
+    """What nbgrader's own step enters when it grades again."""
+    config = course.config.copy()
+    names = {"notebook": SLUG, "assignment": SLUG, "student": "ada", "db_url": course.db_url}
+    step = AssignLatePenalties(config=config)
+    step.log.setLevel("ERROR")
+    step.preprocess(new_notebook(), {"nbgrader": names})
+    with Gradebook(course.db_url, course.course_id) as book:
+        return book.find_submission_notebook(SLUG, SLUG, "ada").late_submission_penalty
+
+
+def test_a_due_date_moved_after_grading_changes_penalties_without_running_anything(
+    tmp_path: Path,
+) -> None:
+    course = late_class(tmp_path)
+    assert scores(course) == (0.0, 0.0)
+    due(course, "2026-01-12 12:00:00 UTC")
+    told = graded(course, runner := FakeRunner())
+    assert (runner.ran, scores(course)) == ([], (6.0, 6.0))
+    assert told.news == (
+        f"{SLUG}: the due date, an extension or points by hand changed, and with them late "
+        "penalties; nothing was run again: ada 6 → 0, bob 6 → 0",
+    )
+    due(course, "2026-01-10 12:00:00 UTC")
+    graded(course)
+    assert scores(course) == (0.0, 0.0)
+
+
+def test_the_class_list_gives_one_learner_more_time(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    (tmp_path / "students.csv").write_text(ROSTER.format("01", "1 day 12 hours"))
+    graded(course, runner := FakeRunner())
+    assert (runner.ran, scores(course)) == ([], (6.0, 0.0))
+    assert standing(course, "ada").seconds_late == 0
+
+
+def test_feedback_and_export_honour_an_extension(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course, lesson = late_class(tmp_path), find_lesson(tmp_path, SLUG)
+    (tmp_path / "students.csv").write_text(ROSTER.format(SLUG, "2 days"))
+    graded(course)
+    ada, bob = (page.read_text() for page in write_pages(course, lesson))
+    assert ("came late" in ada, "came late" in bob) == (False, True)
+    export_csv.run(tmp_path, (lesson,), out=Path("-"))
+    lines = [line.split(",") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [(line[0], line[5], line[10]) for line in lines] == [
+        ("ada", "6", "0"),
+        ("bob", "0", "30"),
+    ]
+
+
+def test_an_extension_taken_out_of_the_class_list_is_taken_back(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    for cell, expected in (("2 days", 6.0), ("", 0.0)):
+        (tmp_path / "students.csv").write_text(ROSTER.format("tiny", cell))
+        graded(course)
+        assert scores(course) == (expected, 0.0)
+
+
+def test_an_extension_granted_in_the_gradebook_holds(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    (tmp_path / "students.csv").write_text("id,first_name\nada,Ada\n")
+    changed(course, lambda book: book.grant_extension(SLUG, "ada", days=2))
+    graded(course)
+    graded(course, regrade=True)
+    assert scores(course) == (6.0, 0.0)
+
+
+def test_an_extension_waits_for_a_due_date(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    (tmp_path / "students.csv").write_text(ROSTER.format("1", "2 days"))
+    changed(course, lambda book: setattr(book.find_assignment(SLUG), "duedate", None))
+    graded(course)
+    with Gradebook(course.db_url, course.course_id) as book:  # nbgrader fails on the one alone
+        assert book.find_submission(SLUG, "ada").total_seconds_late == 0
+    due(course, "2026-01-10 12:00:00 UTC")
+    graded(course)
+    assert scores(course) == (6.0, 0.0)
+
+
+def test_an_extension_in_a_gradebook_without_due_date_stops_nothing(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    changed(course, lambda book: book.grant_extension(SLUG, "ada", days=2))
+    changed(course, lambda book: setattr(book.find_assignment(SLUG), "duedate", None))
+    assert graded(course).trouble is None
+    assert scores(course) == (6.0, 6.0)
+
+
+@pytest.mark.parametrize("by_hand", [1.0, 4.0])
+def test_points_by_hand_come_before_the_penalty_as_in_nbgrader(
+    tmp_path: Path, by_hand: float
+) -> None:
+    course = late_class(tmp_path)
+
+    def mark(book: Gradebook) -> None:
+        book.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = by_hand
+
+    changed(course, mark)
+    theirs = penalty_of_nbgrader(course)
+    changed(course, lambda book: setattr(
+        book.find_submission_notebook(SLUG, SLUG, "ada"), "late_submission_penalty", 0.25
+    ))  # fmt: skip
+    graded(course)
+    assert (standing(course).penalty, theirs) == (by_hand + 2.0, by_hand + 2.0)
+
+
+def test_a_penalty_of_before_is_told_and_no_learner_reads_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course, lesson = late_class(tmp_path), find_lesson(tmp_path, SLUG)
+    config = "c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
+    (tmp_path / "nbgrader_config.py").write_text(config)
+    changed(course, lambda book: book.grant_extension(SLUG, "ada", days=2))
+    assert feedback.run(tmp_path, (lesson,)) == 1
+    told = capsys.readouterr().err
+    assert f"run `autograder grade {SLUG}`: ada\n" in told
+    assert [path.name for path in (tmp_path / "feedback").iterdir()] == ["bob"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "hours"),
+    [("2 days", 48), ("1 week", 168), ("1d 12h", 36), ("90 min", 1.5), ("0.5 hours", 0.5)],
+)
+def test_an_extension_is_a_number_and_a_unit(tmp_path: Path, cell: str, hours: float) -> None:
+    (tmp_path / "students.csv").write_text(ROSTER.format("tiny", cell))
+    found = read_extensions(tmp_path / "students.csv", [SLUG])
+    assert found == {SLUG: {"ada": timedelta(hours=hours), "bob": None}}
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "message"),
+    [
+        ("1", "soon", "the extension_1 of ada is no span of time: 'soon'"),
+        ("1", "2", "the extension_1 of ada is no span of time: '2'"),
+        ("1", "-2 days", "the extension_1 of ada is no span of time: '-2 days'"),
+        ("1", f"{10**40} weeks", "the extension_1 of ada is no span of time"),
+        ("tinny", "2 days", "the column 'extension_tinny' names no lesson"),
+    ],
+)
+def test_a_slip_in_the_class_list_is_told_and_stops_no_grading(
+    tmp_path: Path, column: str, cell: str, message: str
+) -> None:
+    course = strict(tmp_path, "ada")
+    (tmp_path / "students.csv").write_text(ROSTER.format(column, cell))
+    told = graded(course)
+    assert isinstance(told.trouble, RosterError)
+    assert message in str(told.trouble)
+    assert [one.score for one in told.records] == [6.0]
+    (tmp_path / "students.csv").write_text(ROSTER.format("1", "2 days"))
+    graded(course, runner := FakeRunner())
+    assert (runner.ran, standing(course).score) == ([], 6.0)
+
+
+def test_a_class_list_in_another_encoding_stops_no_grading(tmp_path: Path) -> None:
+    course = strict(tmp_path, "ada")
+    (tmp_path / "students.csv").write_bytes("id,first_name\nada,Zoë\n".encode("latin-1"))
+    told = graded(course)
+    assert "Save it as CSV in UTF-8" in str(told.trouble)
+    assert [one.score for one in told.records] == [6.0]
+
+
+BROKEN = """
+from nbgrader.plugins import LateSubmissionPlugin
+class Mine(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 1 / 0
+c = get_config()
+c.AssignLatePenalties.plugin_class = Mine
+"""
+
+
+def test_a_plugin_that_fails_is_told_and_stops_no_grading(tmp_path: Path) -> None:
+    course = strict(tmp_path, "ada", "bob")
+    (tmp_path / "nbgrader_config.py").write_text(BROKEN)
+    hand_in(tmp_path, "ada", answered(), LATE)
+    told = graded(place(tmp_path))
+    assert "the plugin for late penalties failed: ZeroDivisionError" in str(told.trouble)
+    assert [one.score for one in told.records] == [6.0, 6.0]
+    (tmp_path / "nbgrader_config.py").unlink()
+    assert graded(course, runner := FakeRunner()).trouble is None
+    assert (runner.ran, scores(course)) == ([], (0.0, 6.0))

@@ -1,0 +1,91 @@
+"""A proof runs when it changed; one that fails is named, whatever it does to its process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.lessons.lint.proofs import Proved, prove_changed
+from autograder.lessons.model import Lesson, find_lesson
+from tests.autograder import tiny
+
+CLAIM = """
+[[claim]]
+id = "{}"
+said = "It holds."
+verdict = "true"
+fact = "It does."
+proof = '''
+{}
+'''
+shows = "{}"
+"""
+FALSE, RAISING = ("false", "x = 1", "x == 2"), ("raising", "x = 1\n1 / 0", "x")
+SOUND, EMPTY = ("sound", "x = torch.arange(3)", "len(x) == 3"), ("empty", "x = 1", "True")
+LEAVING, ENDLESS = ("leaving", "os._exit(3)", "x"), ("endless", "while True: pass", "x")
+SYSTEM = "print('to nobody')\nos.write(1, b'{}')\nx = 1"
+
+
+def lesson_with(course: Path, *claims: tuple[str, str, str]) -> Lesson:
+    tiny.build(course)
+    path = course / "course/claims/01-tiny.toml"
+    path.write_text("".join(CLAIM.format(*claim) for claim in claims))
+    return find_lesson(course, "1")
+
+
+def told(proved: Proved) -> list[str]:
+    return [one.cause for one in proved.failed]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("course")
+
+
+@pytest.fixture(scope="module")
+def first(course: Path) -> Proved:
+    lesson = lesson_with(course, FALSE, SOUND, RAISING, LEAVING, EMPTY, ("print", SYSTEM, "x == 1"))
+    return prove_changed(course, lesson)
+
+
+def test_what_fails_is_told_with_its_reason(first: Proved) -> None:
+    assert told(first) == [
+        "its proof does not hold: x == 2, but x = 1",
+        "its proof raised ZeroDivisionError in line 2: division by zero",
+        "its process ended with 3",
+        "it shows nothing: True names no result",
+    ]
+
+
+def test_a_process_that_ends_costs_its_own_proof_alone(first: Proved) -> None:
+    assert (first.claims, first.ran) == (6, 6)
+
+
+def test_a_failed_proof_is_named_with_its_file(first: Proved, course: Path) -> None:
+    assert first.failed[0].place == f"{course}/course/claims/01-tiny.toml, claim false"
+
+
+def test_what_held_is_not_run_again_and_what_failed_is(first: Proved, course: Path) -> None:
+    ran: list[str] = []
+    again = prove_changed(course, find_lesson(course, "1"), done=ran.append)
+    assert (again.ran, ran) == (4, ["false", "raising", "leaving", "empty"])
+
+
+def test_a_proof_that_changed_is_run_again(tmp_path: Path) -> None:
+    assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 1
+    assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 0
+    changed = lesson_with(tmp_path, (SOUND[0], SOUND[1], "len(x) == 4"))
+    assert told(prove_changed(tmp_path, changed))[0].startswith("its proof does not hold")
+
+
+def test_a_proof_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    found = prove_changed(tmp_path, lesson_with(tmp_path, ENDLESS), limit_s=15)
+    assert told(found) == ["it ran past the time limit"]
+
+
+def test_a_memory_that_cannot_be_read_is_no_memory(tmp_path: Path) -> None:
+    lesson = lesson_with(tmp_path)
+    (tmp_path / ".autograder").mkdir()
+    (tmp_path / ".autograder/proved.json").write_text("[")
+    assert prove_changed(tmp_path, lesson) == Proved(0, 0, ())

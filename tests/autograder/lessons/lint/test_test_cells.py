@@ -1,0 +1,96 @@
+"""What a test cell may not do is named before the grader meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.lessons.lint.lesson import lint_lesson
+from autograder.lessons.model import find_lesson, read_lesson
+from tests.autograder import tiny
+
+HEAD = 'ask = answer("double")\ncheck = Check("double")\n'
+HIDDEN = "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS\ncheck.score(2)"
+ANY = "check.that(True)"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    return tiny.build(tmp_path)
+
+
+def slips(course: Path, visible: str, hidden: str = ANY, **task: object) -> list[str]:
+    """What is found in the test cell of `double` with these parts."""
+    notebook = tiny.notebook()
+    cells = {one["id"]: one for one in notebook["cells"]}
+    cells["test-double"]["source"] = f"{HEAD}{visible}\n" + HIDDEN.format(hidden)
+    cells["double-task"]["metadata"]["course"] |= task
+    lesson = read_lesson(tiny.write(course, notebook))
+    return [f"{one.cause} | {one.remedy}" for one in lint_lesson(course, lesson)]
+
+
+def test_a_probe_that_uses_a_name_from_outside_is_told_what_reaches_the_answer(
+    course: Path,
+) -> None:
+    probe = "outside = torch.arange(3.0)\n@probe\ndef run(double):\n    return double(outside)"
+    (found,) = slips(course, f"from course import probe\n{probe}")
+    assert found == (
+        "the probe 'run' uses 'outside', which is defined outside of it | Only its own text and "
+        "the set-up cell's names reach the answer: define 'outside' inside, or pass it as an "
+        "argument."
+    )
+
+
+def test_a_probe_may_use_the_set_up_cells_names_and_its_own(course: Path) -> None:
+    probe = "@probe\ndef run(double, n):\n    x = torch.ones(n)\n    return double(x)"
+    assert slips(course, f"from course import probe\n{probe}") == []
+
+
+def test_a_visible_part_that_needs_the_hidden_one_is_found(course: Path) -> None:
+    (found,) = slips(course, "def late():\n    return wanted", "wanted = 1")
+    assert found.startswith("its visible part uses 'wanted', which only the hidden part defines")
+
+
+def test_a_hidden_part_may_use_what_the_visible_one_made(course: Path) -> None:
+    assert slips(course, "seen = ask(torch.ones(2))", "check.runs(seen)") == []
+
+
+def test_a_hidden_part_that_cuts_a_statement_in_two_is_found(course: Path) -> None:
+    (found,) = slips(course, "if True:", "    check.that(True)")
+    assert found.startswith("without its hidden part it cannot be read")
+
+
+def test_a_misspelt_answer_is_held_against_what_its_cell_defines(course: Path) -> None:
+    (found,) = slips(course, 'other = answer("dubble")')
+    assert found.startswith(
+        "it asks for answer('dubble'), but cell double defines double. Did you mean double? | "
+    )
+
+
+def test_a_test_cell_may_not_take_the_name_it_asks_for(course: Path) -> None:
+    (found,) = slips(course, 'double = answer("double")')
+    assert found.startswith("it gives the name 'double', for which it asks, to something else")
+
+
+def test_too_few_checks_are_counted_on_both_sides(course: Path) -> None:
+    (found,) = slips(course, ANY, few_checks="")
+    assert found.startswith(
+        "it has 2 checks, 1 of them hidden | Write at least 8, 3 of them hidden"
+    )
+
+
+def test_enough_checks_in_all_are_too_few_where_two_are_hidden(course: Path) -> None:
+    (found,) = slips(course, "\n".join([ANY] * 6), "\n".join([ANY] * 2), few_checks="")
+    assert found.startswith("it has 8 checks, 2 of them hidden")
+    assert slips(course, "\n".join([ANY] * 5), "\n".join([ANY] * 3), few_checks="") == []
+
+
+@pytest.mark.parametrize("loop", ["for _ in range(9):\n    ", "def all_of_it():\n    "])
+def test_checks_that_a_loop_makes_are_left_to_the_gate(course: Path, loop: str) -> None:
+    assert slips(course, f"{loop}{ANY}", few_checks="") == []
+
+
+def test_a_task_that_says_why_may_have_fewer_checks(course: Path) -> None:
+    assert slips(course, ANY, few_checks="there is one case only") == []
+    assert find_lesson(course, "1").exercise("double").few_checks == "there is one case only"

@@ -1,0 +1,47 @@
+"""The start page is released like a lesson: from its source alone, and without outputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.lessons.model import find_lesson
+from autograder.lessons.release import START_PAGE, build_release, check_release, write_release
+from tests.autograder import tiny
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course with one lesson and a start page that somebody has run."""
+    tiny.build(tmp_path)
+    page = json.loads((REPOSITORY / "source" / START_PAGE).read_text())
+    for cell in page["cells"]:
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = 1
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "mine"}]
+    (tmp_path / "source" / START_PAGE).write_text(json.dumps(page))
+    return tmp_path
+
+
+def test_the_start_page_is_released_without_what_was_shown_in_it(course: Path) -> None:
+    built = build_release(course, [find_lesson(course, "1")])
+    assert built[START_PAGE] == (REPOSITORY / "release" / START_PAGE).read_bytes()
+
+
+def test_a_start_page_that_was_changed_has_drifted(course: Path) -> None:
+    built = build_release(course, [find_lesson(course, "1")])
+    write_release(course, built)
+    assert check_release(course, built) == []
+    (course / "release" / START_PAGE).write_text("{}")
+    assert [str(one.path) for one in check_release(course, built)] == [f"release/{START_PAGE}"]
+
+
+def test_a_start_page_without_a_source_is_stray(course: Path) -> None:
+    write_release(course, build_release(course, [find_lesson(course, "1")]))
+    (course / "source" / START_PAGE).unlink()
+    built = build_release(course, [find_lesson(course, "1")])
+    assert [one.kind for one in check_release(course, built)] == ["stray"]

@@ -1,0 +1,173 @@
+"""Records travel as JSON and come back equal, and nothing but a record is taken for one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.records.model import (
+    CheckRecord,
+    ExerciseRecord,
+    RecordError,
+    Status,
+    SubmissionRecord,
+    decode,
+    encode,
+    total,
+)
+from tests.autograder.classroom import double, flatten, record
+
+texts = st.text(max_size=20)
+points = st.floats(0, 100, allow_nan=False)
+checks = st.builds(
+    CheckRecord,
+    name=texts,
+    passed=st.booleans(),
+    attempted=st.booleans(),
+    hidden=st.booleans(),
+    misconception=st.none() | texts,
+    message=texts,
+    actual=st.none() | texts,
+    expected=st.none() | texts,
+    weight=points,
+    layouts=st.none() | st.tuples(st.fixed_dictionaries({"shape": st.lists(st.integers())})),
+)
+exercises = st.builds(
+    ExerciseRecord,
+    id=texts,
+    status=st.sampled_from(Status),
+    score=points,
+    max=points,
+    checks=st.lists(checks, max_size=3).map(tuple),
+    notes=st.lists(texts, max_size=2).map(tuple),
+    attempted=st.booleans(),
+    isolated=st.booleans(),
+    manual=st.booleans(),
+)
+submissions = st.builds(
+    SubmissionRecord,
+    student=texts,
+    lesson=texts,
+    status=st.sampled_from(Status),
+    score=points,
+    max=points,
+    seconds=points,
+    exercises=st.lists(exercises, max_size=3).map(tuple),
+    runner=st.sampled_from(["engine", "stock"]),
+    sandboxed=st.booleans(),
+    notes=st.lists(texts, max_size=2).map(tuple),
+    submission_digest=texts,
+    source_digest=texts,
+    submitted_at=st.none() | texts,
+)
+TABLE = {"exercise": "flatten", "status": "graded", "score": 2.5, "max": 4.0, "checks": []}
+
+
+@given(submissions)
+def test_a_record_comes_back_equal_from_its_bytes(one: SubmissionRecord) -> None:
+    assert decode(encode(one)) == one
+
+
+def test_a_lone_surrogate_in_a_learners_text_survives() -> None:
+    one = record("ada", flatten(notes=("\udc80",)))
+    assert decode(encode(one)) == one
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"extra": 1}, r"unknown keys \['extra'\]"),
+        ({"status": "excellent"}, "record.status: must be one of graded, timeout"),
+        ({"score": "6"}, "record.score: must be a finite number, is '6'"),
+        ({"score": True}, "record.score: must be a finite number"),
+        ({"score": float("inf")}, "record.score: must be a finite number"),
+        ({"seconds": -1}, "record.seconds: must not be negative"),
+        ({"sandboxed": 1}, "record.sandboxed: must be bool"),
+        ({"runner": "magic"}, "record.runner: must be one of engine, stock"),
+        ({"exercises": {}}, "record.exercises: must be a list"),
+        ({"exercises": [{"id": "x"}]}, "record.exercises: exercise: unknown keys"),
+        ({"exercises": [flatten().__dict__ | {"checks": [{}]}]}, "exercise.checks: check: unknown"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_its_place(change: dict[str, Any], reason: str) -> None:
+    data = json.loads(encode(record())) | change
+    with pytest.raises(RecordError, match=reason):
+        SubmissionRecord.from_json(data)
+
+
+def test_an_exercise_is_found_by_its_name_and_another_is_not() -> None:
+    one = record("ada", flatten(), double(1.0))
+    assert one.exercise("double") is one.exercises[1]
+    assert one.exercise("triple") is None
+
+
+def test_a_missing_key_is_named() -> None:
+    data = record().to_json()
+    del data["notes"]
+    with pytest.raises(RecordError, match=r"missing keys \['notes'\]"):
+        SubmissionRecord.from_json(data)
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"[" * 100_000, b"\xff"])
+def test_bytes_that_are_no_record_are_a_record_error(raw: bytes) -> None:
+    with pytest.raises(
+        RecordError, match=r"^(the record is not JSON: .|a record must be an object)"
+    ):
+        decode(raw)
+
+
+def test_a_record_is_one_line_of_readable_utf_8() -> None:
+    raw = encode(record("Zoë", flatten(notes=("line one\nline two",))))
+    assert "Zoë".encode() in raw
+    assert raw.count(b"\n") == 1 and raw.endswith(b"\n")
+
+
+def test_nan_is_never_written() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        encode(record("ada", flatten(score=float("nan"))))
+
+
+def test_a_check_table_becomes_a_graded_exercise() -> None:
+    one = ExerciseRecord.from_table(TABLE)
+    assert (one.id, one.status, one.score, one.max) == ("flatten", Status.GRADED, 2.5, 4.0)
+    assert (one.attempted, one.isolated, one.checks) == (True, True, ())
+
+
+def test_a_check_table_brings_its_checks_and_where_it_ran() -> None:
+    check = CheckRecord("values", False, hidden=True, misconception="m", weight=2.0)
+    one = ExerciseRecord.from_table(TABLE | {"checks": [vars(check)]}, isolated=False)
+    assert (one.checks, one.isolated) == ((check,), False)
+    with pytest.raises(RecordError, match=r"^check table: unknown keys \['more'\]"):
+        ExerciseRecord.from_table(TABLE | {"more": 1})
+
+
+def test_a_table_that_was_not_attempted_says_so() -> None:
+    one = ExerciseRecord.from_table(TABLE | {"status": "not attempted", "score": 0})
+    assert (one.status, one.attempted) == (Status.GRADED, False)
+
+
+def test_a_table_may_not_claim_a_status_of_its_own() -> None:
+    with pytest.raises(RecordError, match="status"):
+        ExerciseRecord.from_table(TABLE | {"status": "tampered"})
+
+
+def test_the_summary_has_the_keys_that_programs_read() -> None:
+    one = record("ada", flatten(3.0), double(0, attempted=False), seconds=0.12351)
+    found = replace(one, status=Status.CRASHED).summary()
+    assert (found["status"], found["seconds"]) == ("crashed", 0.124)
+    assert list(found) == ["student", "lesson", "status", "score", "max", "seconds", "exercises"]
+    first, second = found["exercises"]
+    failed = [{"check": "it lives in the same storage", "misconception": "order-of-memory"}]
+    assert first == {"id": "flatten", "status": "graded", "score": 3.0, "max": 4.0} | {
+        "failed": failed
+    }
+    assert (second["status"], second["score"]) == ("not attempted", 0)
+
+
+def test_the_total_of_exercises_is_exact() -> None:
+    assert total(tuple(flatten(0.1) for _ in range(10))) == (1.0, 40.0)

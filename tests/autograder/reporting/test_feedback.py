@@ -1,0 +1,324 @@
+"""A feedback page says what was asked, what happened and why, and never what is hidden."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.answer_bank.bank import bank_path, read_bank
+from autograder.answer_bank.expectations import Case
+from autograder.answer_bank.gate import trial_of
+from autograder.answer_bank.notebook_runner import run_trials
+from autograder.errors import UnknownStudent
+from autograder.grading.gradebook import Standing
+from autograder.lessons.model import Lesson, all_lessons, find_lesson
+from autograder.lessons.release import class_editions
+from autograder.records.model import CheckRecord, ExerciseRecord, Status
+from autograder.reporting import feedback
+from autograder.reporting.feedback import REMOVED, hidden_lines, page_of, withhold, write_pages
+from autograder.reporting.misconceptions import explanations
+from course.inspection.facts import facts
+from tests.autograder import tiny
+from tests.autograder.classroom import (
+    SLUG,
+    FakeRunner,
+    answered,
+    classroom,
+    double,
+    flatten,
+    graded,
+    hand_in,
+    record,
+)
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.build(tmp_path_factory.mktemp("course"))
+
+
+def page(course: Path, *exercises: ExerciseRecord, cells: Any = None, **about: Any) -> str:
+    """The page of a record with these exercises."""
+    lesson = find_lesson(course, SLUG)
+    options = {key: about.pop(key) for key in ("stale", "standing") if key in about}
+    found = record("ada", *exercises, **about)
+    return page_of(found, lesson, explanations(course, lesson), cells or {}, **options)
+
+
+def failing(**about: Any) -> ExerciseRecord:
+    """`flatten` with one failed check and one that holds."""
+    check = CheckRecord(**{"name": "it lives in the same storage", "passed": False} | about)
+    return flatten(1.0, checks=(check, CheckRecord("the values are right", True)))
+
+
+def cell(source: str, **output: str) -> dict[str, dict[str, Any]]:
+    """The executed answer cell of `flatten`."""
+    outputs = [output] if output else []
+    return {"flatten": {"source": source, "outputs": outputs, "metadata": {}}}
+
+
+def text_of(page: str) -> str:
+    """What a reader sees of a page."""
+    return html.unescape(re.sub(r"<[^>]*>", "", page))
+
+
+# What it says.
+
+
+def test_the_page_says_what_was_asked_and_what_the_learner_wrote(course: Path) -> None:
+    found = text_of(page(course, failing(), cells=cell("def flatten(x): return x.clone()")))
+    assert "Write flatten." in found
+    assert "def flatten(x): return x.clone()" in found
+
+
+def test_a_failed_visible_check_shows_both_values(course: Path) -> None:
+    found = page(course, failing(message="It was copied.", actual="(6,)", expected="(3, 2)"))
+    assert "It was copied." in found
+    assert "<pre>(6,)</pre>" in found
+    assert "<pre>(3, 2)</pre>" in found
+
+
+def test_a_misconception_is_explained_with_rule_and_section(course: Path, tmp_path: Path) -> None:
+    tiny.build(tmp_path)
+    claims = tmp_path / "course/claims" / f"{SLUG}.toml"
+    claim = {"id": "c", "misconception": "order-of-memory", "fact": "Indices decide the order."}
+    lines = "\n".join(f'{key} = "{value}"' for key, value in claim.items())
+    claims.write_text(f"{claims.read_text()}\n[[claim]]\n{lines}\n")
+    found = text_of(page(tmp_path, failing(misconception="order-of-memory")))
+    assert "“flattening follows memory order”" in found
+    assert "Flattening follows the order of the indices." in found
+    assert "The rule. Indices decide the order." in found
+    assert "Read again: Flattening" in found
+
+
+def test_the_section_to_read_again_is_part_of_the_page(course: Path) -> None:
+    found = page(course, failing(misconception="order-of-memory"))
+    assert 'href="#read-flattening"' in found
+    assert 'id="read-flattening"' in found
+
+
+def test_an_unknown_misconception_falls_back_to_its_own_words(course: Path) -> None:
+    assert "“never-heard of”" not in page(course, failing(misconception="never-heard-of"))
+    assert "“never heard of”" in text_of(page(course, failing(misconception="never-heard-of")))
+
+
+def test_an_answer_that_raises_every_time_is_not_charged_with_beliefs(course: Path) -> None:
+    about = {"misconception": "order-of-memory", "passed": False}
+    checks = tuple(
+        CheckRecord(f"check {i}", message="`flatten` ended with NameError: x", **about)
+        for i in range(2)
+    )
+    assert "Perhaps you believe" not in page(course, flatten(0, checks=checks))
+
+
+def test_a_stub_is_not_attempted_and_reveals_no_belief(course: Path) -> None:
+    one = flatten(0, attempted=False, checks=failing(misconception="order-of-memory").checks)
+    found = text_of(page(course, one))
+    assert "not attempted" in found
+    assert "Perhaps you believe" not in found
+
+
+@pytest.mark.parametrize("name", ["<ipython-input-a1eaee6f7040>", "1234567.py"])
+def test_a_cell_that_could_not_run_shows_its_error_and_code(course: Path, name: str) -> None:
+    told = f"expected ':' ({name}, line 1)"
+    error = {"output_type": "error", "ename": "SyntaxError", "evalue": told}
+    cells = cell("def flatten(x)\n    return x", **error)
+    found = text_of(page(course, flatten(0, attempted=False), cells=cells))
+    assert "could not be checked" in found
+    assert "After your cell had run there was no flatten to check" in found
+    assert "SyntaxError: expected ':' (line 1)" in found
+
+
+@pytest.mark.parametrize("status", [one for one in Status if one is not Status.GRADED])
+def test_every_status_is_explained_and_shows_no_bare_zero(course: Path, status: Status) -> None:
+    found = text_of(
+        page(
+            course,
+            flatten(0, status=status),
+            double(0, status=status),
+            status=status,
+            notes=("the reason",),
+        )
+    )
+    assert "no points were judged" in found
+    assert "the reason" in found
+    assert not re.search(r"\b0 (of|/) ", found)
+
+
+def test_points_and_words_of_a_person_are_shown(course: Path) -> None:
+    standing = Standing(
+        student="ada",
+        auto={"test-flatten": 1.0},
+        points={"test-flatten": 3.5},
+        manual=frozenset({"test-flatten"}),
+        waiting=frozenset(),
+        comments={"flatten": "Nearly <there>."},
+        penalty=0.5,
+        seconds_late=60.0,
+        submitted_at=None,
+    )
+    found = page(course, failing(), standing=standing)
+    assert "Nearly &lt;there&gt;." in found
+    assert "3 of 4 points" in " ".join(text_of(found).split())  # 3.5, less 0.5 for being late
+
+
+def test_a_newer_submission_is_mentioned(course: Path) -> None:
+    assert "You handed in again" in page(course, failing(), stale=True)
+
+
+def test_a_layout_check_is_drawn(course: Path) -> None:
+    base = torch.arange(6.0).view(2, 3)
+    layouts = tuple(facts(one).to_dict() for one in (base.t().contiguous(), base.t()))
+    found = page(course, failing(layouts=layouts, actual="a", expected="b"))
+    assert 'src="data:image/svg+xml' in found
+
+
+@pytest.mark.parametrize(
+    "layout", [{}, {"shape": [10**9], "itemsize": 4, "storage_nbytes": 4}, {"shape": "x"}]
+)
+def test_a_forged_layout_is_left_out(course: Path, layout: dict[str, Any]) -> None:
+    assert "data:image" not in page(course, failing(layouts=(layout, layout)))
+
+
+# What it never does.
+
+
+def test_whatever_a_learner_wrote_is_escaped(course: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    error = {"output_type": "error", "ename": evil, "evalue": evil}
+    found = page(
+        course,
+        failing(name=evil, message=evil, actual=evil, expected=evil),
+        cells=cell(evil, **error),
+        notes=(evil,),
+    )
+    assert evil not in found
+    assert html.escape(evil) in found
+
+
+def test_a_page_needs_nothing_from_the_network(course: Path) -> None:
+    found = page(course, failing(misconception="order-of-memory"))
+    assert "default-src 'none'" in found
+    assert not re.search(r"(src|href)=\"(https?:)?//", found)
+
+
+def test_lines_of_hidden_tests_are_taken_out_of_what_a_learner_printed(course: Path) -> None:
+    exercise = find_lesson(course, SLUG).exercise("flatten")
+    (line, *_) = hidden_lines(exercise)
+    error = {"output_type": "error", "ename": "ValueError", "evalue": f"stolen: {line}"}
+    checks = failing(message=f"look: {line}", actual=line, expected="x")
+    found = page(course, checks, cells=cell("def flatten(x): steal()", **error))
+    assert html.escape(line) not in found
+    assert found.count(REMOVED) == 3
+
+
+def test_values_of_a_hidden_check_are_not_shown_even_if_a_record_has_them(course: Path) -> None:
+    found = page(course, failing(hidden=True, actual="[3, 1, 4]", expected="[1, 5, 9]"))
+    assert "[3, 1, 4]" not in found
+    assert "[1, 5, 9]" not in found
+
+
+def test_short_and_public_lines_are_not_withheld() -> None:
+    assert withhold("x[0]:", ["]: secret line"]) == "x[0]:"
+
+
+def bank_pages(course: Path, lesson: Lesson) -> list[tuple[list[str], str]]:
+    """The pages of learners who hand in the bank's answers, with what each of them wrote."""
+    answers = read_bank(bank_path(course, lesson.slug))
+    cases = [
+        Case(lesson, lesson.exercise(a.exercise), a.kind, a.title, a.place, a.source, None)
+        for a in answers
+    ]
+    results = run_trials([trial_of(case) for case in cases])
+    known, tried = explanations(course, lesson), {}
+    for case, result in zip(cases, results, strict=True):
+        tried.setdefault(case.exercise.name, []).append((case, result))
+    pages = []
+    for turn in range(max(map(len, tried.values()))):
+        mine = {name: found[turn % len(found)] for name, found in tried.items()}
+        records = tuple(
+            replace(result.record, checks=result.record.checks)
+            if result.record
+            else ExerciseRecord(name, Status.CRASHED, 0.0, 1.0)
+            for name, (_, result) in mine.items()
+        )
+        cells = {
+            case.exercise.answer_id: {"source": case.source, "outputs": [], "metadata": {}}
+            for case, _ in mine.values()
+        }
+        one = replace(record("ada", *records), lesson=lesson.slug)
+        wrote = [case.source for case, _ in mine.values()]
+        pages.append((wrote, page_of(one, lesson, known, cells)))
+    return pages
+
+
+def assert_nothing_hidden(course: Path, lesson: Lesson) -> None:
+    # A line that also stands in what every learner got is no secret: `lambda: (`.
+    released = json.loads(class_editions(course, [lesson])[f"{lesson.slug}/{lesson.slug}.ipynb"])
+    public = "\n".join("".join(cell["source"]) for cell in released["cells"])
+    lines = [line for one in lesson.exercises for line in hidden_lines(one)]
+    hidden = [line for line in lines if line not in public]
+    assert len(hidden) >= 3
+    for wrote, found in bank_pages(course, lesson):
+        text, own = text_of(found), "\n".join(wrote)
+        assert [line for line in hidden if line in text and line not in own] == []
+
+
+def test_no_page_of_the_tiny_lesson_holds_a_hidden_line(course: Path) -> None:
+    assert_nothing_hidden(course, find_lesson(course, SLUG))
+
+
+@pytest.mark.parametrize("lesson", all_lessons(ROOT), ids=lambda lesson: lesson.slug)
+def test_no_page_of_any_answer_of_any_lesson_holds_a_hidden_line(lesson: Lesson) -> None:
+    assert_nothing_hidden(ROOT, lesson)
+
+
+# The command.
+
+
+def test_pages_are_written_where_nbgrader_releases_feedback_from(tmp_path: Path) -> None:
+    course, lesson = classroom(tmp_path, "ada", "bob")
+    graded(course)
+    paths = write_pages(course, lesson)
+    assert paths == [tmp_path / "feedback" / n / SLUG / f"{SLUG}.html" for n in ("ada", "bob")]
+    assert "feedback for ada" in paths[0].read_text()
+
+
+def test_a_page_shows_the_code_that_was_executed(tmp_path: Path) -> None:
+    course, lesson = classroom(tmp_path)
+    hand_in(tmp_path, "ada", answered())
+    graded(course, FakeRunner())
+    (path,) = write_pages(course, lesson)
+    assert "secret_of_flatten" in path.read_text()  # the fake runner executes the source
+
+
+def test_someone_who_was_never_graded_is_named(tmp_path: Path) -> None:
+    course, lesson = classroom(tmp_path, "ada")
+    graded(course)
+    with pytest.raises(UnknownStudent, match=r"(?s)'aba'.*Did you mean ada"):
+        feedback.run(tmp_path, (lesson,), student="aba")
+
+
+def test_without_grades_the_remedy_is_to_grade(tmp_path: Path) -> None:
+    _, lesson = classroom(tmp_path, "ada")
+    with pytest.raises(UnknownStudent, match="Run `autograder grade` first"):
+        feedback.run(tmp_path, (lesson,))
+
+
+def test_the_command_lists_pages_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course, lesson = classroom(tmp_path, "ada")
+    graded(course)
+    assert feedback.run(tmp_path, (lesson,), as_json=True) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert Path(found["page"]).is_file()

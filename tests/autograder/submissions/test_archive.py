@@ -1,0 +1,218 @@
+"""An archive is read file by file; what could do harm is refused with its reason, nothing else."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.submissions.archive import ArchiveError, Bounds, Found, Refused, read_archive
+
+GOOD = "good.ipynb"
+
+
+def zipped(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
+    """An archive of these entries, packed as an LMS does it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in entries:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def entry(name: str, *, mode: int = 0o100644, extra: bytes = b"") -> zipfile.ZipInfo:
+    """An entry with a Unix mode and extra fields."""
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    info.extra = extra
+    return info
+
+
+def read(tmp_path: Path, content: bytes, bounds: Bounds | None = None) -> dict[str, str]:
+    """Each file of the archive with the reason why it is refused, or the empty word."""
+    path = tmp_path / "all.zip"
+    path.write_bytes(content)
+    found = read_archive(path, bounds)
+    return {"/".join(o.path): o.reason if isinstance(o, Refused) else "" for o in found}
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("../../etc/x.ipynb", "leads out of the directory"),
+        ("a/../../x.ipynb", "leads out of the directory"),
+        ("..\\..\\x.ipynb", "leads out of the directory"),
+        ("/etc/x.ipynb", "an absolute path"),
+        ("\\\\server\\x.ipynb", "an absolute path"),
+        ("C:\\x.ipynb", "a drive letter"),
+        ("c:x.ipynb", "a drive letter"),
+        ("a\x1b[31m.ipynb", "a control character"),
+        ("x" * 1100 + ".ipynb", "longer than 1024 characters"),
+    ],
+)
+def test_a_name_that_could_leave_the_directory_is_refused(
+    tmp_path: Path, bad: str, reason: str
+) -> None:
+    found = read(tmp_path, zipped((bad, b"{}"), (GOOD, b"{}")))
+    assert found.pop(GOOD) == ""
+    assert [reason in one for one in found.values()] == [True]
+
+
+def test_a_name_cut_by_a_null_byte_is_refused(tmp_path: Path) -> None:
+    content = zipped(("aa.ipynb", b"{}")).replace(b"aa.ipynb", b"a\0.ipynb")
+    assert list(read(tmp_path, content).values()) == ["its name holds a control character"]
+
+
+LINKED = struct.pack("<HH", 0x000D, 14) + b"\0" * 12 + b"/e"
+
+
+@pytest.mark.parametrize(
+    ("info", "reason"),
+    [
+        (entry("a.ipynb", mode=0o120777), "is a symbolic link, not a file"),
+        (entry("a.ipynb", mode=0o010644), "is a special file (device, pipe or socket)"),
+        (entry("a.ipynb", mode=0o020644), "is a special file (device, pipe or socket)"),
+        (entry("a.ipynb", extra=LINKED), "is a link to another file"),
+    ],
+)
+def test_only_plain_files_are_read(tmp_path: Path, info: zipfile.ZipInfo, reason: str) -> None:
+    found = read(tmp_path, zipped((info, b"/etc/passwd"), (GOOD, b"{}")))
+    assert found == {"a.ipynb": reason, GOOD: ""}
+
+
+def test_a_bomb_is_known_by_its_ratio(tmp_path: Path) -> None:
+    found = read(tmp_path, zipped(("a.ipynb", bytes(8 * 2**20)), (GOOD, b"{}")))
+    assert found[GOOD] == ""
+    assert "times its size, as an archive made to fill the disk does" in found["a.ipynb"]
+
+
+def test_an_honest_notebook_that_packs_well_is_no_bomb(tmp_path: Path) -> None:
+    assert read(tmp_path, zipped((GOOD, bytes(2 * 2**20)))) == {GOOD: ""}
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, zipped(("a.ipynb", b"x" * 2000), (GOOD, b"{}")), Bounds(file_nbytes=1000)
+    )
+    assert "more than the" in found["a.ipynb"]
+    assert found[GOOD] == ""
+
+
+def test_an_announced_size_is_not_believed(tmp_path: Path) -> None:
+    content = bytearray(zipped(("a.ipynb", b"x" * 2000), (GOOD, b"{}")))
+    for header, at in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
+        struct.pack_into("<L", content, content.find(header) + at, 10)
+    found = read(tmp_path, bytes(content))
+    assert found["a.ipynb"].startswith("is damaged: ")
+    assert found[GOOD] == ""
+
+
+def test_more_bytes_than_allowed_end_the_reading_file_by_file(tmp_path: Path) -> None:
+    entries = [(f"{n}.ipynb", bytes([n]) * 400) for n in range(3)]
+    found = read(tmp_path, zipped(*entries), Bounds(total_nbytes=1000))
+    assert list(found.values()) == ["", "", "the archive unpacks to more than 1000 bytes"]
+
+
+def test_more_files_than_allowed_are_refused(tmp_path: Path) -> None:
+    entries = [(f"{n}.ipynb", b"{}") for n in range(3)]
+    found = read(tmp_path, zipped(*entries), Bounds(files=2))
+    assert list(found.values()) == ["", "", "the archive holds more than 2 files"]
+
+
+def test_a_learners_own_zip_is_opened_once(tmp_path: Path) -> None:
+    deep = zipped(("deep.ipynb", b"{}"))
+    inner = zipped(("x/mine.ipynb", b"{}"), ("more.zip", deep))
+    found = read(tmp_path, zipped(("ada.zip", inner), (GOOD, b"{}")))
+    assert found == {
+        "ada.zip/x/mine.ipynb": "",
+        "ada.zip/more.zip": "is a zip inside a zip inside a zip; it is not opened",
+        GOOD: "",
+    }
+
+
+def test_the_bounds_hold_for_nested_archives_too(tmp_path: Path) -> None:
+    inner = zipped(*((f"{n}.ipynb", b"{}") for n in range(5)))
+    found = read(tmp_path, zipped(("ada.zip", inner)), Bounds(files=3))
+    assert sum(not reason for reason in found.values()) == 2
+
+
+def test_a_nested_zip_of_names_alone_is_not_listed(tmp_path: Path) -> None:
+    inner = bytearray(zipped(("a.ipynb", b"{}")))
+    struct.pack_into("<L", inner, inner.rfind(b"PK\5\6") + 12, 2**31)
+    found = read(tmp_path, zipped(("ada.zip", bytes(inner)), (GOOD, b"{}")))
+    assert found == {"ada.zip": "is a zip whose list of files is larger than its files", GOOD: ""}
+
+
+def test_a_file_that_only_pretends_to_be_a_zip_is_refused(tmp_path: Path) -> None:
+    found = read(tmp_path, zipped(("ada.zip", b"not a zip"), (GOOD, b"{}")))
+    assert found == {"ada.zip": "cannot be read as a zip archive: File is not a zip file", GOOD: ""}
+
+
+def broken_checksum(content: bytes) -> bytes:
+    wrong = struct.pack("<L", zlib.crc32(b"[1]"))
+    return content.replace(struct.pack("<L", zlib.crc32(b"[0]")), wrong)
+
+
+def with_flag(content: bytes) -> bytes:
+    changed = bytearray(content)
+    changed[content.find(b"PK\3\4") + 6] |= 1
+    changed[content.find(b"PK\1\2") + 8] |= 1
+    return bytes(changed)
+
+
+def other_method(content: bytes) -> bytes:
+    changed = bytearray(content)
+    changed[content.find(b"PK\1\2") + 10] = 93
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (broken_checksum, "is damaged: Bad CRC-32"),
+        (with_flag, "is protected by a password"),
+        (other_method, "is packed by a method that neither Moodle nor Canvas uses"),
+    ],
+)
+def test_a_file_that_cannot_be_unpacked_costs_only_itself(
+    tmp_path: Path, spoil: Callable[[bytes], bytes], reason: str
+) -> None:
+    found = read(tmp_path, spoil(zipped(("a.ipynb", b"[0]"), (GOOD, b"{}"))))
+    assert found["a.ipynb"].startswith(reason)
+    assert found[GOOD] == ""
+
+
+def test_a_name_that_occurs_twice_is_read_once(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        content = zipped(("a.ipynb", b"1"), ("a.ipynb", b"2"))
+    (tmp_path / "all.zip").write_bytes(content)
+    first, second = read_archive(tmp_path / "all.zip")
+    assert first == Found(("a.ipynb",), b"1")
+    assert isinstance(second, Refused)
+    assert "occurs twice" in second.reason
+
+
+def test_what_systems_leave_behind_is_passed_over(tmp_path: Path) -> None:
+    names = ["__MACOSX/a.ipynb", "x/.DS_Store", "x/._a.ipynb", "x/.ipynb_checkpoints/a.ipynb", "x/"]
+    assert read(tmp_path, zipped(*((name, b"") for name in names))) == {}
+
+
+def test_a_utf8_name_without_its_mark_is_read_as_utf8(tmp_path: Path) -> None:
+    content = zipped(("Jxxs_1.ipynb", b"{}")).replace(b"Jxxs", "Jós".encode())
+    assert read(tmp_path, content) == {"Jós_1.ipynb": ""}
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"<html>log in first</html>"])
+def test_what_is_no_archive_says_so(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(ArchiveError, match=r"(?s)all.zip: cannot be read as a zip.*Download it"):
+        read(tmp_path, content)
+
+
+def test_an_archive_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="No such file or directory"):
+        list(read_archive(tmp_path / "none.zip"))

@@ -1,0 +1,350 @@
+"""From an archive of Moodle or Canvas to submitted/: taken, not matched, refused; nothing lost."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from autograder.cli import main
+from autograder.course_directory import place
+from autograder.errors import UsageError
+from autograder.grading.gradebook import GradebookWriter
+from autograder.lessons.model import select_lessons
+from autograder.submissions.collect import Collected, collect, told
+from autograder.submissions.discovery import find_submissions
+from autograder.submissions.roster import RosterError, read_roster
+from autograder.submissions.store import earlier, known_people
+from tests.autograder import tiny
+from tests.autograder.classroom import SLUG, classroom
+
+MOODLE = "{}_assignsubmission_file_/01-tiny.ipynb"
+ROSTER = """id,first_name,last_name,email,lms_user_id
+ada,Ada,Lovelace,ada@uni.example,12345
+grace,Grace,Hopper,,
+mary,Mary,O'Brien,,
+jose,José,Núñez,,
+"""
+NOTEBOOK = json.dumps(tiny.notebook())
+
+
+def course(root: Path, roster: str = ROSTER) -> Path:
+    tiny.build(root)
+    (root / "students.csv").write_text(roster)
+    return root
+
+
+def archive(root: Path, *entries: tuple[str, str | bytes]) -> Path:
+    path = root / "all.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for name, data in entries:
+            zip_file.writestr(name, data)
+    return path
+
+
+def collected(
+    root: Path, *entries: tuple[str, str | bytes], match: tuple[str, ...] = ()
+) -> Collected:
+    where = place(root)
+    roster = read_roster(where, chosen=match)
+    return collect(where, archive(root, *entries), select_lessons(root), roster)
+
+
+def states(found: Collected) -> dict[str, str]:
+    return {one.student: one.state for one in found.taken}
+
+
+def test_a_moodle_archive_becomes_submissions_that_intake_finds(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    entries = [(MOODLE.format(who), NOTEBOOK) for who in ("Ada Lovelace_1", "Grace Hopper_2")]
+    found = collected(root, *entries)
+    assert (states(found), found.refused) == ({"ada": "new", "grace": "new"}, ())
+    submissions = find_submissions(place(root), select_lessons(root))
+    assert [(one.student, one.problem) for one in submissions] == [("ada", None), ("grace", None)]
+    assert (root / f"submitted/ada/{SLUG}/{SLUG}.ipynb").read_text() == NOTEBOOK
+
+
+def test_a_canvas_archive_is_matched_by_user_id_and_by_name(tmp_path: Path) -> None:
+    found = collected(
+        course(tmp_path),
+        ("changedname_12345_1_mine.ipynb", NOTEBOOK),
+        ("hoppergrace_LATE_77_2_01-tiny-2.ipynb", NOTEBOOK),
+    )
+    assert [(one.student, one.late, one.notes) for one in found.taken] == [
+        ("ada", False, ("was handed in as mine.ipynb",)),
+        ("grace", True, ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("Lovelace Ada_1", "ada"),
+        ("LOVELACE ada_1", "ada"),
+        ("Mary OBrien_1", "mary"),  # Moodle leaves out apostrophes
+        ("Jose Nunez_1", "jose"),
+        ("José Núñez_1", "jose"),
+        ("ada_1", "ada"),
+    ],
+)
+def test_a_name_is_matched_by_its_letters(tmp_path: Path, name: str, student: str) -> None:
+    found = collected(course(tmp_path), (MOODLE.format(name), NOTEBOOK))
+    assert states(found) == {student: "new"}
+
+
+def test_who_cannot_be_matched_is_listed_with_the_closest_name(tmp_path: Path) -> None:
+    file = MOODLE.format("Ada Lovelac_1")
+    found = collected(
+        course(tmp_path), (file, NOTEBOOK), (MOODLE.format("Grace Hopper_2"), NOTEBOOK)
+    )
+    (who,) = found.unmatched
+    assert (who.key, who.files) == ("Ada Lovelac_1", (file,))
+    assert who.reason == "no student has this name. Did you mean Ada Lovelace?"
+    assert states(found) == {"grace": "new"}
+
+
+def test_a_key_can_be_matched_by_hand(tmp_path: Path) -> None:
+    entry = (MOODLE.format("Participant_9"), NOTEBOOK)
+    found = collected(course(tmp_path), entry, match=("Participant_9=ada",))
+    assert states(found) == {"ada": "new"}
+
+
+def test_two_students_of_one_name_are_not_guessed(tmp_path: Path) -> None:
+    root = course(tmp_path, ROSTER + "ada2,Ada,Lovelace,,\n")
+    found = collected(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
+    assert found.unmatched[0].reason == "2 students have this name: ada, ada2"
+    assert not (root / "submitted").exists()
+
+
+def test_one_student_is_never_given_to_two_people(tmp_path: Path) -> None:
+    entries = [(MOODLE.format(f"Ada Lovelace_{n}"), NOTEBOOK) for n in (1, 2)]
+    found = collected(course(tmp_path), *entries)
+    assert [one.key for one in found.unmatched] == ["Ada Lovelace_1", "Ada Lovelace_2"]
+    assert "2 people of the LMS would be the student ada" in found.unmatched[0].reason
+
+
+def test_two_notebooks_of_one_student_are_both_refused(tmp_path: Path) -> None:
+    names = [f"Ada Lovelace_1_assignsubmission_file_/{n}.ipynb" for n in ("a", "b")]
+    entries = [*((name, NOTEBOOK) for name in names), (MOODLE.format("Grace Hopper_2"), NOTEBOOK)]
+    found = collected(course(tmp_path), *entries)
+    assert [(one.file, one.student) for one in found.refused] == [(n, "ada") for n in names]
+    assert found.refused[0].reason == (
+        f"is one of 2 notebooks of {SLUG} by one student; the other: {names[1]}"
+    )
+    assert states(found) == {"grace": "new"}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (NOTEBOOK.encode("utf-16"), "The file is not UTF-8 text (byte 0xff at position 0)."),
+        (
+            '{"cells": ["ä"]}'.encode("latin-1"),
+            "The file is not UTF-8 text (byte 0xe4 at position 12).",
+        ),
+        (b"%PDF-1.7", "The file is not JSON"),
+        (b"[" * 100_000, "The file is nested too deeply to be a notebook."),
+        (b'{"a": 1}', "The file is JSON, but no notebook"),
+        (b'{"cells": []}', "has no graded cell of 01-tiny; it is another notebook"),
+    ],
+)
+def test_what_is_no_notebook_is_refused_with_the_reason(
+    tmp_path: Path, data: bytes, reason: str
+) -> None:
+    bad = "Ada Lovelace_1_assignsubmission_file_/x.ipynb"
+    found = collected(course(tmp_path), (bad, data), (MOODLE.format("Grace Hopper_2"), NOTEBOOK))
+    (left,) = found.refused
+    assert (left.file, left.student, left.reason.startswith(reason)) == (bad, "ada", True)
+    assert states(found) == {"grace": "new"}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("Ada Lovelace_1_assignsubmission_file_/essay.pdf", "is not a notebook (.ipynb)"),
+        ("01-tiny.ipynb", "its name is neither Moodle's nor Canvas's"),
+        (
+            "Ada Lovelace_1_assignsubmission_onlinetext_/onlinetext.html",
+            "is text or a link typed into the LMS, not a file",
+        ),
+    ],
+)
+def test_other_files_are_refused_with_the_reason(tmp_path: Path, name: str, reason: str) -> None:
+    (left,) = collected(course(tmp_path), (name, NOTEBOOK)).refused
+    assert left.reason.startswith(reason)
+
+
+def test_nothing_is_written_outside_of_the_course(tmp_path: Path) -> None:
+    root = course(tmp_path / "course")
+    folder = "Ada Lovelace_1_assignsubmission_file_"
+    found = collected(
+        root,
+        ("../../../evil.ipynb", NOTEBOOK),
+        (f"{folder}/../../evil.ipynb", NOTEBOOK),
+        ("/evil.ipynb", NOTEBOOK),
+        ("Grace Hopper_2_assignsubmission_file_/01-tiny.ipynb", NOTEBOOK),
+    )
+    assert len(found.refused) == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["course"]
+    assert [path.name for path in (root / "submitted").iterdir()] == ["grace"]
+    assert not list(root.rglob("evil*"))
+
+
+def test_a_byte_order_mark_is_taken_off_and_noted(tmp_path: Path) -> None:
+    data = b"\xef\xbb\xbf" + NOTEBOOK.encode()
+    found = collected(course(tmp_path), (MOODLE.format("Ada Lovelace_1"), data))
+    assert found.taken[0].notes == ("a byte order mark was taken off",)
+    assert (tmp_path / f"submitted/ada/{SLUG}/{SLUG}.ipynb").read_text() == NOTEBOOK
+
+
+def test_an_earlier_submission_is_kept_aside_whole(tmp_path: Path) -> None:
+    root, name = course(tmp_path), MOODLE.format("Ada Lovelace_1")
+    for version in range(3):
+        found = collected(root, (name, NOTEBOOK + " " * version))
+        (root / f"submitted/ada/{SLUG}/own.txt").write_text(str(version))
+    assert states(found) == {"ada": "replaced"}
+    kept = earlier(place(root), "ada", SLUG)
+    assert [path.name for path in sorted(kept.iterdir())] == ["001", "002"]
+    assert (kept / "002" / "own.txt").read_text() == "1"
+    assert (kept / "001" / f"{SLUG}.ipynb").read_text() == NOTEBOOK
+
+
+def test_collecting_again_changes_nothing(tmp_path: Path) -> None:
+    root, entry = course(tmp_path), (MOODLE.format("Ada Lovelace_1"), NOTEBOOK)
+    collected(root, entry)
+    assert states(collected(root, entry)) == {"ada": "unchanged"}
+    assert not earlier(place(root), "ada", SLUG).exists()
+
+
+def test_a_run_that_was_killed_is_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = course(tmp_path)
+    entries = [(MOODLE.format(who), NOTEBOOK) for who in ("Ada Lovelace_1", "Grace Hopper_2")]
+
+    def kill(what: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("autograder.console.Progress.step", lambda self, what: kill(what))
+        with pytest.raises(KeyboardInterrupt):
+            collected(root, *entries)
+    assert states(collected(root, *entries)) == {"ada": "unchanged", "grace": "new"}
+    assert not (root / ".autograder" / "collecting").exists()
+
+
+def test_a_link_in_the_place_of_a_submission_is_moved_not_followed(tmp_path: Path) -> None:
+    root = course(tmp_path / "course")
+    (tmp_path / "elsewhere").mkdir()
+    (root / "submitted/ada").mkdir(parents=True)
+    (root / f"submitted/ada/{SLUG}").symlink_to(tmp_path / "elsewhere")
+    found = collected(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
+    assert states(found) == {"ada": "replaced"}
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+WORKSHEET = """Identifier,Full name,Email address,Status,Grade,Last modified (submission)
+Participant 7,A. King,ADA@uni.example,Submitted,,"Friday, 16 January 2026, 5:43 PM"
+Participant 8,Grace Hopper,,Submitted,,-
+"""
+
+
+def test_the_worksheet_gives_addresses_and_times(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    (root / "grades.csv").write_text("\ufeff" + WORKSHEET)
+    where, zone = place(root), ZoneInfo("Europe/Berlin")
+    roster = read_roster(where, worksheet=root / "grades.csv", zone=zone)
+    entries = [(MOODLE.format(who), NOTEBOOK) for who in ("A King_7", "Grace Hopper_8")]
+    found = collect(where, archive(root, *entries), select_lessons(root), roster)
+    assert states(found) == {"ada": "new", "grace": "new"}
+    ada, grace = find_submissions(where, select_lessons(root))
+    assert ada.submitted_at == datetime(2026, 1, 16, 16, 43, tzinfo=UTC).isoformat()
+    assert grace.submitted_at is None
+
+
+def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    (root / "grades.csv").write_text("ID,Vollständiger Name\nTeilnehmer/in 7,Ada\n")
+    with pytest.raises(RosterError, match=r"(?s)no grading worksheet.*language to English"):
+        read_roster(place(root), worksheet=root / "grades.csv")
+
+
+def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
+    where, _ = classroom(tmp_path)
+    (tmp_path / "list.csv").write_text("id,first_name,last_name\nalan,Alan,Turing\n")
+    with GradebookWriter(where) as gradebook:
+        gradebook.enrol(tmp_path / "list.csv")
+    found = collected(tmp_path, (MOODLE.format("Alan Turing_1"), NOTEBOOK))
+    assert states(found) == {"alan": "new"}
+
+
+def test_a_course_without_students_says_what_to_write(tmp_path: Path) -> None:
+    tiny.build(tmp_path)
+    with pytest.raises(RosterError, match=r"(?s)no student.*columns id, first_name, last_name"):
+        read_roster(place(tmp_path))
+    assert not (tmp_path / "gradebook.db").exists()
+
+
+def test_an_id_that_would_leave_submitted_is_refused(tmp_path: Path) -> None:
+    root = course(tmp_path, "id,first_name,last_name\n../evil,Ada,Lovelace\n")
+    with pytest.raises(RosterError, match="cannot be a directory's name"):
+        read_roster(place(root))
+
+
+def test_matching_by_hand_wants_a_student_that_exists(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"(?s)--match x_1=adda names no student.*Did you mean ada"
+    ):
+        read_roster(place(course(tmp_path)), chosen=["x_1=adda"])
+
+
+def test_how_the_lms_knows_each_student_is_remembered(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    collected(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
+    collected(root, ("hoppergrace_77_2_01-tiny.ipynb", NOTEBOOK))
+    known = known_people(place(root), SLUG)
+    assert {name: (one.lms, one.number) for name, one in known.items()} == {
+        "ada": ("moodle", "1"),
+        "grace": ("canvas", "77"),
+    }
+
+
+def test_people_read_what_became_of_everything(tmp_path: Path) -> None:
+    found = collected(
+        course(tmp_path),
+        ("lovelaceada_LATE_12345_1_01-tiny.ipynb", NOTEBOOK),
+        ("strangerdr_99_2_01-tiny.ipynb", NOTEBOOK),
+        ("hoppergrace_77_3_notes.txt", "x"),
+    )
+    assert list(told(found)) == [
+        "01-tiny: 1 new, 0 replaced, 0 unchanged",
+        "  ada: the LMS says it was late",
+        "not matched to a student (1), use --match KEY=STUDENT:",
+        "  strangerdr_99: no student has this name.",
+        "      strangerdr_99_2_01-tiny.ipynb",
+        "refused (1):",
+        "  hoppergrace_77_3_notes.txt: is not a notebook (.ipynb)",
+    ]
+
+
+def test_the_command_says_by_its_exit_code_whether_all_was_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = course(tmp_path)
+    good = archive(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
+    words = ["collect", str(good), "--lesson", "1", "--course", str(root), "--json"]
+    assert main.main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["taken"][0]["student"] == "ada"
+    archive(root, (MOODLE.format("Nobody_1"), NOTEBOOK))
+    assert main.main(words) == 1
+    assert json.loads(capsys.readouterr().out)["unmatched"][0]["key"] == "Nobody_1"
+
+
+def test_a_time_zone_that_does_not_exist_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["collect", "x.zip", "--timezone", "Mars/Base"]) == 2
+    assert "'Mars/Base' is no time zone" in capsys.readouterr().err

@@ -1,0 +1,78 @@
+"""What the names in an archive of Moodle or Canvas say."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.submissions.names import Named, Owner, base_name, letters, plain_letters, read_name
+
+ADA = Owner("moodle", "Ada Lovelace", "1234567")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("Ada Lovelace_1234567_assignsubmission_file_", "04.ipynb"),
+        ("Ada Lovelace_1234567_assignsubmission_file", "04.ipynb"),  # newer Moodle
+        ("Ada Lovelace_1234567_assignsubmission_file_", "my folder", "04.ipynb"),
+        ("unpacked", "Ada Lovelace_1234567_assignsubmission_file_", "04.ipynb"),
+        ("Ada Lovelace_1234567_assignsubmission_file_04.ipynb",),
+        ("Ada Lovelace_1234567_assignsubmission_file_work.zip", "work", "04.ipynb"),
+    ],
+)
+def test_both_forms_of_moodle_name_the_participant_and_the_file(path: tuple[str, ...]) -> None:
+    assert read_name(path) == Named(ADA, "04.ipynb")
+
+
+def test_text_typed_into_moodle_is_no_file() -> None:
+    path = ("Ada Lovelace_1234567_assignsubmission_onlinetext_", "onlinetext.html")
+    assert read_name(path) == Named(ADA, "")
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "number", "rest", "late"),
+    [
+        ("lovelaceada_12345_67890_04.ipynb", "lovelaceada", "12345", "04.ipynb", False),
+        ("lovelaceada_LATE_12345_67890_04-1.ipynb", "lovelaceada", "12345", "04-1.ipynb", True),
+        ("lovelace99_12345_67890_04_x.ipynb", "lovelace99", "12345", "04_x.ipynb", False),
+        ("o_brienmary_1_2_04_3_4.ipynb", "o_brienmary", "1", "04_3_4.ipynb", False),
+        ("anon_a1B2c_67890_04.ipynb", "", "anon_a1B2c", "04.ipynb", False),
+        ("LATE_anon_a1B2c_67890_04.ipynb", "", "anon_a1B2c", "04.ipynb", True),
+        ("lovelaceada_12345_text.html", "lovelaceada", "12345", "", False),
+    ],
+)
+def test_canvas_names_the_user_the_file_and_lateness(
+    file: str, name: str, number: str, rest: str, late: bool
+) -> None:
+    found = read_name((file,))
+    assert found is not None
+    assert (found.owner, found.file, found.late) == (Owner("canvas", name, number), rest, late)
+
+
+def test_canvas_numbers_each_file_which_its_upload_asks_for_again() -> None:
+    files = ("lovelaceada_LATE_12345_67890_04.ipynb", "lovelaceada_12345_text.html")
+    assert [one.file_id for file in files if (one := read_name((file,)))] == ["67890", ""]
+
+
+def test_other_names_say_nothing() -> None:
+    assert read_name(("04-memory-layout.ipynb",)) is None
+    assert read_name(("ada", "04_memory.ipynb")) is None
+
+
+def test_the_key_of_an_owner_is_what_the_archive_writes() -> None:
+    assert ADA.key == "Ada Lovelace_1234567"
+    assert Owner("canvas", "", "anon_a1B2c").key == "anon_a1B2c"
+
+
+@pytest.mark.parametrize(
+    "file", ["04-x.ipynb", "04-x-1.ipynb", "04-x (3).ipynb", "04-x-12.IPYNB", "04-x-Copy1.ipynb"]
+)
+def test_saving_a_notebook_again_keeps_its_base_name(file: str) -> None:
+    assert base_name(file) == "04-x"
+
+
+def test_names_are_compared_by_their_letters_in_any_script() -> None:
+    assert letters("Ömer O'Brien-Łuk") == "ömerobrienłuk"
+    assert letters("李 小龙") == "李小龙"
+    assert plain_letters("Ömer") == "omer"
+    assert letters("José") == letters("José")  # composed and decomposed accents

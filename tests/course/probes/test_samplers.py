@@ -1,0 +1,120 @@
+"""What sampler tests look through: whole epochs, and folders listed in a chosen order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.data import WeightedRandomSampler
+
+from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
+
+
+def coins(generator: torch.Generator | None = None) -> WeightedRandomSampler:
+    """A sampler of two equal samples."""
+    return WeightedRandomSampler([1.0, 1.0], 20, generator=generator)
+
+
+class Endless:
+    """A sampler without an end, and without a len."""
+
+    def __iter__(self) -> Iterator[int]:
+        while True:
+            yield 3
+
+
+class Folder:
+    """A dataset that trusts every listing: classes, files and labels as they come."""
+
+    def __init__(self, root: str, load: Callable[[Path], str]) -> None:
+        self.load = load
+        self.classes = [place for place in os.listdir(root) if (Path(root) / place).is_dir()]
+        self.paths = [p for place in self.classes for p in (Path(root) / place).iterdir()]
+        self.targets = [self.classes.index(path.parent.name) for path in self.paths]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, i: int) -> tuple[str, int]:
+        return self.load(self.paths[i]), self.targets[i]
+
+
+def weigh(pictures: Any) -> list[float]:
+    """A weight for each picture, which loads the first one needlessly."""
+    return [1.0 for _ in range(len(pictures)) if pictures[0]]
+
+
+def test_the_same_seed_shows_the_same_epochs() -> None:
+    one, other = sampler_epochs(coins, seed=1), sampler_epochs(coins, seed=1, global_seed=9)
+    assert one["epochs"] == other["epochs"]
+    assert one["epochs"][0] != one["epochs"][1]
+    assert one["global_state_kept"]
+
+
+def test_draws_from_the_global_state_are_noticed() -> None:
+    one, other = sampler_epochs(coins), sampler_epochs(coins, global_seed=9)
+    assert one["epochs"] != other["epochs"]
+    assert not one["global_state_kept"]
+
+
+def test_the_random_state_outside_is_left_alone() -> None:
+    before = torch.get_rng_state()
+    sampler_epochs(coins)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_using_torchs_own_weighted_sampler_is_noticed() -> None:
+    assert not sampler_epochs(coins)["own"]
+    assert sampler_epochs(lambda: [1, 2])["own"]
+    assert WeightedRandomSampler.__init__.__qualname__ == "WeightedRandomSampler.__init__"
+
+
+def test_a_sampler_without_an_end_is_cut_off_and_one_without_len_says_so() -> None:
+    seen = sampler_epochs(Endless, epochs=1)
+    assert len(seen["epochs"][0]) == 50_000
+    assert seen["len"] == "TypeError: object of type 'Endless' has no len()"
+
+
+def test_batches_and_tensors_become_plain_and_their_types_are_kept() -> None:
+    seen = sampler_epochs(lambda: [[torch.tensor(1), 2], torch.tensor(3)], epochs=1)
+    assert seen["epochs"] == [[[1, 2], 3]]
+    assert seen["types"] == ["Tensor", "list"]
+
+
+@pytest.mark.parametrize(("reverse", "classes"), [(False, ["ant", "bee"]), (True, ["bee", "ant"])])
+def test_a_dataset_sees_the_folder_in_the_order_asked_for(
+    reverse: bool, classes: list[str]
+) -> None:
+    seen = picture_folder(Folder, weigh, ["ant/1", "bee/2", "bee/3"], reverse)
+    assert seen["classes"] == classes
+    assert seen["items"][0] == [f"{classes[0]}/{'3' if reverse else '1'}", 0]
+    assert seen["loads"] == [seen["items"][0][0]] * 3
+
+
+def test_a_name_that_ends_in_a_slash_is_an_empty_folder() -> None:
+    seen = picture_folder(Folder, weigh, ["ant/1", "zoo/"], False)
+    assert (seen["classes"], seen["targets"]) == (["ant", "zoo"], [0])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_way_to_list_a_folder_follows(tmp_path: Path, reverse: bool) -> None:
+    for name in ("b", "a", "c"):
+        (tmp_path / name).mkdir()
+    wanted = sorted(("a", "b", "c"), reverse=reverse)
+    with folder_listing(reverse=reverse):
+        _, walked, _ = next(os.walk(tmp_path))
+        with os.scandir(tmp_path) as entries:
+            scanned = [entry.name for entry in entries]
+        listed = [os.listdir(tmp_path), [path.name for path in tmp_path.iterdir()]]
+    assert [walked, scanned, *listed] == [wanted] * 4
+
+
+def test_afterwards_folders_are_listed_as_before() -> None:
+    before = (os.scandir, os.listdir)
+    with pytest.raises(RuntimeError), folder_listing(reverse=True):
+        raise RuntimeError
+    assert (os.scandir, os.listdir) == before

@@ -1,0 +1,72 @@
+"""Pretended workers are like real ones, and real ones are few."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader, get_worker_info
+
+from course.probes.workers import as_worker, forked
+
+
+class _Draws(list[int]):
+    def __getitem__(self, i: int) -> list[int]:  # type: ignore[override]
+        info = get_worker_info()
+        assert info is not None
+        drawn = [random.randrange(10**6), int(np.random.randint(10**6))]
+        return [info.id, info.num_workers, info.seed, *drawn, int(torch.randint(10**6, ()))]
+
+
+def test_a_pretended_worker_draws_what_a_real_one_draws() -> None:
+    generator = torch.Generator().manual_seed(3)
+    base = int(torch.empty((), dtype=torch.int64).random_(generator=generator))
+    generator.manual_seed(3)
+    data: Any = _Draws([0, 0])
+    loader = DataLoader(data, None, generator=generator, **forked(2))
+    pretended = []
+    for number in range(2):
+        with as_worker(number, 2, seed=base):
+            pretended.append(_Draws([0])[0])
+    assert list(loader) == pretended
+
+
+def _states() -> list[Any]:
+    return [random.getstate(), np.random.get_state(legacy=False), torch.get_rng_state().tolist()]
+
+
+def test_the_block_gives_everything_back() -> None:
+    before = _states()
+    with pytest.raises(KeyError), as_worker(1, 3):
+        torch.rand(1)
+        raise KeyError("from inside")
+    assert get_worker_info() is None
+    assert str(before) == str(_states())
+
+
+def test_a_pretended_worker_knows_its_dataset() -> None:
+    with as_worker(2, 5, seed=10, dataset="data"):
+        info = get_worker_info()
+    assert info is not None
+    assert (info.id, info.num_workers, info.seed, info.dataset) == (2, 5, 12, "data")
+
+
+def test_no_workers_are_no_options() -> None:
+    assert forked(0, persistent_workers=True) == {}
+
+
+def test_workers_are_forked_and_waited_for_a_limited_time() -> None:
+    assert forked(2, prefetch_factor=1) == {
+        "num_workers": 2,
+        "multiprocessing_context": "fork",
+        "timeout": 20,
+        "prefetch_factor": 1,
+    }
+
+
+def test_where_nothing_can_be_forked_the_loop_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    assert forked(2, prefetch_factor=1) == {}

@@ -1,0 +1,286 @@
+"""A check never raises, says why it fails, and never lets a hidden input out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from course import Check, answer
+from course.testing.observe import observe
+from course.testing.table import html_table, text_table
+from tests.course.cells import learner, run_cell
+
+NAMES: dict[str, Any] = {"Check": Check, "answer": answer, "torch": torch}
+
+
+def failed(check: Check) -> list[str]:
+    return [c.message for c in check.result(1).checks if not c.passed]
+
+
+def test_all_checks_give_all_points() -> None:
+    check = Check("x")
+    check.equal(3, 3)
+    check.that(True)
+    assert check.result(4).score == 4.0
+
+
+def test_weights_share_the_points() -> None:
+    check = Check("x")
+    check.equal(1, 1, weight=3)
+    check.equal(1, 2)
+    assert check.result(4).score == 3.0
+
+
+def test_rounding_never_gives_the_last_point_away() -> None:
+    check = Check("x")
+    check.equal(1, 1, weight=1e6)
+    check.equal(1, 2, weight=1e-6)
+    assert check.result(4).score == 3.99
+
+
+def test_a_copy_is_told_with_its_bytes() -> None:
+    check = Check("x")
+    seen = observe(lambda x: x.t().reshape(-1), torch.zeros(2, 3), name="flatten")
+    check.shares_storage(seen.result, seen.args[0], message="Strides (1, 3) cannot merge.")
+    assert failed(check) == [
+        "the result of `flatten` has its own storage (24 bytes) and not that of "
+        "argument[0]: the elements were copied. Strides (1, 3) cannot merge."
+    ]
+
+
+LAYOUT: list[tuple[Callable[[Check, Any], None], Callable[[torch.Tensor], Any]]] = [
+    (lambda c, s: c.shares_storage(s.result, s.args[0]), lambda x: x.clone()),
+    (lambda c, s: c.copies(s.result, s.args[0]), lambda x: x.view(-1)),
+    (lambda c, s: c.overlaps(s.result[0], s.result[1]), lambda x: (x[:1], x[1:])),
+    (lambda c, s: c.disjoint(s.result[0], s.result[1]), lambda x: (x[:1], x)),
+    (lambda c, s: c.contiguous(s.result), lambda x: x.t()),
+    (lambda c, s: c.not_contiguous(s.result), lambda x: x),
+    (lambda c, s: c.stride(s.result, (3, 1)), lambda x: x.t()),
+    (lambda c, s: c.shape(s.result, (3, 2)), lambda x: x),
+    (lambda c, s: c.dtype(s.result, torch.float32), lambda x: x.double()),
+    (lambda c, s: c.layout_like(s.result, torch.zeros(2, 3)), lambda x: x[1:]),
+    (lambda c, s: c.requires_grad(s.result), lambda x: x),
+    (lambda c, s: c.leaf(s.result, False), lambda x: x),
+    (lambda c, s: c.grad_fn(s.result, "MulBackward0"), lambda x: x),
+    (lambda c, s: c.version(s.result, 1), lambda x: x.clone()),
+    (lambda c, s: c.view(s.result), lambda x: x.clone()),
+    (lambda c, s: c.equal(s.result, torch.ones(2, 3)), lambda x: x),
+    (lambda c, s: c.close(s.result, torch.full((2, 3), 1e-3)), lambda x: x),
+    (lambda c, s: c.unchanged(s), lambda x: x.add_(1)),
+    (lambda c, s: c.mutates(s), lambda x: x + 1),
+    (lambda c, s: c.uses(s, "view"), lambda x: x.reshape(-1)),
+    (lambda c, s: c.avoids(s, "reshape"), lambda x: x.reshape(-1)),
+    (lambda c, s: c.avoids(s, "aten::clone"), lambda x: x.clone()),
+    (lambda c, s: c.avoids(s, "T"), lambda x: x.T),
+    (lambda c, s: c.allocates(s, at_most=0), lambda x: x + 1),
+    (lambda c, s: c.saves(s, at_most=0), lambda x: x.requires_grad_().exp()),
+    (lambda c, s: c.silent(s), lambda x: print(x)),
+    (lambda c, s: c.runs(s), lambda x: 1 / 0),
+    (lambda c, s: c.raises(s, ValueError), lambda x: x),
+    (lambda c, s: c.raises(s, ValueError, match="size"), lambda x: int("x")),
+    (lambda c, s: c.that(lambda: s.result.plain.missing), lambda x: x),
+]
+HOLDS: list[tuple[Callable[[Check, Any], None], Callable[[torch.Tensor], Any]]] = [
+    (LAYOUT[i][0], good)
+    for i, good in enumerate(
+        [
+            lambda x: x.t(), lambda x: x.clone(), lambda x: (x, x[1:]), lambda x: (x[:1], x[1:]),
+            lambda x: x, lambda x: x.t(), lambda x: x, lambda x: x.t(), lambda x: x,
+            lambda x: x.clone(), lambda x: x.requires_grad_(), lambda x: x.requires_grad_() * 1,
+            lambda x: x.requires_grad_() * 2, lambda x: x.add_(1), lambda x: x.t(),
+            lambda x: x + 1, lambda x: x + 1e-3, lambda x: x + 1, lambda x: x.add_(1),
+            lambda x: x.view(-1), lambda x: x.view(-1), lambda x: x, lambda x: x.t(),
+            lambda x: x.t(), lambda x: x.requires_grad_() + 1, lambda x: x, lambda x: x,
+            lambda x: int("x"), lambda x: (_ for _ in ()).throw(ValueError("Size!")), None,
+        ]
+    )
+    if good is not None
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "answer_"), LAYOUT)
+def test_a_check_fails_where_it_should(make: Any, answer_: Any) -> None:
+    check = Check("x")
+    make(check, observe(answer_, torch.zeros(2, 3)))
+    (result,) = check.result(1).checks
+    assert not result.passed and result.message
+
+
+@pytest.mark.parametrize(("make", "answer_"), HOLDS)
+def test_a_check_holds_where_it_should(make: Any, answer_: Any) -> None:
+    check = Check("x")
+    make(check, observe(answer_, torch.zeros(2, 3)))
+    assert failed(check) == []
+
+
+@pytest.mark.parametrize("make", [make for make, _ in LAYOUT if make is not LAYOUT[-1][0]])
+def test_every_check_of_an_untouched_stub_fails_as_not_attempted(make: Any) -> None:
+    def stub(x: Any) -> Any:
+        raise NotImplementedError()
+
+    check = Check("x")
+    make(check, observe(stub, torch.zeros(2, 3)))
+    (result,) = check.result(1).checks
+    assert not result.passed and not result.attempted
+
+
+def test_an_exercise_that_was_not_attempted_scores_zero() -> None:
+    with learner({}):
+        check = Check("f")
+        seen = answer("f")(1)
+        check.equal(seen.result, 1)
+        check.that(True)
+        result = check.result(3)
+    assert (result.status, result.score) == ("not attempted", 0.0)
+    assert not any(check.passed or check.attempted for check in result.checks)
+
+
+def test_a_crash_in_one_call_fails_its_checks_and_not_the_others() -> None:
+    with learner({"f": lambda x: 1 // x}):
+        check = Check("f")
+        check.equal(answer("f")(1).result, 1)
+        check.equal(answer("f")(0).result, 0)
+        result = check.result(2)
+    assert [c.passed for c in result.checks] == [True, False] and result.score == 1.0
+    assert "ZeroDivisionError" in result.checks[1].message
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda plain: plain["classes"][0] == "cat",
+        lambda plain: len(plain) == 3,
+        lambda plain: plain.tolist() == [1],
+        lambda plain: [1 for _ in plain] or plain > 2,
+        lambda plain: abs(plain - 1.0) < 1e-6,
+        lambda plain: 2 * plain == 4 and 3 in plain,
+    ],
+)
+def test_a_condition_on_what_is_not_there_says_why_it_is_not(use: Callable[[Any], bool]) -> None:
+    seen = observe(lambda: 1 / 0, name="folder")
+    check = Check("x")
+    check.that(lambda: use(seen.result.plain), message="The classes are sorted.")
+    (message,) = failed(check)
+    assert message.startswith("`folder` ended with ZeroDivisionError: division by zero")
+
+
+def test_a_condition_on_what_is_not_there_tells_beliefs_by_the_authors_own_condition() -> None:
+    usual, seen = observe(lambda: 1), observe(lambda: 1 / 0)
+    check = Check("x")
+    about = {"only-here": lambda: usual.ok, "never": lambda: seen.result.plain[0] == 1}
+    for name, wanted in (("only-here", "only-here"), ("never", None)):
+        check.that(lambda: seen.result.plain[0] == 1, misconception={name: about[name]})
+        assert check.result(1).checks[-1].misconception == wanted
+
+
+def test_a_hidden_check_names_the_property_and_no_value() -> None:
+    source = (
+        "check = Check('f')\ncheck.equal(answer('f')(1).result, 1)\n"
+        "### BEGIN HIDDEN TESTS\n"
+        "check.equal(answer('f')(7771).result, 7772, message='one more', misconception='m')\n"
+        "check.equal(answer('g')(7771).result, 7772, message='one more', misconception='m')\n"
+        "### END HIDDEN TESTS\nresult = check.result(2)\n"
+    )
+
+    def g(x: int) -> None:
+        raise ValueError(f"got {x}")
+
+    with learner({"f": lambda x: 1, "g": g}):
+        result = run_cell(source, dict(NAMES))["result"]
+    assert [c.hidden for c in result.checks] == [False, True, True]
+    assert result.checks[1].message == "one more" and result.checks[1].actual is None
+    text = text_table(result) + html_table(result) + repr(result.to_dict())
+    assert "7771" not in text and "7772" not in text
+
+
+def test_a_helper_of_the_visible_part_called_from_the_hidden_part_is_hidden() -> None:
+    source = (
+        "check = Check('f')\ndef look(n):\n    check.equal(n, 0)\nlook(1)\n"
+        "### BEGIN HIDDEN TESTS\nlook(2)\ncheck.that(lambda: look(3) or False)\n"
+        "### END HIDDEN TESTS\nlook(4)\nresult = check.result(1)\n"
+    )
+    result = run_cell(source, dict(NAMES))["result"]
+    assert [c.hidden for c in result.checks] == [False, True, True, True, False]
+
+
+def test_a_mistyped_option_of_a_check_is_an_author_s_error() -> None:
+    with pytest.raises(TypeError, match="takes name, message"):
+        Check("x").equal(1, 1, mesage="typo")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "words"),
+    [
+        (True, 1, "it is the bool True, not the int 1"),
+        ([1, 2], (1, 3), "item 1: it is the int 2, not the int 3"),
+        ({"a": 1}, {"b": 1}, "keys missing: ['b']"),
+        (torch.ones(2), torch.ones(3), "its shape is (2,), not (3,)"),
+        (torch.ones(2), torch.ones(2).int(), "its dtype is float32, not int32"),
+        (None, torch.ones(2), "it is None, not a tensor"),
+        (torch.tensor([1.0, 5.0]), torch.tensor([1.0, 2.0]), "first at index (1,): 5.0 instead"),
+    ],
+)
+def test_a_difference_is_told_in_words(actual: Any, expected: Any, words: str) -> None:
+    check = Check("x")
+    check.equal(actual, expected)
+    assert words in failed(check)[0]
+
+
+def test_nan_equals_nan_and_a_list_equals_a_tuple() -> None:
+    check = Check("x")
+    check.equal(torch.tensor([float("nan")]), torch.tensor([float("nan")]))
+    check.equal([1, 2], (1, 2))
+    check.equal(float("nan"), float("nan"))
+    assert failed(check) == []
+
+
+def test_an_observed_object_equal_to_everything_does_not_pass() -> None:
+    class Everything:
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    check = Check("x")
+    check.equal(observe(Everything).result, 1)
+    assert "an object of class Everything" in failed(check)[0]
+
+
+def test_the_table_has_a_mark_a_word_and_a_text_twin() -> None:
+    check = Check("flatten")
+    check.equal(1, 1, name="the values are right")
+    check.equal("<b>", 2, name="no markup")
+    result = check.result(2)
+    html, text = html_table(result), text_table(result)
+    assert 'aria-label="does not hold"' in html and "&lt;b&gt;" in html and "<b>" not in html
+    assert "✓ the values are right" in text and "✗ no markup" in text
+    assert text.startswith("flatten: 1 of 2 points · 1 of 2 checks hold")
+
+
+def test_the_record_of_a_result_is_plain_data() -> None:
+    import json
+
+    check = Check("x")
+    check.contiguous(observe(lambda x: x.t(), torch.zeros(2, 3)).result, misconception="m")
+    record = json.loads(json.dumps(check.result(1).to_dict()))
+    assert record["checks"][0]["misconception"] == "m"
+    assert record["checks"][0]["layouts"][0]["stride"] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("actual", "meant"),
+    [((12, 4), "bytes"), ((1, 3), "columns"), ((7, 7), None), ((3, 1), "bytes")],
+)
+def test_of_several_misconceptions_the_one_that_fits_is_meant(actual: Any, meant: Any) -> None:
+    check = Check("x")
+    check.equal(actual, (3, 1), misconception={"bytes": (12, 4), "columns": (1, 3)})
+    assert check.result(1).checks[0].misconception == meant
+
+
+def test_a_misconception_may_lead_to_an_exception_or_a_condition() -> None:
+    check = Check("x")
+    seen = observe(lambda: [].index(1))
+    check.equal(seen.result, 0, misconception={"a": IndexError, "b": ValueError})
+    check.that(False, misconception={"a": lambda: False, "b": lambda: True})
+    assert [c.misconception for c in check.result(1).checks] == ["b", "b"]

@@ -1,0 +1,130 @@
+"""Two values differ in what is said, and in nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from course.serialization import decode, encode
+from course.testing.compare import brief, difference
+from course.testing.values import Absent, Handle, SeenTensor, Value, as_node
+
+
+def seen(tensor: torch.Tensor) -> SeenTensor:
+    """The tensor as an observation holds it."""
+    found = decode(*encode(tensor))
+    assert isinstance(found, SeenTensor)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "words"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, "keys missing: [], keys too many: ['b']"),
+        ({}, {"a": 1}, "keys missing: ['a'], keys too many: []"),
+        ({"a": 1}, {"a": 2}, "at key 'a': it is the int 1, not the int 2"),
+        ([1], {"a": 1}, "it is a list of 1, not a dict"),
+        ({"a": 1}, [1], "it is a dict of 1, not a list"),
+        ([1, 2], (1, 2, 3), "it has 2 items, not 3"),
+        (3, (1, 2), "it is the int 3, not a tuple"),
+        (torch.ones(2), np.ones(2), "it is a tensor of shape (2,), not a NumPy array"),
+        (np.ones(2), np.ones(3), "it is float64 (2,), not float64 (3,)"),
+        (np.ones(2, np.int8), np.ones(2), "it is int8 (2,), not float64 (2,)"),
+        (np.ones(2), np.zeros(2), "some elements differ"),
+        (Handle("module", "Net"), 3, "it is an object of class Net, not the int 3"),
+        (Absent("there is nothing"), 3, "there is nothing"),
+        (1, True, "it is the int 1, not the bool True"),
+        ("1", 1, "it is the str '1', not the int 1"),
+        (1.0, "1.0", "it is the float 1.0, not the str '1.0'"),
+        (None, 0, "it is None, not the int 0"),
+        (math.nan, 1.0, "it is the float nan, not the float 1.0"),
+        (1.0, math.nan, "it is the float 1.0, not the float nan"),
+        ("a", "b", "it is the str 'a', not the str 'b'"),
+        ([0.5], torch.ones(1), "it is a list of 1, not a tensor"),
+        (torch.ones(2, 1), torch.ones(2), "its shape is (2, 1), not (2,)"),
+        (torch.ones(2).int(), torch.ones(2), "its dtype is int32, not float32"),
+    ],
+)  # fmt: skip
+def test_a_difference_is_told(actual: Any, expected: Any, words: str) -> None:
+    assert difference(actual, expected) == words
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (np.ones(2), np.ones(2)),
+        ([{"a": torch.ones(1)}], ({"a": torch.ones(1)},)),
+        (3, 3.0),
+        (2 + 1j, 2 + 1j),
+        (None, None),
+        (False, False),
+        (math.inf, math.inf),
+        (math.nan, math.nan),
+        (torch.tensor([math.nan]), torch.tensor([math.nan])),
+        ("same", "same"),
+        (torch.float16, torch.float16),
+        (Value([1]), [1]),
+        (seen(torch.ones(2)), seen(torch.ones(2))),
+        (torch.ones(2, requires_grad=True), torch.ones(2)),
+    ],
+)
+def test_what_is_equal_has_no_difference(actual: Any, expected: Any) -> None:
+    assert difference(actual, expected) is None
+
+
+def test_of_many_keys_five_are_named_and_long_ones_are_cut() -> None:
+    found = difference({"k" * 50 + str(n): n for n in range(6)}, {})
+    assert found == f"keys missing: [], keys too many: {['k' * 40] * 5}"
+    names = [f"n{n}" for n in range(6)]
+    assert difference({}, dict.fromkeys(names)) == f"keys missing: {names[:5]}, keys too many: []"
+
+
+def test_elements_that_differ_are_counted_and_the_first_is_shown() -> None:
+    actual = torch.tensor([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0]])
+    expected = torch.arange(1.0, 7.0).view(2, 3)
+    words = "2 of 6 elements differ, first at index (1, 1): 0.0 instead of 5.0"
+    assert difference(actual, expected) == words
+
+
+@pytest.mark.parametrize("wrap", [float, lambda x: torch.tensor([x]), lambda x: [{"a": x}]])
+def test_a_tolerance_is_absolute_plus_relative_to_what_was_expected(wrap: Any) -> None:
+    how = {"rtol": 0.25, "atol": 0.5}
+    for actual, expected, near in [(4.5, 4.0, 1), (5.5, 4.0, 1), (5.75, 4.0, 0), (2.25, 4.0, 0)]:
+        assert (difference(wrap(actual), wrap(expected), **how) is None) is bool(near)
+    assert difference(wrap(1.0), wrap(1.5), atol=0.5) is None
+    assert difference(wrap(1.0), wrap(1.5)) is not None
+
+
+def test_a_tensor_that_did_not_travel_says_so_on_either_side() -> None:
+    lost = SeenTensor(seen(torch.ones(2)).facts, None)
+    reason = "the tensor was too large to carry, or has no elements to read"
+    assert difference(lost, torch.ones(2)) == reason
+    assert difference([lost], [torch.ones(2)]) == f"item 0: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        (torch.arange(3), "int64 (3,) [0, 1, 2]"),
+        (torch.zeros(4, 4, dtype=torch.bool), f"bool (4, 4) {[[False] * 4] * 4}"),
+        (torch.zeros(17), "float32 (17,)"),
+        (seen(torch.ones(1)), "float32 (1,) [1.0]"),
+        (SeenTensor(seen(torch.ones(2)).facts, None), "a tensor of shape (2,)"),
+        (Value(Handle("module", "Net")), "an object of class Net"),
+        (Absent("nothing"), "absent"),
+        ("x" * 198, repr("x" * 198)),
+        ("x" * 199, "'" + "x" * 196 + "..."),
+    ],
+)
+def test_a_value_in_brief(subject: Any, words: str) -> None:
+    assert brief(subject) == words
+
+
+def test_the_node_of_a_value_is_what_it_holds_and_of_anything_else_itself() -> None:
+    node, other = [1], object()
+    assert as_node(Value(node)) is node and as_node(other) is other

@@ -1,0 +1,175 @@
+"""An observation says what one run did, and is the same after a journey as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from typing import Any
+
+import pytest
+import torch
+
+from course.testing.observe import from_wire, observe, observe_to_wire
+from course.testing.recording import Options
+
+
+def test_a_result_is_seen_with_its_storage() -> None:
+    seen = observe(lambda x: x.t(), torch.zeros(2, 3))
+    assert seen.ok and seen.result.facts.storage == seen.args[0].facts.storage
+
+
+def test_a_mutated_argument_is_seen_before_and_after() -> None:
+    seen = observe(lambda x: x.add_(1), torch.zeros(2))
+    assert seen.args[0].plain.tolist() == [0.0, 0.0]
+    assert seen.args_after[0].plain.tolist() == [1.0, 1.0]
+    assert seen.args_after[0].facts.version == 1
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), GeneratorExit()])
+def test_an_exception_is_part_of_the_observation(error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    seen = observe(fail)
+    assert seen.error is not None and seen.error.type == type(error).__name__
+    assert not seen.result.present and "raise error" in (seen.error.source or "")
+
+
+def test_an_interrupt_passes_through() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        observe(interrupt)
+
+
+def test_an_untouched_stub_is_not_an_attempt() -> None:
+    def stub() -> None:
+        raise NotImplementedError()
+
+    def refusal() -> None:
+        raise NotImplementedError("float16 is not supported")
+
+    assert not observe(stub).attempted
+    assert observe(refusal).attempted
+
+
+def test_printing_and_warning_are_facts() -> None:
+    def loud() -> None:
+        print("one")
+        print("two", file=sys.stderr)
+        warnings.warn("three", stacklevel=1)
+
+    seen = observe(loud)
+    assert seen.printed == "one\ntwo\n" and seen.warnings == (("UserWarning", "three"),)
+
+
+def test_a_megabyte_of_printing_is_counted_and_not_kept() -> None:
+    seen = observe(lambda: print("x" * 10**6))
+    assert seen.printed_count == 10**6 + 1 and len(seen.printed) < 20_000
+
+
+def test_operators_and_functions_are_listed_in_order() -> None:
+    seen = observe(lambda x: x.t().reshape(-1), torch.zeros(2, 3))
+    assert seen.operators[:2] == ("aten::t", "aten::clone")
+    assert seen.functions == ("torch.Tensor.t", "torch.Tensor.reshape")
+
+
+def test_new_bytes_are_those_of_new_storages() -> None:
+    assert observe(lambda x: x.view(-1), torch.zeros(2, 3)).new_nbytes == 0
+    assert observe(lambda x: x.t().contiguous(), torch.zeros(2, 3)).new_nbytes == 24
+    assert observe(lambda x: (x + 1 + 1).sum(), torch.zeros(6)).new_nbytes == 24 + 24 + 4
+
+
+def test_what_the_graph_keeps_is_counted_once_a_storage() -> None:
+    seen = observe(lambda x: x.exp() * x, torch.ones(6, requires_grad=True))
+    assert {(s.node, s.name) for s in seen.saved} == {
+        ("MulBackward0", "self"),
+        ("MulBackward0", "other"),
+        ("ExpBackward0", "result"),
+    }
+    assert seen.saved_nbytes == 48
+
+
+def test_a_saved_tensor_changed_in_place_is_seen_as_stale() -> None:
+    def spoil(x: torch.Tensor) -> torch.Tensor:
+        y = x.exp()
+        z = y * 2
+        y.add_(1)
+        return z
+
+    saved = observe(spoil, torch.ones(2, requires_grad=True)).saved
+    assert [s.node for s in saved if s.stale] == ["ExpBackward0"]
+
+
+def test_gradients_are_recorded_where_asked() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = observe(lambda t: t * t, x, options=Options(backward=True))
+    assert seen.grads["args"][0].plain.tolist() == [2.0, 4.0]
+
+
+def test_a_result_without_graph_says_that_nothing_leads_back() -> None:
+    x = torch.ones(2, requires_grad=True)
+    seen = observe(lambda t: t.detach() * 2, x, options=Options(backward=True))
+    assert "requires grad" in seen.grads.node.reason
+
+
+def test_observing_does_not_change_what_autograd_records() -> None:
+    names = []
+    observe(lambda x: names.append((x * 2).grad_fn.name()), torch.ones(2, requires_grad=True))
+    assert names == ["MulBackward0"]
+
+
+def test_a_graph_error_stays_the_same_under_observation() -> None:
+    def spoiled(x: torch.Tensor) -> None:
+        y = x.exp()
+        y.add_(1)
+        y.sum().backward()
+
+    seen = observe(spoiled, torch.ones(2, requires_grad=True))
+    assert seen.error is not None and "inplace operation" in seen.error.message
+
+
+def test_an_error_keeps_no_tensor_alive() -> None:
+    import gc
+    import weakref
+
+    refs: list[Any] = []
+
+    def fail() -> None:
+        big = torch.zeros(1000)
+        refs.append(weakref.ref(big.untyped_storage()))
+        raise RuntimeError("x")
+
+    observe(fail)
+    gc.collect()
+    assert refs[0]() is None
+
+
+def test_an_observation_is_equal_after_a_journey_as_json() -> None:
+    def work(x: torch.Tensor, scale: float = 1.0) -> dict[str, Any]:
+        print("hi")
+        return {"y": x * scale, "pair": (x, [None, True])}
+
+    header, buffers = observe_to_wire(
+        work, (torch.ones(2, requires_grad=True),), {"scale": 3.0}, Options(), None
+    )
+    direct = from_wire(header, buffers, "work")
+    travelled = from_wire(json.loads(json.dumps(header)), buffers, "work")
+    for field in ("operators", "functions", "printed", "saved", "new_nbytes", "error", "warnings"):
+        assert getattr(direct, field) == getattr(travelled, field)
+    assert direct.result["y"].facts == travelled.result["y"].facts
+    assert travelled.result["y"].plain.tolist() == [3.0, 3.0]
+
+
+def test_an_error_whose_text_fails_is_still_described() -> None:
+    class Nasty(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("again")
+
+    def fail() -> None:
+        raise Nasty
+
+    seen = observe(fail)
+    assert seen.error is not None and seen.error.message == "(its text could not be read)"

@@ -1,0 +1,112 @@
+"""A walk through what an answer returned never raises, and says what was met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from course.serialization import Limits, decode, encode
+from course.testing.values import Absent, Handle, SeenTensor, Value, describe
+
+
+def value(data: Any, **how: Any) -> Value:
+    """What an observation holds of this data."""
+    return Value(decode(*encode(data, **how)))
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        ("x" * 78, "the str " + repr("x" * 78)),  # 80 characters with its quotes
+        ("x" * 79, "the str '" + "x" * 76 + "..."),
+        (10**79, f"the int 1{'0' * 79}"),
+        (10**80, f"the int 1{'0' * 76}..."),
+        (None, "None"),
+        (Absent("why"), "absent"),
+        (torch.ones(2, 3), "a tensor of shape (2, 3)"),
+        (value(torch.ones(2)).node, "a tensor of shape (2,)"),
+        (Handle("module", "Net"), "an object of class Net"),
+        ([1, 2], "a list of 2"),
+        ((), "a tuple of 0"),
+        ({"a": 1}, "a dict of 1"),
+        ({1}, "a set of 1"),
+        (frozenset({1, 2, 3}), "a frozenset of 3"),
+        (True, "the bool True"),
+    ],
+)
+def test_a_value_is_described_in_a_few_words(node: Any, words: str) -> None:
+    assert describe(node) == words
+
+
+def test_a_walk_finds_items_keys_characters_and_elements() -> None:
+    root = value([{"a": (1, "xyz")}, torch.arange(6).view(2, 3)])
+    assert (
+        root[0]["a"][1][2].plain == "z" and root[0]["a"][1][2].where == "the result[0]['a'][1][2]"
+    )
+    assert root[1][1].plain == [3, 4, 5] and root[1][1, 2].plain == 5
+    assert [len(one) for one in (root, root[0], root[0]["a"][1], root[1])] == [2, 1, 3, 2]
+    assert [one.plain for one in root[0]["a"]] == [1, "xyz"]
+    assert [one.where for one in root[0]] == ["the result[0]['a']"]
+
+
+@pytest.mark.parametrize(
+    ("data", "key", "reason"),
+    [
+        ([1], 1, "the result is a list of 1; it has no item 1"),
+        ({"a": 1}, "b", "the result is a dict of 1; it has no item 'b'"),
+        ([1], "a", "the result is a list of 1; it has no item 'a'"),
+        (3, 0, "the result is the int 3; it has no item 0"),
+        (torch.ones(2), 2, "the result is a tensor of shape (2,); it has no item 2"),
+        (torch.nn.ReLU(), 0, "the result is an object of class ReLU; it has no item 0"),
+    ],
+)
+def test_a_wrong_step_leads_to_what_is_absent_with_the_reason(
+    data: Any, key: Any, reason: str
+) -> None:
+    step = value(data)[key]
+    assert (step.node, step.where) == (Absent(reason), f"the result[{key!r}]")
+    assert not step.present and step["further"].node == Absent(reason)
+    assert step.facts == step.plain == step.attribute("a").node == Absent(reason)
+
+
+def test_what_has_no_items_has_the_length_zero() -> None:
+    scalar, none, absent = value(torch.tensor(1.0)), value(None), value([])[0]
+    assert [len(one) for one in (scalar, none, absent)] == [0, 0, 0]
+    assert list(scalar) == list(none) == list(absent) == []
+
+
+def test_a_tensor_that_was_too_large_keeps_its_facts_and_loses_its_elements() -> None:
+    large = value(torch.ones(100), limits=Limits(nbytes=8))
+    assert large.present and large.facts.shape == (100,) and len(large) == 100
+    assert large[0].node == Absent("the result was too large to carry")
+    assert large.plain == Absent("the tensor was too large to carry, or has no elements to read")
+
+
+def test_what_is_no_tensor_has_no_facts_and_says_what_it_is() -> None:
+    assert value([1]).facts == Absent("the result is a list of 1, not a tensor")
+
+
+def test_a_handle_tells_what_is_plain_about_it() -> None:
+    module = value(torch.nn.Dropout().eval())
+    assert module.attribute("training").plain is False
+    assert module.attribute("training").where == "the result.training"
+    absent = Absent("the result is an object of class Dropout; it has no 'colour'")
+    assert module.attribute("colour").node == absent
+    assert value(3).attribute("x").node == Absent("the result is the int 3; it has no 'x'")
+
+
+def test_plain_data_has_tensors_in_place_and_keeps_its_containers() -> None:
+    plain = value([(torch.ones(1),), {"a": torch.zeros(1)}]).plain
+    assert type(plain) is list and type(plain[0]) is tuple
+    assert torch.equal(plain[0][0], torch.ones(1)) and torch.equal(plain[1]["a"], torch.zeros(1))
+
+
+def test_a_value_shows_where_it_stands_and_what_it_is() -> None:
+    assert repr(value([1])[0]) == "<the result[0]: the int 1>"
+
+
+def test_a_seen_tensor_is_equal_to_itself_alone() -> None:
+    one = value(torch.ones(1)).node
+    assert isinstance(one, SeenTensor) and one == one and one != value(torch.ones(1)).node
