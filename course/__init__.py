@@ -1,26 +1,35 @@
-"""What the notebooks of "PyTorch, measured" import: facts, observations, checks, figures."""
+"""What the notebooks of "PyTorch, measured" import: facts, observations, checks, figures.
+
+A notebook imports from here and from `course.gpu`, `course.figures`, `course.widgets` and
+`course.probes`, never from deeper. Nothing is loaded before it is asked for, not even torch.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from course.inspection.facts import facts, overlap, positions, same_storage
-from course.probes import probe
-from course.testing.answers import answer
-from course.testing.checks import Check
-from course.testing.observe import observe
+from course.lazy import loading
+from course.released_names import redirect
 
 if TYPE_CHECKING:
     from course.claims.quiz import predict
-    from course.figures.storage.figure import show_storage
-    from course.widgets.storage import explore_strides
+    from course.figures.storage import show_storage
+    from course.inspection.facts import facts, overlap, positions, same_storage
+    from course.probes import probe
+    from course.progress.start_page import lessons
+    from course.progress.summary import lesson_progress
+    from course.testing.answers import answer
+    from course.testing.checks import Check
+    from course.testing.observe import observe
+    from course.widgets import explore_strides
 
 __all__ = [
     "Check",
     "answer",
     "explore_strides",
     "facts",
+    "lesson_progress",
+    "lessons",
     "observe",
     "overlap",
     "positions",
@@ -30,15 +39,23 @@ __all__ = [
     "show_storage",
 ]
 
-# Loaded when first asked for: drawing and widgets cost time that grading does not need.
-_LATER = {
-    "explore_strides": "course.widgets.storage",
-    "predict": "course.claims.quiz",
-    "show_storage": "course.figures.storage.figure",
-}
+__getattr__ = loading(
+    globals(),
+    {
+        "Check": "course.testing.checks",
+        "answer": "course.testing.answers",
+        "explore_strides": "course.widgets",
+        "facts": "course.inspection.facts",
+        "lesson_progress": "course.progress.summary",
+        "lessons": "course.progress.start_page",
+        "observe": "course.testing.observe",
+        "overlap": "course.inspection.facts",
+        "positions": "course.inspection.facts",
+        "predict": "course.claims.quiz",
+        "probe": "course.probes",
+        "same_storage": "course.inspection.facts",
+        "show_storage": "course.figures",
+    },
+)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'course' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+redirect()

@@ -18,7 +18,7 @@ from autograder.lessons.regions import SOLUTION, split_regions, without_markers
 BADGE_ID, INSTALL_ID = "colab-badge", "colab-setup"
 KEEP_ID, PROGRESS_ID = "keep-your-progress", "your-progress"
 
-_DEVICE = "\nfrom course.gpu.where import device_in_words\n\nprint(device_in_words())"
+_DEVICE = "\nfrom course.gpu import device_in_words\n\nprint(device_in_words())"
 _ANSWER_HERE = "*Your answer: double-click here and write.*"
 _KEEP = """\
 ## Your score, and how to keep it
@@ -37,7 +37,7 @@ One file serves all lessons. Answers in words stay in the notebook: save that, t
 _PROGRESS = """\
 #@title Your score and your progress {{ display-mode: "form" }}
 action = "show"  #@param ["show", "save", "load"]
-from course.progress.summary import lesson_progress
+from course import lesson_progress
 
 lesson_progress(
     "{slug}",

@@ -1,28 +1,26 @@
 """What people say about PyTorch: claims with a verdict, a fact and a proof that runs.
 
 One TOML file a lesson, `course/claims/NN-slug.toml`; its form is described in
-`course.claims.schema`. Nothing is read before the first question, and each file is read once.
+`course.claims.schema`. Reading claims does not load torch; running their proofs does.
 """
 
-import difflib
-import multiprocessing
-import sys
-from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
+from __future__ import annotations
 
-from course.claims.proofs import Proof, run_proof
-from course.claims.schema import (
-    VERDICTS,
-    Claim,
-    ClaimError,
-    Entries,
-    MalformedClaims,
-    Misconception,
-    UnknownId,
-    parse,
-    refuse_duplicates,
-)
+from typing import TYPE_CHECKING
+
+from course.lazy import loading
+
+if TYPE_CHECKING:
+    from course.claims.proofs import Proof, prove
+    from course.claims.reader import claim, claims, lessons, misconception, misconceptions
+    from course.claims.schema import (
+        VERDICTS,
+        Claim,
+        ClaimError,
+        MalformedClaims,
+        Misconception,
+        UnknownId,
+    )
 
 __all__ = [
     "VERDICTS",
@@ -40,94 +38,21 @@ __all__ = [
     "prove",
 ]
 
-_FOLDER = Path(__file__).parent
-
-
-def lessons() -> tuple[str, ...]:
-    """The slugs of the lessons that have a claims file, in order."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
-
-
-def claims(lesson: str | None = None) -> tuple[Claim, ...]:
-    """The claims of one lesson, or of all lessons, in the order of the files."""
-    return tuple(c for file in _files(lesson) for c in file.claims)
-
-
-def misconceptions(lesson: str | None = None) -> tuple[Misconception, ...]:
-    """The misconceptions of one lesson, or of all lessons, in the order of the files."""
-    return tuple(m for file in _files(lesson) for m in file.misconceptions)
-
-
-def claim(id: str) -> Claim:
-    """The claim with that id."""
-    for entry in (c for file in _mentioning(id) for c in file.claims):
-        if entry.id == id:
-            return entry
-    raise UnknownId(_unknown("claim", id, (c.id for c in claims())))
-
-
-def misconception(id: str) -> Misconception:
-    """The misconception with that id."""
-    for entry in (m for file in _mentioning(id) for m in file.misconceptions):
-        if entry.id == id:
-            return entry
-    raise UnknownId(_unknown("misconception", id, (m.id for m in misconceptions())))
-
-
-def prove(claim: Claim, *, cuda: bool = False) -> Proof:
-    """What the claim's proof showed when it ran just now; never raises for what the proof does.
-
-    `cuda=True` runs the claim's extra proof for a GPU.
-    """
-    if cuda:
-        if claim.proof_cuda is None or claim.shows_cuda is None:
-            raise ClaimError(f"claim {claim.id!r} has no proof_cuda; use prove(claim).")
-        return run_proof(claim.proof_cuda, claim.shows_cuda, name=f"{claim.id}, cuda")
-    missing = _missing(claim.needs)
-    if missing is not None:
-        return Proof((), "", holds=False, seconds=0.0, error=missing)
-    return run_proof(claim.proof, claim.shows, name=claim.id)
-
-
-def _missing(needs: str | None) -> str | None:
-    """What this system lacks for a proof; a GPU is only ever needed by proof_cuda."""
-    if needs == "linux" and sys.platform != "linux":
-        return f"it needs Linux, and this is {sys.platform}"
-    if needs == "fork" and "fork" not in multiprocessing.get_all_start_methods():
-        return "it needs workers started by fork, and this system has only spawn"
-    return None
-
-
-def _files(lesson: str | None) -> tuple[Entries, ...]:
-    known = lessons()
-    if lesson is None:
-        files = tuple(_load(slug) for slug in known)
-        refuse_duplicates(files)
-        return files
-    if lesson not in known:
-        raise UnknownId(_unknown("lesson", lesson, known))
-    return (_load(lesson),)
-
-
-def _mentioning(id: str) -> Iterable[Entries]:
-    """The files in which the id stands in quotes: parsing all for one id takes too long."""
-    return (_load(slug) for slug in lessons() if f'"{id}"' in _text(slug))
-
-
-def _unknown(kind: str, id: str, known: Iterable[str]) -> str:
-    known = list(known)
-    near = [k for k in known if id and k.startswith(id)][:3]
-    near += [k for k in difflib.get_close_matches(id, known, n=3, cutoff=0.5) if k not in near]
-    if not near:
-        return f"no {kind} {id!r}, and no {kind} has a similar name ({len(known)} exist)."
-    return f"no {kind} {id!r}. Did you mean {' or '.join(map(repr, near[:3]))}?"
-
-
-@cache
-def _text(slug: str) -> str:
-    return (_FOLDER / f"{slug}.toml").read_text(encoding="utf-8")
-
-
-@cache
-def _load(slug: str) -> Entries:
-    return parse(_text(slug), slug)
+__getattr__ = loading(
+    globals(),
+    {
+        "VERDICTS": "course.claims.schema",
+        "Claim": "course.claims.schema",
+        "ClaimError": "course.claims.schema",
+        "MalformedClaims": "course.claims.schema",
+        "Misconception": "course.claims.schema",
+        "Proof": "course.claims.proofs",
+        "UnknownId": "course.claims.schema",
+        "claim": "course.claims.reader",
+        "claims": "course.claims.reader",
+        "lessons": "course.claims.reader",
+        "misconception": "course.claims.reader",
+        "misconceptions": "course.claims.reader",
+        "prove": "course.claims.proofs",
+    },
+)

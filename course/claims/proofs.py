@@ -26,8 +26,10 @@ import inspect
 import io
 import linecache
 import math
+import multiprocessing
 import os
 import random
+import sys
 import tempfile
 import time
 import traceback
@@ -53,8 +55,9 @@ from course.claims.proof_helpers import (
     saved_nbytes,
     warnings_of,
 )
+from course.claims.schema import Claim, ClaimError
 
-__all__ = ["Proof", "run_proof"]
+__all__ = ["Proof", "prove", "run_proof"]
 
 _SHOWN_CHARS = 400
 _UNKNOWN = object()
@@ -73,6 +76,30 @@ class Proof:
     holds: bool
     seconds: float
     error: str | None = None
+
+
+def prove(claim: Claim, *, cuda: bool = False) -> Proof:
+    """What the claim's proof showed when it ran just now; never raises for what the proof does.
+
+    `cuda=True` runs the claim's extra proof for a GPU.
+    """
+    if cuda:
+        if claim.proof_cuda is None or claim.shows_cuda is None:
+            raise ClaimError(f"claim {claim.id!r} has no proof_cuda; use prove(claim).")
+        return run_proof(claim.proof_cuda, claim.shows_cuda, name=f"{claim.id}, cuda")
+    missing = _missing(claim.needs)
+    if missing is not None:
+        return Proof((), "", holds=False, seconds=0.0, error=missing)
+    return run_proof(claim.proof, claim.shows, name=claim.id)
+
+
+def _missing(needs: str | None) -> str | None:
+    """What this system lacks for a proof; a GPU is only ever needed by proof_cuda."""
+    if needs == "linux" and sys.platform != "linux":
+        return f"it needs Linux, and this is {sys.platform}"
+    if needs == "fork" and "fork" not in multiprocessing.get_all_start_methods():
+        return "it needs workers started by fork, and this system has only spawn"
+    return None
 
 
 def run_proof(code: str, shows: str, *, name: str) -> Proof:

@@ -11,7 +11,9 @@ import html
 import re
 from dataclasses import dataclass
 
-from course.claims import VERDICTS, Claim, ClaimError, Proof, claim, prove
+from course.claims.proofs import Proof, prove
+from course.claims.reader import claim
+from course.claims.schema import VERDICTS, Claim, ClaimError
 from course.widgets.front_end import widgets_alive
 
 __all__ = ["Question", "Revealed", "predict"]

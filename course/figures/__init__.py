@@ -1,6 +1,52 @@
 """Figures drawn from facts. Importing this package does not import matplotlib; drawing does."""
 
-from course.figures.picture import Picture, draw_nothing, not_drawn
-from course.figures.storage.figure import compare_storage, show_storage
+from __future__ import annotations
 
-__all__ = ["Picture", "compare_storage", "draw_nothing", "not_drawn", "show_storage"]
+from typing import TYPE_CHECKING
+
+from course.lazy import loading
+
+if TYPE_CHECKING:
+    from course.figures.graph import show_graph
+    from course.figures.loader import show_loader_timeline
+    from course.figures.memory import show_segments, show_timeline
+    from course.figures.picture import Picture, draw_nothing, not_drawn
+    from course.figures.sampler import show_sampler
+    from course.figures.storage import compare_storage, show_storage
+    from course.figures.versions import show_versions
+    from course.simulators.loader import LoaderPlan, run_loader
+
+__all__ = [
+    "LoaderPlan",
+    "Picture",
+    "compare_storage",
+    "draw_nothing",
+    "not_drawn",
+    "run_loader",
+    "show_graph",
+    "show_loader_timeline",
+    "show_sampler",
+    "show_segments",
+    "show_storage",
+    "show_timeline",
+    "show_versions",
+]
+
+__getattr__ = loading(
+    globals(),
+    {
+        "LoaderPlan": "course.simulators.loader",  # what the loader's timeline is drawn from
+        "Picture": "course.figures.picture",
+        "compare_storage": "course.figures.storage",
+        "draw_nothing": "course.figures.picture",
+        "not_drawn": "course.figures.picture",
+        "run_loader": "course.simulators.loader",
+        "show_graph": "course.figures.graph",
+        "show_loader_timeline": "course.figures.loader",
+        "show_sampler": "course.figures.sampler",
+        "show_segments": "course.figures.memory",
+        "show_storage": "course.figures.storage",
+        "show_timeline": "course.figures.memory",
+        "show_versions": "course.figures.versions",
+    },
+)

@@ -42,15 +42,21 @@ from course.gpu.api import (
     synchronize,
 )
 from course.gpu.recorder import Recorder
+from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory
+from course.gpu.simulator.allocator.snapshot import segments_of
 from course.gpu.timeline import Timeline
+from course.gpu.where import device_in_words
 
 __all__ = [
+    "CachingAllocator",
     "Generator",
+    "OutOfMemory",
     "OutOfMemoryError",
     "Recorder",
     "Timeline",
     "device",
     "device_count",
+    "device_in_words",
     "empty_cache",
     "failed_assertion",
     "is_available",
@@ -67,6 +73,7 @@ __all__ = [
     "record_memory_history",
     "reset_peak_memory_stats",
     "restart",
+    "segments_of",
     "set_capacity",
     "set_device_count",
     "set_launch_blocking",

@@ -1,79 +1,35 @@
-"""Probes: public procedures that run beside the answer and observe more than one call.
-
-A probe builds, trains or iterates where the learner's object lives, and returns what it saw:
-tensors, numbers, text. It never decides: what is right is decided by the test cell, which the
-learner's code cannot reach.
-"""
+"""Probes: public procedures that run beside the answer and observe more than one call."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-import textwrap
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from course.testing.answers import Answer, Request, submit
-from course.testing.hidden import is_hidden_line
-from course.testing.observe import Observation
-from course.testing.recording import USUAL, Options
+from course.lazy import loading
 
-__all__ = ["Probe", "probe"]
+if TYPE_CHECKING:
+    from course.probes.decorator import Probe, probe
+    from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
+    from course.probes.workers import as_worker, forked
 
+__all__ = [
+    "Probe",
+    "as_worker",
+    "folder_listing",
+    "forked",
+    "picture_folder",
+    "probe",
+    "sampler_epochs",
+]
 
-class Probe:
-    """A procedure that is called from a test cell and runs beside the answer."""
-
-    def __init__(self, procedure: Callable[..., Any], options: Options = USUAL) -> None:
-        self.procedure = procedure
-        self.options = options
-        functools.update_wrapper(self, procedure)
-
-    @property
-    def name(self) -> str:
-        """The name under which observations and messages show it."""
-        return self.procedure.__name__
-
-    @property
-    def _in_course(self) -> bool:
-        return (self.procedure.__module__ or "").partition(".")[0] == "course"
-
-    @property
-    def source(self) -> str | None:
-        """The text that another process needs; None for a probe of the course package."""
-        if self._in_course:
-            return None
-        lines = textwrap.dedent(inspect.getsource(self.procedure)).splitlines(keepends=True)
-        start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
-        return "".join(lines[start:])
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Observation:
-        """Run the procedure once; answers among the arguments arrive as the live objects."""
-        args = tuple(_as_reference(argument) for argument in args)
-        kwargs = {name: _as_reference(argument) for name, argument in kwargs.items()}
-        name = f"{self.procedure.__module__}:{self.name}" if self._in_course else self.name
-        request = Request(("probe", name), args, kwargs, self.options, self.source)
-        return submit(request, self.procedure)
-
-    def watch(self, **options: bool) -> Probe:
-        """The same probe, recording more (see `Options`)."""
-        return Probe(self.procedure, replace(self.options, **options))
-
-
-def probe(procedure: Callable[..., Any]) -> Probe:
-    """Make a function of a test cell's visible part a probe.
-
-    Raises ValueError inside a hidden part: the text of a probe travels to the learner's side.
-    """
-    code = procedure.__code__
-    if is_hidden_line(code.co_filename, code.co_firstlineno):
-        raise ValueError(
-            f"the probe `{procedure.__name__}` is defined among the hidden tests. Move it above "
-            "`### BEGIN HIDDEN TESTS` and call it there with other arguments."
-        )
-    return Probe(procedure)
-
-
-def _as_reference(argument: Any) -> Any:
-    return argument.reference() if isinstance(argument, Answer) else argument
+__getattr__ = loading(
+    globals(),
+    {
+        "Probe": "course.probes.decorator",
+        "as_worker": "course.probes.workers",
+        "folder_listing": "course.probes.samplers",
+        "forked": "course.probes.workers",
+        "picture_folder": "course.probes.samplers",
+        "probe": "course.probes.decorator",
+        "sampler_epochs": "course.probes.samplers",
+    },
+)

@@ -1,6 +1,36 @@
 """Widgets over the figures. Where no widget can live, each shows a static figure instead."""
 
-from course.widgets.front_end import widgets_alive
-from course.widgets.storage import explore_strides
+from __future__ import annotations
 
-__all__ = ["explore_strides", "widgets_alive"]
+from typing import TYPE_CHECKING
+
+from course.lazy import loading
+
+if TYPE_CHECKING:
+    from course.widgets.front_end import widgets_alive
+    from course.widgets.graph import explore_graph
+    from course.widgets.loader import explore_loader
+    from course.widgets.memory import explore_memory
+    from course.widgets.sampler import explore_sampler
+    from course.widgets.storage import explore_strides
+
+__all__ = [
+    "explore_graph",
+    "explore_loader",
+    "explore_memory",
+    "explore_sampler",
+    "explore_strides",
+    "widgets_alive",
+]
+
+__getattr__ = loading(
+    globals(),
+    {
+        "explore_graph": "course.widgets.graph",
+        "explore_loader": "course.widgets.loader",
+        "explore_memory": "course.widgets.memory",
+        "explore_sampler": "course.widgets.sampler",
+        "explore_strides": "course.widgets.storage",
+        "widgets_alive": "course.widgets.front_end",
+    },
+)

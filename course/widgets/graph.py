@@ -11,7 +11,7 @@ import torch
 from course.figures.graph.figure import show_graph
 from course.figures.picture import Picture
 from course.testing.answers import notebook_names
-from course.widgets.front_end import widgets_alive
+from course.widgets.explorer import Explorer
 from course.widgets.pages import message_html
 from course.widgets.programs import Program, ProgramError, run_program
 
@@ -50,19 +50,14 @@ def explore_graph(
     return GraphExplorer(expression, names)
 
 
-class GraphExplorer:
+class GraphExplorer(Explorer["GraphPanel"]):
     """What `explore_graph` shows: a panel of widgets, or the graph of the first expression."""
 
     def __init__(self, expression: str, names: Mapping[str, object] | None) -> None:
         self._expression, self._names = expression, names
-        self._panel: GraphPanel | None = None  # made when it is first shown: it needs a front end
 
-    @property
-    def panel(self) -> GraphPanel:
-        """The widgets. They need ipywidgets, and somebody who looks at them."""
-        if self._panel is None:
-            self._panel = GraphPanel(self._expression, self._names)
-        return self._panel
+    def _make_panel(self) -> GraphPanel:
+        return GraphPanel(self._expression, self._names)
 
     def __repr__(self) -> str:
         try:
@@ -76,17 +71,6 @@ class GraphExplorer:
             return code + _picture(_ran(self._expression, self._names))._repr_html_()
         except ProgramError as error:
             return code + message_html(str(error))
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """The widget where one can live, with the static figure for readers of the saved file."""
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widgets_alive():
-            bundle["application/vnd.jupyter.widget-view+json"] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.panel.box.model_id,
-            }
-        return bundle
 
 
 def _ran(text: str, names: Mapping[str, object] | None) -> Program:

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.figures.loader import format_seconds, plan_words, show_loader_timeline
 from course.simulators.loader import LoaderPlan, LoaderRun, run_loader
-from course.widgets.front_end import widgets_alive
+from course.widgets.explorer import Explorer
 from course.widgets.pages import PROSE
 
 __all__ = ["LoaderExplorer", "LoaderPanel", "LoaderSettings", "explore_loader"]
@@ -47,37 +47,21 @@ def explore_loader(
     return LoaderExplorer(LoaderSettings(load_ms, compute_ms, workers, prefetch))
 
 
-class LoaderExplorer:
+class LoaderExplorer(Explorer["LoaderPanel"]):
     """What `explore_loader` shows: a panel of widgets, or the same page without sliders."""
 
     def __init__(self, start: LoaderSettings) -> None:
         start.plan()  # settings that make no sense are refused here, not when they are drawn
         self._start = start
-        self._panel: LoaderPanel | None = None  # made when it is first shown
 
-    @property
-    def panel(self) -> LoaderPanel:
-        """The widgets. They need ipywidgets, and somebody who looks at them."""
-        if self._panel is None:
-            self._panel = LoaderPanel(self._start)
-        return self._panel
+    def _make_panel(self) -> LoaderPanel:
+        return LoaderPanel(self._start)
 
     def __repr__(self) -> str:
         return "\n".join(verdict_words(self._start))
 
     def _repr_html_(self) -> str:
         return page_html(self._start)
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """The widget where one can live, with the static page for readers of the saved file."""
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widgets_alive():
-            bundle["application/vnd.jupyter.widget-view+json"] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.panel.box.model_id,
-            }
-        return bundle
 
 
 class LoaderPanel:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 from course.figures.memory import segments_picture, show_timeline
 from course.gpu.simulator.allocator.sizes import format_size
 from course.gpu.timeline import Timeline
-from course.widgets.front_end import widgets_alive
+from course.widgets.explorer import Explorer
 from course.widgets.pages import PROSE
 
 __all__ = ["MemoryExplorer", "MemoryPanel", "explore_memory"]
@@ -24,19 +23,14 @@ def explore_memory(timeline: Timeline) -> MemoryExplorer:
     return MemoryExplorer(timeline)
 
 
-class MemoryExplorer:
+class MemoryExplorer(Explorer["MemoryPanel"]):
     """What `explore_memory` shows: a panel with a slider, or the page of the peak."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._panel: MemoryPanel | None = None  # made when it is first shown: it needs a front end
 
-    @property
-    def panel(self) -> MemoryPanel:
-        """The widgets. They need ipywidgets, and somebody who looks at them."""
-        if self._panel is None:
-            self._panel = MemoryPanel(self._timeline)
-        return self._panel
+    def _make_panel(self) -> MemoryPanel:
+        return MemoryPanel(self._timeline)
 
     def __repr__(self) -> str:
         at = self._timeline.peak.at
@@ -47,17 +41,6 @@ class MemoryExplorer:
         return show_timeline(self._timeline)._repr_html_() + moment_html(
             self._timeline, self._timeline.peak.at
         )
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """The widget where one can live, with the static page for readers of the saved file."""
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widgets_alive():
-            bundle["application/vnd.jupyter.widget-view+json"] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.panel.box.model_id,
-            }
-        return bundle
 
 
 class MemoryPanel:

@@ -10,7 +10,7 @@ import torch
 
 from course.figures.sampler import balance_words, draw_plan, format_mean
 from course.simulators.sampler import EpochPlan, epoch_plan
-from course.widgets.front_end import widgets_alive
+from course.widgets.explorer import Explorer
 from course.widgets.pages import PROSE
 
 __all__ = ["SamplerExplorer", "SamplerPanel", "SamplerSettings", "explore_sampler"]
@@ -51,20 +51,15 @@ def explore_sampler(
     return SamplerExplorer(SamplerSettings(common, rare, num_samples=count))
 
 
-class SamplerExplorer:
+class SamplerExplorer(Explorer["SamplerPanel"]):
     """What `explore_sampler` shows: a panel of widgets, or a page without them."""
 
     def __init__(self, start: SamplerSettings) -> None:
         start.plan()  # settings that make no sense are refused here, not when they are drawn
         self._start = start
-        self._panel: SamplerPanel | None = None  # made when it is first shown
 
-    @property
-    def panel(self) -> SamplerPanel:
-        """The widgets. They need ipywidgets, and somebody who looks at them."""
-        if self._panel is None:
-            self._panel = SamplerPanel(self._start)
-        return self._panel
+    def _make_panel(self) -> SamplerPanel:
+        return SamplerPanel(self._start)
 
     def __repr__(self) -> str:
         return "\n".join(line for state in self._pages() for line in plan_words(state.plan()))
@@ -77,17 +72,6 @@ class SamplerExplorer:
         start = self._start
         equal = SamplerSettings(start.common, start.rare, "equal", start.num_samples)
         return [equal, start]
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """The widget where one can live, with the static page for readers of the saved file."""
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widgets_alive():
-            bundle["application/vnd.jupyter.widget-view+json"] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.panel.box.model_id,
-            }
-        return bundle
 
 
 class SamplerPanel:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from course.widgets.exploration import Exploration, forecast
-from course.widgets.front_end import widgets_alive
+from course.widgets.explorer import Explorer
 from course.widgets.pages import (
     attempts_html,
     facts_html,
@@ -17,33 +17,28 @@ from course.widgets.pages import (
 )
 from course.widgets.steps import StepError, parse_shape
 
-__all__ = ["Explorer", "Panel", "explore_strides"]
+__all__ = ["StrideExplorer", "StridePanel", "explore_strides"]
 
 _SHAPES = ((3, 4), (4, 6), (12,), (2, 3, 4), (2, 2, 3), (1, 5), (3, 0), ())
 
 
-def explore_strides(shape: Sequence[int] = (3, 4)) -> Explorer:
+def explore_strides(shape: Sequence[int] = (3, 4)) -> StrideExplorer:
     """An explorer that starts from a new tensor of this shape.
 
     In a live notebook it has buttons. Anywhere else it is a static page: the transpose of that
     tensor (or itself, below two dimensions) and what view and reshape do with it.
     """
-    return Explorer(tuple(shape))
+    return StrideExplorer(tuple(shape))
 
 
-class Explorer:
+class StrideExplorer(Explorer["StridePanel"]):
     """What `explore_strides` shows: a panel of widgets, or the same page without buttons."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._start = Exploration(shape)
-        self._panel: Panel | None = None  # made when it is first shown: it needs a front end
 
-    @property
-    def panel(self) -> Panel:
-        """The widgets. They need ipywidgets, and somebody who looks at them."""
-        if self._panel is None:
-            self._panel = Panel(self._start)
-        return self._panel
+    def _make_panel(self) -> StridePanel:
+        return StridePanel(self._start)
 
     def __repr__(self) -> str:
         state = _static(self._start)
@@ -59,17 +54,6 @@ class Explorer:
             + attempts_html(state, (-1,))
         )
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """The widget where one can live, with the static page for readers of the saved file."""
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widgets_alive():
-            bundle["application/vnd.jupyter.widget-view+json"] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.panel.box.model_id,
-            }
-        return bundle
-
 
 def _static(start: Exploration) -> Exploration:
     """What is shown without buttons: the transpose, since on it view and reshape differ."""
@@ -77,7 +61,7 @@ def _static(start: Exploration) -> Exploration:
     return start.after(f".transpose({rank - 2}, {rank - 1})") if rank > 1 else start
 
 
-class Panel:
+class StridePanel:
     """The widgets of one explorer and the exploration they show.
 
     Only what ipywidgets 7 and 8 both have is used. Every control has its label as text and is

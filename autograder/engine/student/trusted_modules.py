@@ -37,9 +37,11 @@ _SERVING = (
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
 _OFFERED = (
     "course",
+    "course.claims.quiz",
+    "course.figures.picture",
+    "course.inspection.facts",
+    "course.probes.decorator",
     "course.testing.checks",
-    "course.probes",
-    "course.figures",
     "torch.utils.data",
 )
 
@@ -76,7 +78,7 @@ def load_offered() -> None:
     """Import what all notebooks import; the course's own figures will not be drawn here."""
     load_modules(_OFFERED)
     import_module("course.claims").claims()  # read once here, or in every submission
-    import_module("course.figures").draw_nothing()
+    import_module("course.figures.picture").draw_nothing()
 
 
 def load_modules(names: Iterable[str]) -> None:
@@ -94,7 +96,7 @@ def load_modules(names: Iterable[str]) -> None:
 
 def _probe_modules() -> list[str]:
     found = (module.name for module in iter_modules(import_module("course.probes").__path__))
-    return ["course.probes", *(f"course.probes.{name}" for name in found)]
+    return [f"course.probes.{name}" for name in found]
 
 
 def warm_up_torch() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from course.figures import not_drawn
 from course.widgets import explore_strides, widgets_alive
-from course.widgets.storage import Panel
+from course.widgets.storage import StridePanel
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -30,7 +30,7 @@ def _text(page: str) -> str:
     return " ".join(parser.parts)
 
 
-def _panel(shape: tuple[int, ...] = (3, 4)) -> Panel:
+def _panel(shape: tuple[int, ...] = (3, 4)) -> StridePanel:
     return explore_strides(shape).panel
 
 

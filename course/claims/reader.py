@@ -1,0 +1,85 @@
+"""The claims of all lessons: nothing is read before the first question, and each file once."""
+
+import difflib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from course.claims.schema import (
+    Claim,
+    Entries,
+    Misconception,
+    UnknownId,
+    parse,
+    refuse_duplicates,
+)
+
+__all__ = ["claim", "claims", "lessons", "misconception", "misconceptions"]
+
+_FOLDER = Path(__file__).parent
+
+
+def lessons() -> tuple[str, ...]:
+    """The slugs of the lessons that have a claims file, in order."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def claims(lesson: str | None = None) -> tuple[Claim, ...]:
+    """The claims of one lesson, or of all lessons, in the order of the files."""
+    return tuple(c for file in _files(lesson) for c in file.claims)
+
+
+def misconceptions(lesson: str | None = None) -> tuple[Misconception, ...]:
+    """The misconceptions of one lesson, or of all lessons, in the order of the files."""
+    return tuple(m for file in _files(lesson) for m in file.misconceptions)
+
+
+def claim(id: str) -> Claim:
+    """The claim with that id."""
+    for entry in (c for file in _mentioning(id) for c in file.claims):
+        if entry.id == id:
+            return entry
+    raise UnknownId(_unknown("claim", id, (c.id for c in claims())))
+
+
+def misconception(id: str) -> Misconception:
+    """The misconception with that id."""
+    for entry in (m for file in _mentioning(id) for m in file.misconceptions):
+        if entry.id == id:
+            return entry
+    raise UnknownId(_unknown("misconception", id, (m.id for m in misconceptions())))
+
+
+def _files(lesson: str | None) -> tuple[Entries, ...]:
+    known = lessons()
+    if lesson is None:
+        files = tuple(_load(slug) for slug in known)
+        refuse_duplicates(files)
+        return files
+    if lesson not in known:
+        raise UnknownId(_unknown("lesson", lesson, known))
+    return (_load(lesson),)
+
+
+def _mentioning(id: str) -> Iterable[Entries]:
+    """The files in which the id stands in quotes: parsing all for one id takes too long."""
+    return (_load(slug) for slug in lessons() if f'"{id}"' in _text(slug))
+
+
+def _unknown(kind: str, id: str, known: Iterable[str]) -> str:
+    known = list(known)
+    near = [k for k in known if id and k.startswith(id)][:3]
+    near += [k for k in difflib.get_close_matches(id, known, n=3, cutoff=0.5) if k not in near]
+    if not near:
+        return f"no {kind} {id!r}, and no {kind} has a similar name ({len(known)} exist)."
+    return f"no {kind} {id!r}. Did you mean {' or '.join(map(repr, near[:3]))}?"
+
+
+@cache
+def _text(slug: str) -> str:
+    return (_FOLDER / f"{slug}.toml").read_text(encoding="utf-8")
+
+
+@cache
+def _load(slug: str) -> Entries:
+    return parse(_text(slug), slug)

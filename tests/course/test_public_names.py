@@ -1,0 +1,62 @@
+"""What notebooks may import is declared, is there, and is all that they import."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("course", "course.gpu", "course.figures", "course.widgets", "course.probes")
+NOTEBOOKS = sorted((ROOT / "source").rglob("*.ipynb")) + sorted((ROOT / "release").rglob("*.ipynb"))
+
+
+def imports(notebook: Path) -> set[tuple[str, str]]:
+    """Each (module, name) that a notebook's code imports from `course`."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    found: set[tuple[str, str]] = set()
+    sources = ["".join(one["source"]) for one in cells if one["cell_type"] == "code"]
+    for source in (one for one in sources if not one.startswith("%%")):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                found |= {(one.name, "") for one in node.names if one.name.startswith("course")}
+            elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("course"):
+                found |= {(str(node.module), one.name) for one in node.names}
+    return found
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_declared_name_is_there(name: str) -> None:
+    package = import_module(name)
+    assert package.__all__ == sorted(set(package.__all__))
+    assert [one for one in package.__all__ if getattr(package, one, None) is None] == []
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_notebook_imports_declared_names_only(notebook: Path) -> None:
+    declared = {(name, one) for name in PACKAGES for one in import_module(name).__all__}
+    packages = {("course", name.rpartition(".")[2]) for name in PACKAGES[1:]}
+    plain = {("course", "")}
+    assert imports(notebook) - declared - packages - plain == set()
+
+
+def test_the_notebooks_import_something() -> None:
+    asked = set().union(*map(imports, NOTEBOOKS))
+    assert {module for module, _ in asked} >= {"course", "course.figures", "course.widgets"}
+
+
+@pytest.mark.parametrize("name", ["course", "course.claims.reader", "course.figures"])
+def test_importing_it_does_not_load_torch(name: str) -> None:
+    code = f"import sys, {name}; print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("False\n", "")
+
+
+def test_a_name_that_does_not_exist_is_an_import_error() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'reshap'"):
+        exec("from course import reshap")
