@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from course.progress.attempts import Best, better
+from course.testing.attempts import Best, better
 
 __all__ = ["FILE_NAME", "Lessons", "ProgressError", "merged", "read", "write"]
 

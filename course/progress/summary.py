@@ -15,8 +15,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from course.progress.attempts import Best, best_results, take_over
 from course.progress.file import FILE_NAME, Lessons, ProgressError, merged, read, write
+from course.testing.attempts import Best, best_results, take_over
 
 __all__ = ["Standing", "lesson_progress"]
 

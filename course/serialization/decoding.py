@@ -13,7 +13,7 @@ import torch
 
 from course.inspection.facts import TensorFacts, byte_range_of
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
-from course.testing.values import Absent, Handle, SeenTensor
+from course.serialization.received import Absent, Handle, SeenTensor
 
 __all__ = ["decode"]
 

@@ -15,7 +15,7 @@ import torch
 from course.inspection import facts as _facts
 from course.inspection.facts import TensorFacts, adapter_of
 from course.serialization.forms import form_of
-from course.testing.values import Absent, Handle, SeenTensor, Value
+from course.serialization.received import Absent, Handle, SeenTensor, Value
 
 __all__ = ["LIMITS", "AnswerRef", "Limits", "WireError", "encode"]
 

@@ -8,11 +8,11 @@ names; the grading engine puts another backend in its place and the same cell ru
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from course.notebook import notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.testing.observe import NotDefinedError, Observation, from_wire, observe_to_wire
 from course.testing.recording import USUAL, ErrorFacts, Options
@@ -142,13 +142,6 @@ class _Undefined:
         if attribute.startswith("__"):
             raise AttributeError(attribute)
         return self()
-
-
-def notebook_names() -> MutableMapping[str, Any]:
-    """The names of the running notebook, or of `__main__` outside of one."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return vars(sys.modules["__main__"]) if shell is None else shell.user_ns
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,13 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-from course.progress import attempts
-from course.testing import answers
+from course.serialization.received import Absent, AbsentError, as_node
+from course.testing import answers, attempts
 from course.testing.compare import difference
 from course.testing.hidden import called_from_hidden_part
 from course.testing.observe import Observation
 from course.testing.results import CheckResult, Failure, TestResult
 from course.testing.table import show_table
-from course.testing.validation import tell_validator
-from course.testing.values import Absent, AbsentError, as_node
 
 __all__ = ["Checking"]
 

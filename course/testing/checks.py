@@ -12,11 +12,11 @@ from typing import Any, cast
 import torch
 
 from course.inspection.facts import TensorFacts, facts, overlap, same_storage
+from course.serialization.received import Absent, Value, as_node, describe
 from course.testing.checking import Checking, Subject
 from course.testing.compare import brief, difference
 from course.testing.observe import Observation
 from course.testing.results import Failure
-from course.testing.values import Absent, Value, as_node, describe
 
 __all__ = ["Check"]
 

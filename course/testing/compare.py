@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from course.testing.values import Absent, Handle, SeenTensor, as_node, describe
+from course.serialization.received import Absent, Handle, SeenTensor, as_node, describe
 
 __all__ = ["brief", "difference"]
 

@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves
 from course.inspection.facts import storage_number
 from course.inspection.graph import Saved
 from course.serialization import Buffers, Keep, WireError, decode, encode
+from course.serialization.received import Absent, Handle, Value
 from course.testing.recording import (
     MESSAGE_LIMIT,
     PRINTED_LIMIT,
@@ -22,7 +23,6 @@ from course.testing.recording import (
     run_recorded,
     text_of,
 )
-from course.testing.values import Absent, Handle, Value
 
 __all__ = ["ErrorFacts", "NotDefinedError", "Observation", "Options", "observe"]
 

@@ -10,7 +10,7 @@ import torch
 
 from course.figures.graph.figure import show_graph
 from course.figures.picture import Picture
-from course.testing.answers import notebook_names
+from course.notebook import notebook_names
 from course.widgets.explorer import Explorer
 from course.widgets.pages import message_html
 from course.widgets.programs import Program, ProgramError, run_program

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from course.inspection.facts import TensorFacts
+from course.serialization.received import SeenTensor, Value
 from course.testing.answers import Request
 from course.testing.observe import Observation
-from course.testing.values import Absent, SeenTensor, Value
 
 
 class Contradiction(Exception):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course.progress.attempts import Best
 from course.progress.file import MOST_BYTES, Lessons, ProgressError, merged, read, write
+from course.testing.attempts import Best
 
 HALF = Best(1.0, 2.0, 3, "def half(x):\n    return x / 2  # ½")
 results = st.builds(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from course.progress import attempts
-from course.progress.attempts import Best, take_over
 from course.progress.file import FILE_NAME, read, write
 from course.progress.summary import Standing, lesson_progress
+from course.testing import attempts
+from course.testing.attempts import Best, take_over
 
 LESSON = "04-memory-layout"
 POINTS = {"half": 2.0, "third": 4.0, "fourth": 1.0}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course.serialization import AnswerRef, Limits, WireError, decode, encode
-from course.testing.values import Absent, Handle, SeenTensor
+from course.serialization.received import Absent, Handle, SeenTensor
 
 plain = st.recursive(
     st.none()

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 
 from autograder.engine.checker.verify import Contradiction, check_reply
+from course.serialization.received import SeenTensor, Value
 from course.testing.answers import Request
 from course.testing.observe import Observation, observe
-from course.testing.values import SeenTensor, Value
 from tests.autograder.engine.protocol.test_frames import tensors
 
 
