@@ -13,15 +13,17 @@ import torch
 
 from course.inspection.facts import TensorFacts, facts, overlap, same_storage
 from course.serialization.received import Absent, Value, as_node, describe
-from course.testing.checking import Checking, Subject
+from course.testing import attempts
+from course.testing.check_log import CheckLog, Subject
 from course.testing.compare import brief, difference
 from course.testing.observe import Observation
-from course.testing.results import Failure
+from course.testing.results import Failure, TestResult
+from course.testing.table import show_table
 
 __all__ = ["Check"]
 
 
-class Check(Checking):
+class Check:
     """Collects the checks of one test cell.
 
     Every method takes, beside its subjects: `name` (the check in words), `message` (cause and
@@ -29,6 +31,22 @@ class Check(Checking):
     dict of ids, each with the value, exception class or condition that it leads to) and
     `weight` (its share of the points, 1 unless said otherwise).
     """
+
+    def __init__(self, exercise: str) -> None:
+        """Begin the checks of the exercise with this name."""
+        self.exercise = exercise
+        self._log = CheckLog(exercise)
+
+    def result(self, points: float) -> TestResult:
+        """The checks so far as a frozen record, with the points they give out of `points`."""
+        return self._log.result(points)
+
+    def score(self, points: float) -> float:
+        """Show the table and return the points: all of them only when every check holds."""
+        result = self.result(points)
+        attempts.note(result)
+        show_table(result)
+        return result.score
 
     # -- values ---------------------------------------------------------------------------
 
@@ -53,7 +71,7 @@ class Check(Checking):
             words = f"{_where(actual)}: {found}"
             return Failure(words, brief(actual), brief(expected), value=actual)
 
-        self._record(test, name, how, [actual])
+        self._log.record(test, name, how, [actual])
 
     def that(self, condition: bool | Callable[[], Any], **how: Any) -> None:
         """A condition of the author's own; a callable is called, and an error in it fails it."""
@@ -62,7 +80,7 @@ class Check(Checking):
             holds = condition() if callable(condition) else condition
             return None if _true(holds) else Failure("this does not hold")
 
-        self._record(test, "the condition holds", how, [])
+        self._log.record(test, "the condition holds", how, [])
 
     # -- facts of one tensor --------------------------------------------------------------
 
@@ -121,7 +139,7 @@ class Check(Checking):
             shown = (seen,) if layout else ()
             return Failure(words, str(actual), str(expected), shown, actual)
 
-        self._record(test, name, how, [subject])
+        self._log.record(test, name, how, [subject])
 
     # -- memory of two tensors --------------------------------------------------------------
 
@@ -200,7 +218,7 @@ class Check(Checking):
                     return Failure(seen.reason)
             return failure(cast(TensorFacts, one), cast(TensorFacts, other))
 
-        self._record(test, name, how, [a, b])
+        self._log.record(test, name, how, [a, b])
 
     # -- what a run did ---------------------------------------------------------------------
 
@@ -222,7 +240,7 @@ class Check(Checking):
                 return None
             return Failure(f"`{seen.name}` ended with {seen.error}", str(seen.error), expected)
 
-        self._record(test, f"it raises {error.__name__}", how, [seen], error_is_fine=True)
+        self._log.record(test, f"it raises {error.__name__}", how, [seen], error_is_fine=True)
 
     def unchanged(self, seen: Observation, index: int | str | None = None, **how: Any) -> None:
         """The call left its arguments (or one of them) as they were, elements and layout."""
@@ -300,7 +318,7 @@ class Check(Checking):
     def _run(
         self, seen: Observation, test: Callable[[], Failure | None], name: str, how: Any
     ) -> None:
-        self._record(test, name, how, [seen])
+        self._log.record(test, name, how, [seen])
 
 
 def _true(holds: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Collecting the results of checks: what every check does before and after its comparison."""
+"""The log of a test cell's checks: what each came to, and the points of all together."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from types import FunctionType
 from typing import Any
 
 from course.serialization.received import Absent, AbsentError, as_node
-from course.testing import answers, attempts
+from course.testing import answers
 from course.testing.compare import difference
 from course.testing.hidden import called_from_hidden_part
 from course.testing.observe import Observation
 from course.testing.results import CheckResult, Failure, TestResult
-from course.testing.table import show_table
 
-__all__ = ["Checking"]
+__all__ = ["CheckLog", "Subject"]
 
 Subject = Any
 
 
-class Checking:
+class CheckLog:
     """The results of one test cell so far, and the points that they give."""
 
     def __init__(self, exercise: str) -> None:
@@ -29,7 +28,7 @@ class Checking:
         self._results: list[CheckResult] = []
         self._since = len(answers.outcomes())
 
-    def _record(
+    def record(
         self,
         test: Callable[[], Failure | None],
         name: str,
@@ -37,6 +36,12 @@ class Checking:
         subjects: list[Subject],
         error_is_fine: bool = False,
     ) -> None:
+        """Run one check and keep its result.
+
+        `how` is what the author said of it: name, message, misconception, weight. It is not
+        tried where one of its `subjects` is absent, or ended in an exception unless
+        `error_is_fine`. Raises TypeError where `how` holds anything else.
+        """
         unknown = set(how) - {"name", "message", "misconception", "weight"}
         if unknown:
             raise TypeError(f"a check takes name, message, misconception, weight; not {unknown}")
@@ -64,14 +69,6 @@ class Checking:
         outcomes = answers.outcomes()[self._since :]
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
         return TestResult.of(self.exercise, self._results, points, attempted)
-
-    def score(self, points: float) -> float:
-        """Show the table and return the points: all of them only when every check holds."""
-        result = self.result(points)
-        attempts.note(result)
-        show_table(result)
-        tell_validator(result)
-        return result.score
 
 
 def _which(
