@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from course.inspection.facts import TensorFacts
-from course.serialization.received import SeenTensor, Value
+from course.serialization.received import Absent, SeenTensor, Value
 from course.testing.answers import Request
 from course.testing.observe import Observation
 

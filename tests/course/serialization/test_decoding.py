@@ -10,7 +10,7 @@ import torch
 
 from course.serialization.decoding import decode
 from course.serialization.encoding import Limits, WireError, encode
-from course.testing.values import Absent, Handle, SeenTensor
+from course.serialization.received import Absent, Handle, SeenTensor
 
 
 def resolve(kind: str, key: Any) -> tuple[str, Any]:

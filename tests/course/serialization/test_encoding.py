@@ -12,7 +12,7 @@ import torch
 
 from course.serialization import decode
 from course.serialization.encoding import AnswerRef, Limits, WireError, encode, torch_object
-from course.testing.values import Absent, Handle, SeenTensor, Value
+from course.serialization.received import Absent, Handle, SeenTensor, Value
 
 Pair = namedtuple("Pair", "one other")
 

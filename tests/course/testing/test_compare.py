@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from course.serialization import decode, encode
+from course.serialization.received import Absent, Handle, SeenTensor, Value, as_node
 from course.testing.compare import brief, difference
-from course.testing.values import Absent, Handle, SeenTensor, Value, as_node
 
 
 def seen(tensor: torch.Tensor) -> SeenTensor:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course.serialization import Limits, decode, encode
-from course.testing.values import Absent, Handle, SeenTensor, Value, describe
+from course.serialization.received import Absent, Handle, SeenTensor, Value, describe
 
 
 def value(data: Any, **how: Any) -> Value:
