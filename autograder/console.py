@@ -1,9 +1,10 @@
-"""How far a long run has come: one line on a terminal, nothing anywhere else."""
+"""What a terminal is told: how far a long run has come, and numbers, names and text in one line."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 _BAR = 24
@@ -72,3 +73,27 @@ def line(done: int, expected: int, seconds: float) -> str:
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def points(value: float) -> str:
+    """`value` without needless digits.
+
+    >>> points(2.0), points(2.5), points(1 / 3)
+    ('2', '2.5', '0.33')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def named(learners: Sequence[str], most: int = 10) -> str:
+    """`learners` in one line, which names the first of them.
+
+    >>> named(["ada", "bob", "cleo"], most=2)
+    'ada, bob and 1 more'
+    """
+    more = len(learners) - most
+    return ", ".join(learners[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def plain(text: str) -> str:
+    """`text` without control characters, which could rewrite the terminal."""
+    return "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in text)

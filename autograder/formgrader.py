@@ -26,12 +26,13 @@ from nbgrader.server_extensions.formgrader.apihandlers import (
 from autograder.course_directory import Place, place
 from autograder.errors import AutograderError
 from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.pipeline import choose_runner, grade
+from autograder.grading.pipeline import grade
 from autograder.lessons.model import find_lesson, lesson_paths
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Runner
 from autograder.reporting.exchange import accompany_pages
 from autograder.reporting.feedback import write_pages
+from autograder.runners.choice import choose_runner
 from autograder.submissions.discovery import find_submissions
 
 _AUTOGRADE = r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde"

@@ -15,13 +15,12 @@ from typing import Any
 
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.notebook_runner import Ended, TrialResult
-from autograder.lessons.cells import read_notebook
+from autograder.lessons.cells import put_source, read_notebook, saved_notebook
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.model import Lesson, read_lesson
 from autograder.lessons.regions import HIDDEN, split_regions
 from autograder.records.model import ExerciseRecord, Status
 from autograder.records.runner import Job, Outcome, Runner
-from autograder.simulation.faults import put, written
 
 Pack = dict[str, Case]  # one case for each exercise, by its name
 Done = Callable[[int], None]
@@ -115,14 +114,14 @@ def _submission(lesson: Lesson, pack: Pack) -> dict[str, Any]:
     notebook = read_notebook(lesson.source)
     for case in pack.values():
         visible, _ = split_regions(case.exercise.test_source, HIDDEN)
-        put(notebook, case.exercise.test_id, "\n".join(visible))
-        put(notebook, case.exercise.answer_id, case.source)
+        put_source(notebook, case.exercise.test_id, "\n".join(visible))
+        put_source(notebook, case.exercise.answer_id, case.source)
     return notebook
 
 
 def _write(path: Path, lesson: Lesson, notebook: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True)
-    path.write_bytes(written(notebook))
+    path.write_bytes(saved_notebook(notebook))
     for data in lesson.data_files:
         target = path.parent / data.relative_to(lesson.source.parent)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -95,7 +95,7 @@ def _in_a_fork(shell: Any, trial: dict[str, Any]) -> dict[str, Any]:
 def _end_with_parent(parent: int) -> None:
     """Have this process end with the server, where the system can see to it."""
     if sys.platform == "linux":
-        from autograder.engine.linux import die_with_parent
+        from autograder.linux import die_with_parent
 
         die_with_parent(parent)
 

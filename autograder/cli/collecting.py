@@ -76,6 +76,7 @@ def _add_matching(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect(options: argparse.Namespace) -> int:
+    from autograder.grading.gradebook import enrolled
     from autograder.reporting.marking import entering
     from autograder.submissions import collect
 
@@ -93,6 +94,7 @@ def _collect(options: argparse.Namespace) -> int:
         options.course,
         options.archive,
         select_lessons(options.course, options.lessons),
+        enrolled=enrolled,
         worksheet=options.worksheet,
         match=options.match,
         zone=options.timezone,

@@ -62,9 +62,9 @@ def _add_grade(commands: Commands) -> None:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from autograder.grading import pipeline
+    from autograder.cli import grade
 
-    return pipeline.run(
+    return grade.run(
         options.course,
         chosen(options),
         jobs=options.jobs,

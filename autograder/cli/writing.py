@@ -145,6 +145,7 @@ def _add_new_exercise(commands: Commands) -> None:
 
 
 def _new_exercise(options: argparse.Namespace) -> int:
+    from autograder.answer_bank.bank import parse_bank
     from autograder.lessons.authoring.scaffold import new_exercise
     from autograder.lessons.authoring.skeleton import NewExercise
 
@@ -156,7 +157,9 @@ def _new_exercise(options: argparse.Namespace) -> int:
         difficulty=options.difficulty,
         minutes=options.minutes,
     )
-    written = new_exercise(options.course, options.lesson, one, after=options.after)
+    written = new_exercise(
+        options.course, options.lesson, one, check_bank=parse_bank, after=options.after
+    )
     _say_written(options.course, written)
     print(f"Next: write what each ✎ asks for, then `autograder check {options.lesson}`.")
     return 0

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from nbformat import NotebookNode
 
-from autograder.engine import linux
+from autograder import linux
 from autograder.engine.checker.client import Checker, CheckerBroken
 from autograder.engine.execution import Execution, Material, Shown, student_forker
 from autograder.engine.forkserver.client import Zygote, ZygoteError, Zygotes

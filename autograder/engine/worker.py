@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
-from autograder.engine import linux
+from autograder import linux
 from autograder.engine.allowance import check_memory
 from autograder.engine.forkserver.client import Zygote, Zygotes
 from autograder.engine.forkserver.descendants import end_descendants

@@ -57,6 +57,7 @@ __all__ = [
     "NoGradebook",
     "Standing",
     "auto_points",
+    "enrolled",
     "explained",
 ]
 
@@ -312,6 +313,15 @@ def _nothing_at(course: Place) -> NoGradebook:
         remedy="Run `autograder grade`, which makes it, also anew from the journal. If the grades "
         "are elsewhere, add --db URL.",
     )
+
+
+def enrolled(course: Place) -> dict[str, tuple[str, str]]:
+    """Student → first and last name; nobody where there is no gradebook yet, and none is made."""
+    try:
+        with GradebookReader(course) as gradebook:
+            return gradebook.names()
+    except NoGradebook:
+        return {}
 
 
 @contextlib.contextmanager

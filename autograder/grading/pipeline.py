@@ -8,16 +8,13 @@ what the journal has is not run again, and what the gradebook lacks is entered.
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from autograder.console import Progress
-from autograder.course_directory import Place, place
-from autograder.errors import AutograderError, UsageError
+from autograder.console import Progress, plain
+from autograder.course_directory import Place
+from autograder.errors import AutograderError
 from autograder.grading.autograded import NotWritten, write_autograded
 from autograder.grading.database_address import check_address
 from autograder.grading.prefetch import Ahead
@@ -26,14 +23,10 @@ from autograder.lessons.model import Lesson
 from autograder.records.journal import Journal, only_grader
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
 from autograder.records.runner import Job, Outcome, Runner, unrun
-from autograder.reporting.tables import grades_json, grades_table, plain
-from autograder.simulation.marker import sandbox_for
-from autograder.submissions.discovery import Submission, find_submissions, students_with
+from autograder.submissions.discovery import Submission, students_with
 
 if TYPE_CHECKING:
     from autograder.grading.sync import Books
-
-RunnerChoice = Literal["engine", "stock"]
 
 
 @dataclass(frozen=True)
@@ -55,37 +48,6 @@ class Plan:
     lesson: Lesson
     due: tuple[Submission, ...]  # what has to be run
     settled: tuple[SubmissionRecord, ...]  # what was graded before and did not change
-
-
-def run(
-    course: Path,
-    lessons: tuple[Lesson, ...],
-    *,
-    jobs: int | None = None,
-    db: str | None = None,
-    student: str | None = None,
-    regrade: bool = False,
-    runner: RunnerChoice | None = None,
-    sandbox: bool = True,
-    scheduler: str | None = None,
-    as_json: bool = False,
-) -> int:
-    """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
-    where = place(course, db=db)
-    submissions = find_submissions(where, lessons, student)
-    if sandbox and runner is None and scheduler is None:
-        sandbox = sandbox_for(where.root, submissions)
-    executor = choose_runner(
-        runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(where.root,)
-    )
-    with contextlib.closing(executor), Progress(sys.stderr) as progress:
-        graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
-    print((grades_json if as_json else grades_table)(graded.records))
-    for line in graded.news:
-        print(line, file=sys.stderr)
-    if graded.trouble is not None:
-        raise graded.trouble
-    return 0 if all(record.status is Status.GRADED for record in graded.records) else 1
 
 
 def grade(
@@ -119,52 +81,6 @@ def _sweep(course: Place, journal: Journal, submissions: Sequence[Submission]) -
         with contextlib.suppress(OSError):
             for path in folder.glob(".*.tmp"):
                 path.unlink()
-
-
-def choose_runner(
-    name: RunnerChoice | None,
-    *,
-    jobs: int | None,
-    sandbox: bool,
-    scheduler: str | None,
-    hide: Sequence[Path] = (),
-) -> Runner:
-    """The runner that the command line asks for: the engine on Linux, else stock nbgrader.
-
-    `hide` names directories that no submission may see.
-    """
-    if scheduler is not None:
-        return _cluster_runner(scheduler, name, jobs, sandbox, hide)
-    name = name or ("engine" if sys.platform == "linux" else "stock")
-    if name == "engine":
-        from autograder.engine import EngineRunner
-
-        return EngineRunner(jobs=jobs, sandbox=sandbox, hide=hide)
-    if sandbox:
-        raise UsageError(
-            "stock nbgrader runs the learners' code as you, with access to all your files",
-            remedy="Grade on Linux with the engine, or say --no-sandbox if you accept that.",
-        )
-    from autograder.runners.nbgrader import StockRunner
-
-    return StockRunner(jobs=jobs or os.cpu_count() or 1)
-
-
-def _cluster_runner(
-    scheduler: str,
-    name: RunnerChoice | None,
-    jobs: int | None,
-    sandbox: bool,
-    hide: Sequence[Path],
-) -> Runner:
-    if name == "stock":
-        raise UsageError(
-            "--scheduler cannot send stock nbgrader to the workers",
-            remedy="Leave out --runner stock: the workers grade with the engine.",
-        )
-    from autograder.runners.dask import ClusterRunner
-
-    return ClusterRunner(scheduler, jobs, sandbox=sandbox, hide=hide)
 
 
 def _plan(

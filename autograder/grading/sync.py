@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from autograder.console import named, points
 from autograder.course_directory import Place
 from autograder.errors import AutograderError
 from autograder.grading.assignment import register
@@ -23,7 +24,6 @@ from autograder.grading.standing import agrees
 from autograder.lessons.model import Lesson, lesson_paths
 from autograder.records.journal import write_json
 from autograder.records.model import SubmissionRecord
-from autograder.reporting.wording import named, points
 from autograder.submissions.class_list import ROSTER, RosterError, read_extensions
 
 

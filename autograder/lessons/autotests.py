@@ -117,7 +117,7 @@ def _written_out(source: Path) -> dict[str, str]:
 
 def _end_with_parent(parent: int) -> None:
     if sys.platform == "linux":
-        from autograder.engine.linux import die_with_parent
+        from autograder.linux import die_with_parent
 
         die_with_parent(parent)
 

@@ -108,3 +108,16 @@ def headings(cell: RawCell) -> list[tuple[int, str]]:
 
 def _joined(source: object) -> str:
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+def saved_notebook(notebook: Mapping[str, Any]) -> bytes:
+    """The notebook as a learner's JupyterLab would save it."""
+    text = json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False)
+    return text.encode() + b"\n"
+
+
+def put_source(notebook: Mapping[str, Any], id_: str, source: str) -> None:
+    """Replace the source of the cell `id_`."""
+    for cell in notebook["cells"]:
+        if cell["id"] == id_:
+            cell["source"] = source.splitlines(keepends=True)

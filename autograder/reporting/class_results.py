@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from autograder.console import named
 from autograder.course_directory import Place
 from autograder.grading.gradebook import NEEDS_PERSON, GradebookReader, Standing
 from autograder.grading.standing import agrees, record_from
 from autograder.lessons.model import TEST_PREFIX, Lesson
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord, total
-from autograder.reporting.wording import TO_INSTRUCTOR, counts, is_unread, named
+from autograder.reporting.wording import TO_INSTRUCTOR, counts, is_unread
 from autograder.submissions.discovery import find_submissions
 
 NOT_HANDED_IN = "not handed in"

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograder.console import points
 from autograder.course_directory import place
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.journal import write_bytes
 from autograder.records.model import NOT_ATTEMPTED, Status
 from autograder.reporting.class_results import Row, cautions, roll
-from autograder.reporting.wording import points
 
 _ABOUT = ("student", "last_name", "first_name", "lesson", "status", "score", "max")
 _AFTER = ("late_penalty", "hours_late", "submitted_at")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.console import points
 from autograder.course_directory import Place, place
 from autograder.errors import UsageError
 from autograder.lessons.model import Exercise, Lesson
@@ -29,7 +30,7 @@ from autograder.reporting.statistics import (
     section_measures,
     share,
 )
-from autograder.reporting.wording import STATUS_WORDS, points
+from autograder.reporting.wording import STATUS_WORDS
 
 _SHORT = {
     Status.GRADED: "by hand",

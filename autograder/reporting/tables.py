@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterable, Sequence
 
+from autograder.console import plain, points
 from autograder.records.model import UNJUDGED, Status, SubmissionRecord
 from autograder.reporting.statistics import share
-from autograder.reporting.wording import counts, is_unread, points
+from autograder.reporting.wording import counts, is_unread
 
 _NAMED = 20  # in the line of those who need you
 _REASON_CHARS, _NAME_CHARS = 90, 40
@@ -82,11 +82,6 @@ def _name(record: SubmissionRecord) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def plain(text: str) -> str:
-    """`text` without control characters, which could rewrite the terminal."""
-    return "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in text)
 
 
 def _aligned(rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord
 
 TO_LEARNER = {
@@ -59,25 +57,6 @@ STATUS_WORDS = {
     Status.TAMPERED: "under review",
     Status.INFRASTRUCTURE: "not graded yet",
 }
-
-
-def points(value: float) -> str:
-    """`value` without needless digits.
-
-    >>> points(2.0), points(2.5), points(1 / 3)
-    ('2', '2.5', '0.33')
-    """
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def named(learners: Sequence[str], most: int = 10) -> str:
-    """`learners` in one line, which names the first of them.
-
-    >>> named(["ada", "bob", "cleo"], most=2)
-    'ada, bob and 1 more'
-    """
-    more = len(learners) - most
-    return ", ".join(learners[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def counts(record: SubmissionRecord | ExerciseRecord) -> bool:

@@ -7,24 +7,15 @@ up.  None of them does harm: no memory is eaten, nothing outside the submission 
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from autograder.lessons.cells import put_source, saved_notebook
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import stubbed
 
 Notebook = dict[str, Any]
 Spoil = Callable[[Notebook, Exercise], bytes]
-
-
-def _as_bytes(notebook: Notebook) -> bytes:
-    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
-
-
-def written(notebook: Notebook) -> bytes:
-    """The notebook as a learner's JupyterLab would save it."""
-    return _as_bytes(notebook)
 
 
 def answer_name(one: Exercise) -> str:
@@ -43,41 +34,34 @@ def slipped(slip: str, one: Exercise) -> str:
     return SLIPS[slip].replace("NAME", answer_name(one))
 
 
-def put(notebook: Notebook, id_: str, source: str) -> None:
-    """Replace the source of the cell `id_`."""
-    for cell in notebook["cells"]:
-        if cell["id"] == id_:
-            cell["source"] = source.splitlines(keepends=True)
-
-
 def _answering(source: str) -> Spoil:
     def spoil(notebook: Notebook, one: Exercise) -> bytes:
-        put(notebook, one.answer_id, source.replace("NAME", answer_name(one)))
-        return _as_bytes(notebook)
+        put_source(notebook, one.answer_id, source.replace("NAME", answer_name(one)))
+        return saved_notebook(notebook)
 
     return spoil
 
 
 def _without_cell(notebook: Notebook, id_: str) -> bytes:
     kept = [cell for cell in notebook["cells"] if cell["id"] != id_]
-    return _as_bytes({**notebook, "cells": kept})
+    return saved_notebook({**notebook, "cells": kept})
 
 
 def _test_twice(notebook: Notebook, one: Exercise) -> bytes:
     cells = list(notebook["cells"])
     at = next(n for n, cell in enumerate(cells) if cell["id"] == one.test_id)
     cells.insert(at, {**cells[at], "id": f"{one.test_id}-copy"})
-    return _as_bytes({**notebook, "cells": cells})
+    return saved_notebook({**notebook, "cells": cells})
 
 
 def _edited_test(notebook: Notebook, one: Exercise) -> bytes:
-    put(notebook, one.test_id, "1000")
-    return _as_bytes(notebook)
+    put_source(notebook, one.test_id, "1000")
+    return saved_notebook(notebook)
 
 
 def _without_metadata(notebook: Notebook, one: Exercise) -> bytes:
     cells = [{**cell, "metadata": {}} for cell in notebook["cells"]]
-    return _as_bytes({**notebook, "cells": cells})
+    return saved_notebook({**notebook, "cells": cells})
 
 
 # Slips: the source that takes the place of an answer; NAME stands for the answer's name.
@@ -93,7 +77,7 @@ SLIPS: Mapping[str, str] = {
 # The order matters: a class takes them in turn, so that few faults already differ.
 FAULTS: Mapping[str, Spoil] = {
     "an endless loop": _answering("def NAME(*args, **kwargs):\n    while True:\n        pass\n"),
-    "malformed JSON": lambda notebook, one: _as_bytes(notebook)[:-200],
+    "malformed JSON": lambda notebook, one: saved_notebook(notebook)[:-200],
     "os._exit": _answering("def NAME(*args, **kwargs):\n    import os\n\n    os._exit(1)\n"),
     "a deleted test cell": lambda notebook, one: _without_cell(notebook, one.test_id),
     "a segmentation fault": _answering(
@@ -108,7 +92,7 @@ FAULTS: Mapping[str, Spoil] = {
     ),
     "a deleted answer cell": lambda notebook, one: _without_cell(notebook, one.answer_id),
     "stripped metadata": _without_metadata,
-    "bytes that are no UTF-8": lambda notebook, one: _as_bytes(notebook).replace(
+    "bytes that are no UTF-8": lambda notebook, one: saved_notebook(notebook).replace(
         b"def ", b"def \xe9", 1
     ),
     "asks for input": _answering("def NAME(*args, **kwargs):\n    return input('What now? ')\n"),

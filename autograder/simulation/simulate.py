@@ -21,11 +21,12 @@ from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.errors import SimulationError
+from autograder.lessons.cells import put_source, saved_notebook
 from autograder.lessons.lint.lesson import MARKING
 from autograder.lessons.model import Exercise, Lesson, claims_path, misconceptions
 from autograder.lessons.regions import SOLUTION, split_regions
 from autograder.lessons.release import RELEASE, class_editions
-from autograder.simulation.faults import FAULTS, SLIPS, put, slipped, written
+from autograder.simulation.faults import FAULTS, SLIPS, slipped
 from autograder.simulation.marker import KIND, MARK, is_simulated
 from autograder.submissions.discovery import digest_of
 
@@ -222,16 +223,16 @@ def _submission(
         title, source = _answer(one, bank, _PROFILES[profile][1], pick)
         answers[one.name] = title
         if source:
-            put(notebook, one.answer_id, source)
+            put_source(notebook, one.answer_id, source)
     for one in (one for one in lesson.exercises if one.manual):
         # Drawn apart: a question in words changes nothing in the other answers of a class.
         own = random.Random(f"{seed}/words/{one.name}/{student}")
         title, source = _read_by_a_person(one, _PROFILES[profile][1], own)
         answers[one.name] = title
-        put(notebook, one.answer_id, source)
+        put_source(notebook, one.answer_id, source)
     fault = faulty.get(student)
     if fault is None:
-        return written(notebook), Simulated(student, lesson.slug, profile, None, answers)
+        return saved_notebook(notebook), Simulated(student, lesson.slug, profile, None, answers)
     hit = pick.choice(exercises)
     answers[hit.name] = fault
     content = FAULTS[fault](notebook, hit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -23,7 +23,7 @@ from autograder.lessons.repair import Malformed, read_submission
 from autograder.records.journal import only_grader
 from autograder.submissions.archive import Found, Refused, read_archive
 from autograder.submissions.names import Named, Owner, base_name, read_name
-from autograder.submissions.roster import Roster, read_roster
+from autograder.submissions.roster import Enrolled, Roster, read_roster
 from autograder.submissions.store import State, forget_staged, hand_in, remember, stage
 
 _BOM = b"\xef\xbb\xbf"
@@ -85,15 +85,19 @@ def run(
     archive: Path,
     lessons: tuple[Lesson, ...],
     *,
+    enrolled: Callable[[Place], Enrolled],
     worksheet: Path | None = None,
     match: Sequence[str] = (),
     zone: tzinfo | None = None,
     db: str | None = None,
     as_json: bool = False,
 ) -> int:
-    """Collect and print what became of everything; 0 where all was taken, else 1."""
+    """Collect and print what became of everything; 0 where all was taken, else 1.
+
+    `enrolled` reads the students of the gradebook.
+    """
     where = place(course, db=db)
-    roster = read_roster(where, worksheet=worksheet, chosen=match, zone=zone)
+    roster = read_roster(where, enrolled(where), worksheet=worksheet, chosen=match, zone=zone)
     with Progress(sys.stderr) as progress:
         found = collect(where, archive, lessons, roster, progress=progress)
     if as_json:

@@ -16,11 +16,13 @@ from pathlib import Path
 
 from autograder.course_directory import Place
 from autograder.errors import UsageError, did_you_mean
-from autograder.grading.gradebook import GradebookReader, NoGradebook
 from autograder.submissions.class_list import ROSTER, RosterError, read_table
 from autograder.submissions.names import Owner, letters, plain_letters
 
 _DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
+
+
+Enrolled = Mapping[str, tuple[str, str]]  # student -> first and last name, as in the gradebook
 
 
 @dataclass(frozen=True)
@@ -114,13 +116,17 @@ class Roster:
 
 def read_roster(
     course: Place,
+    enrolled: Enrolled,
     *,
     worksheet: Path | None = None,
     chosen: Iterable[str] = (),
     zone: tzinfo | None = None,
 ) -> Roster:
-    """The students of `course`; raises an error where there are none, or a list cannot be read."""
-    students = known_students(course)
+    """The students of `course`; raises an error where there are none, or a list cannot be read.
+
+    `enrolled` are those of the gradebook.
+    """
+    students = known_students(course, enrolled)
     if not students:
         raise RosterError(
             "no student of this course is known",
@@ -141,9 +147,10 @@ def read_roster(
     return Roster(tuple(students.values()), people, by_hand)
 
 
-def known_students(course: Place) -> dict[str, Student]:
+def known_students(course: Place, enrolled: Enrolled) -> dict[str, Student]:
     """The students of the gradebook and of students.csv, which wins, by their ids."""
-    return {one.id: one for one in (*_of_gradebook(course), *_of_file(course.root / ROSTER))}
+    of_gradebook = (Student(id_, *names) for id_, names in enrolled.items())
+    return {one.id: one for one in (*of_gradebook, *_of_file(course.root / ROSTER))}
 
 
 def _of_file(path: Path) -> list[Student]:
@@ -159,15 +166,6 @@ def _of_file(path: Path) -> list[Student]:
                 remedy="Use letters, digits, hyphens and dots inside.",
             )
     return [Student(row["id"], **{key: row.get(key, "") for key in known}) for row in rows]
-
-
-def _of_gradebook(course: Place) -> list[Student]:
-    """The students of the gradebook; one that is not there yet is not made."""
-    try:
-        with GradebookReader(course) as gradebook:
-            return [Student(id_, *names) for id_, names in gradebook.names().items()]
-    except NoGradebook:
-        return []
 
 
 def _participants(path: Path, zone: tzinfo | None) -> list[Participant]:

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.engine.forkserver.descendants import descendants, end_descendants
-from autograder.engine.linux import adopt_orphans
+from autograder.linux import adopt_orphans
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0  # for what takes a second on a machine that is not busy

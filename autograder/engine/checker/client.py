@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine import linux
+from autograder import linux
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outputs import Output, Outputs

@@ -28,7 +28,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
-from autograder.engine import linux
+from autograder import linux
 from autograder.engine.forkserver.descendants import descendants, end_descendants, kill_descendants
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.init import ROOM, Plumbing, Walls, become_init

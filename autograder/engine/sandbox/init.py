@@ -17,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
-from autograder.engine import limits, linux
+from autograder import linux
+from autograder.engine import limits
 from autograder.engine.limits import Limits
 from autograder.engine.protocol.frames import FrameError, Kind, endpoint
 from autograder.engine.sandbox.seccomp import refuse_dangerous_calls

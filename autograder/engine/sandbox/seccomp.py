@@ -10,7 +10,7 @@ import errno
 import platform
 import struct
 
-from autograder.engine import linux
+from autograder import linux
 
 _X86_64, _AARCH64 = 0xC000003E, 0xC00000B7  # AUDIT_ARCH_*
 # name: number on x86-64, number on arm64

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_bank.bank import parse_bank
 from autograder.errors import LessonError, UsageError
 from autograder.lessons.authoring.numbering import renumbered
 from autograder.lessons.authoring.skeleton import (
@@ -64,11 +63,17 @@ def new_lesson(course: Path, slug: str) -> list[Path]:
 
 
 def new_exercise(
-    course: Path, lesson_word: str, one: NewExercise, *, after: str | None = None
+    course: Path,
+    lesson_word: str,
+    one: NewExercise,
+    *,
+    check_bank: Callable[[str, Path], object],
+    after: str | None = None,
 ) -> list[Path]:
     """Put an exercise into a lesson: five cells, its misconceptions, headings for its answers.
 
     It stands after the exercise `after`, else after the last one.  The others are numbered anew.
+    `check_bank` reads the text of the bank and raises an error where it has none's form.
     """
     lesson = find_lesson(course, lesson_word)
     _refuse(lesson, one)
@@ -81,7 +86,7 @@ def new_exercise(
         cell["source"] = source
     claims, bank = _claims(course, lesson.slug), _bank(course, lesson.slug)
     answers = _text_of(bank, BANK.format(number=lesson.number)) + bank_entries(one)
-    parse_bank(answers, bank)
+    check_bank(answers, bank)
     return _write(
         {
             lesson.source: stable_bytes({**notebook, "cells": cells}),

@@ -16,13 +16,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
+from autograder.console import points
 from autograder.course_directory import Place, place
 from autograder.errors import UsageError
+from autograder.grading.gradebook import enrolled
 from autograder.lessons.model import Lesson
 from autograder.records.journal import write_bytes
 from autograder.reporting.class_results import Row, cautions, roll
 from autograder.reporting.export_csv import inert
-from autograder.reporting.wording import points
 from autograder.submissions.roster import Student, known_students
 from autograder.submissions.store import Known, known_people
 
@@ -51,7 +52,7 @@ def run(
         )
     where = place(course, db=db)
     for lesson in lessons:
-        rows, students = roll(where, lesson), known_students(where)
+        rows, students = roll(where, lesson), known_students(where, enrolled(where))
         text = lms_csv(form, lesson, rows, students, _people(where, lesson, form))
         if str(out) == "-":
             sys.stdout.write(text)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from autograder.console import points as written_points
 from autograder.course_directory import Place, place
 from autograder.grading.gradebook import GradebookWriter, Mark
 from autograder.lessons.model import Lesson
@@ -19,7 +20,6 @@ from autograder.records.journal import only_grader
 from autograder.reporting.marking.anonymous import pseudonyms
 from autograder.reporting.marking.questions import Answer, Question, questions
 from autograder.reporting.marking.sheet import Line, read_points, read_sheet
-from autograder.reporting.wording import points as written_points
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.console import points
 from autograder.course_directory import Place, place
 from autograder.errors import AutograderError, UsageError
 from autograder.grading.gradebook import Standing
@@ -23,7 +24,7 @@ from autograder.reporting.feedback import executed
 from autograder.reporting.marking.anonymous import Pseudonyms, pseudonyms
 from autograder.reporting.marking.sheet import SheetError, read_sheet, sheet
 from autograder.reporting.pages.html import markdown, render
-from autograder.reporting.wording import is_unread, points
+from autograder.reporting.wording import is_unread
 
 
 class MarkingError(AutograderError):

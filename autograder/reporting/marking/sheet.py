@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.console import points as written_points
 from autograder.errors import AutograderError
 from autograder.reporting.export_csv import inert
-from autograder.reporting.wording import points as written_points
 
 COLUMNS = ("answer_id", "points", "comment", "answer", "max", "lesson", "question", "version")
 _NEEDED = frozenset(COLUMNS) - {"answer", "max"}

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli import grade
 from autograder.cli.main import main
 from autograder.course_directory import place
 from autograder.engine.sandbox import bubblewrap
-from autograder.grading import pipeline
 from autograder.lessons.model import select_lessons
 from autograder.records.journal import Journal
+from autograder.runners.choice import choose_runner
 from autograder.runners.nbgrader import StockRunner
 from autograder.simulation import marker
 from autograder.simulation.marker import MARK, are_simulated
@@ -144,7 +145,7 @@ def test_who_says_how_to_run_it_gets_no_other_way(
     course: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     asked = []
-    monkeypatch.setattr(pipeline, "choose_runner", lambda *_, **more: asked.append(more["sandbox"]))
+    monkeypatch.setattr(grade, "choose_runner", lambda *_, **more: asked.append(more["sandbox"]))
     monkeypatch.setattr(bubblewrap, "why_not", lambda: REFUSAL)
     with pytest.raises(AttributeError):  # there is no runner to be closed
         main(["grade", "--course", str(course), *words])
@@ -167,7 +168,7 @@ def test_where_there_is_no_linux_our_own_class_goes_to_stock_nbgrader(
     monkeypatch.setattr(sys, "platform", "darwin")
     submissions = find_submissions(place(course), select_lessons(course))
     safe = marker.sandbox_for(course, submissions)
-    runner = pipeline.choose_runner(None, jobs=None, sandbox=safe, scheduler=None)
+    runner = choose_runner(None, jobs=None, sandbox=safe, scheduler=None)
     assert isinstance(runner, StockRunner)
     assert runner.jobs == os.cpu_count()
     assert "(the sandbox needs Linux; this is Darwin)" in capsys.readouterr().err

@@ -12,9 +12,10 @@ import pytest
 
 from autograder.course_directory import place
 from autograder.errors import SimulationError
+from autograder.lessons.cells import saved_notebook
 from autograder.lessons.model import find_lesson, select_lessons
 from autograder.lessons.regions import without_markers
-from autograder.simulation.faults import FAULTS, SLIPS, answer_name, slipped, written
+from autograder.simulation.faults import FAULTS, SLIPS, answer_name, slipped
 from autograder.simulation.simulate import MARK, SimulatedCourse, simulate
 from tests.autograder import tiny
 
@@ -145,7 +146,7 @@ def test_a_fault_leaves_a_submission_that_differs(course: Path, fault: str) -> N
     lesson = find_lesson(course, "1")
     fresh = tiny.notebook()
     spoiled = FAULTS[fault](tiny.notebook(), lesson.exercise("double"))
-    assert spoiled != written(fresh)
+    assert spoiled != saved_notebook(fresh)
     assert b"NAME(" not in spoiled
 
 

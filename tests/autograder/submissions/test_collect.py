@@ -13,7 +13,7 @@ import pytest
 from autograder.cli import main
 from autograder.course_directory import place
 from autograder.errors import UsageError
-from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import select_lessons
 from autograder.submissions.collect import Collected, collect, told
 from autograder.submissions.discovery import find_submissions
@@ -50,7 +50,7 @@ def collected(
     root: Path, *entries: tuple[str, str | bytes], match: tuple[str, ...] = ()
 ) -> Collected:
     where = place(root)
-    roster = read_roster(where, chosen=match)
+    roster = read_roster(where, enrolled(where), chosen=match)
     return collect(where, archive(root, *entries), select_lessons(root), roster)
 
 
@@ -257,7 +257,7 @@ def test_the_worksheet_gives_addresses_and_times(tmp_path: Path) -> None:
     root = course(tmp_path)
     (root / "grades.csv").write_text("\ufeff" + WORKSHEET)
     where, zone = place(root), ZoneInfo("Europe/Berlin")
-    roster = read_roster(where, worksheet=root / "grades.csv", zone=zone)
+    roster = read_roster(where, enrolled(where), worksheet=root / "grades.csv", zone=zone)
     entries = [(MOODLE.format(who), NOTEBOOK) for who in ("A King_7", "Grace Hopper_8")]
     found = collect(where, archive(root, *entries), select_lessons(root), roster)
     assert states(found) == {"ada": "new", "grace": "new"}
@@ -270,7 +270,7 @@ def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None
     root = course(tmp_path)
     (root / "grades.csv").write_text("ID,Vollständiger Name\nTeilnehmer/in 7,Ada\n")
     with pytest.raises(RosterError, match=r"(?s)no grading worksheet.*language to English"):
-        read_roster(place(root), worksheet=root / "grades.csv")
+        read_roster(place(root), enrolled(place(root)), worksheet=root / "grades.csv")
 
 
 def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
@@ -285,21 +285,21 @@ def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
 def test_a_course_without_students_says_what_to_write(tmp_path: Path) -> None:
     tiny.build(tmp_path)
     with pytest.raises(RosterError, match=r"(?s)no student.*columns id, first_name, last_name"):
-        read_roster(place(tmp_path))
+        read_roster(place(tmp_path), enrolled(place(tmp_path)))
     assert not (tmp_path / "gradebook.db").exists()
 
 
 def test_an_id_that_would_leave_submitted_is_refused(tmp_path: Path) -> None:
     root = course(tmp_path, "id,first_name,last_name\n../evil,Ada,Lovelace\n")
     with pytest.raises(RosterError, match="cannot be a directory's name"):
-        read_roster(place(root))
+        read_roster(place(root), enrolled(place(root)))
 
 
 def test_matching_by_hand_wants_a_student_that_exists(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"(?s)--match x_1=adda names no student.*Did you mean ada"
     ):
-        read_roster(place(course(tmp_path)), chosen=["x_1=adda"])
+        read_roster(place(course(tmp_path)), enrolled(place(course(tmp_path))), chosen=["x_1=adda"])
 
 
 def test_how_the_lms_knows_each_student_is_remembered(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_bank.bank import read_bank
+from autograder.answer_bank.bank import parse_bank, read_bank
 from autograder.cli import main
 from autograder.errors import LessonError, UsageError
 from autograder.lessons.authoring.scaffold import new_exercise, new_lesson
@@ -52,13 +52,13 @@ def test_of_a_new_lesson_only_words_are_missing(course: Path) -> None:
 
 def test_of_a_new_exercise_only_words_are_missing(course: Path) -> None:
     new_lesson(course, "17-mini")
-    new_exercise(course, "17", exercise())
+    new_exercise(course, "17", exercise(), check_bank=parse_bank)
     found = causes(course, "17")
     assert {cause for cause in found if not cause.startswith("it is not written yet")} == set()
 
 
 def test_a_new_exercise_has_five_cells_after_the_one_that_is_named(course: Path) -> None:
-    new_exercise(course, "1", exercise(), after="flatten")
+    new_exercise(course, "1", exercise(), after="flatten", check_bank=parse_bank)
     ids = [cell["id"] for cell in find_lesson(course, "1").cells()]
     start = ids.index("test-flatten") + 1
     assert ids[start : start + 6] == [
@@ -68,7 +68,7 @@ def test_a_new_exercise_has_five_cells_after_the_one_that_is_named(course: Path)
 
 
 def test_a_new_exercise_carries_what_was_said_of_it(course: Path) -> None:
-    new_exercise(course, "1", exercise(difficulty=2, minutes=7))
+    new_exercise(course, "1", exercise(difficulty=2, minutes=7), check_bank=parse_bank)
     one = find_lesson(course, "1").exercise("row-spans")
     assert (one.points, one.difficulty, one.minutes, one.section) == (2, 2, 7, "doubling")
     assert one.asked == ("row_spans",)
@@ -77,15 +77,15 @@ def test_a_new_exercise_carries_what_was_said_of_it(course: Path) -> None:
 def test_the_exercises_behind_a_new_one_are_numbered_anew(course: Path) -> None:
     new_lesson(course, "17-mini")
     for name in ("first", "second"):
-        new_exercise(course, "17", exercise(name))
-    new_exercise(course, "17", exercise("between"), after="first")
+        new_exercise(course, "17", exercise(name), check_bank=parse_bank)
+    new_exercise(course, "17", exercise("between"), after="first", check_bank=parse_bank)
     headings = [one.title for one in find_lesson(course, "17").exercises]
     assert headings == [f"Exercise {n}: row spans" for n in (1, 2, 3)]
 
 
 def test_the_bank_gets_as_many_headings_as_the_gate_asks_for(course: Path) -> None:
     before = len(read_bank(course / "autograder/answers/01-tiny.py"))
-    new_exercise(course, "1", exercise())
+    new_exercise(course, "1", exercise(), check_bank=parse_bank)
     new = read_bank(course / "autograder/answers/01-tiny.py")[before:]
     kinds = [one.kind for one in new]
     assert (kinds.count("right"), kinds.count("wrong")) == (LEAST_RIGHT, LEAST_WRONG)
@@ -93,7 +93,7 @@ def test_the_bank_gets_as_many_headings_as_the_gate_asks_for(course: Path) -> No
 
 
 def test_the_answer_that_stands_there_defines_what_is_asked_for(course: Path) -> None:
-    new_exercise(course, "1", exercise())
+    new_exercise(course, "1", exercise(), check_bank=parse_bank)
     names: dict[str, object] = {}
     exec(without_markers(find_lesson(course, "1").exercise("row-spans").answer_source), names)
     assert callable(names["row_spans"])
@@ -101,7 +101,7 @@ def test_the_answer_that_stands_there_defines_what_is_asked_for(course: Path) ->
 
 def test_a_new_exercise_leaves_a_notebook_that_is_tidy(course: Path) -> None:
     new_lesson(course, "17-mini")
-    new_exercise(course, "17", exercise())
+    new_exercise(course, "17", exercise(), check_bank=parse_bank)
     assert tidy(find_lesson(course, "17").source) is False
 
 
@@ -143,7 +143,7 @@ def test_an_exercise_that_cannot_be_is_refused_and_nothing_is_written(
 ) -> None:
     before = snapshot(course)
     with pytest.raises((UsageError, LessonError)) as caught:
-        new_exercise(course, "1", one, after=after)
+        new_exercise(course, "1", one, after=after, check_bank=parse_bank)
     assert cause in str(caught.value)
     assert snapshot(course) == before
 

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course_directory import Place, place
-from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import find_lesson, select_lessons
 from autograder.records.model import Status
 from autograder.records.runner import Job
@@ -65,7 +65,7 @@ def a_class(root: Path, *names: str) -> Place:
     with zipfile.ZipFile(root / "all.zip", "w") as archive:
         for name in names:
             archive.writestr(name, json.dumps(tiny.notebook()))
-    collect(course, root / "all.zip", select_lessons(root), read_roster(course))
+    collect(course, root / "all.zip", select_lessons(root), read_roster(course, enrolled(course)))
     graded(course, FakeRunner(gives))  # type: ignore[arg-type]
     hand_in(root, "late", answered(double="def double(x):\n    return x"))
     return course

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course_directory import place
-from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import find_lesson
 from autograder.records.model import Status
 from autograder.records.runner import Job
@@ -56,7 +56,7 @@ def table(
     root: Path, form: LmsFormat, rows: Iterable[Row], people: dict[str, Known] | None = None
 ) -> list[dict[str, str]]:
     """The lines of the file, by heading."""
-    students = known_students(place(root))
+    students = known_students(place(root), enrolled(place(root)))
     text = lms_csv(form, find_lesson(root, SLUG), rows, students, people or {})
     return list(csv.DictReader(text.splitlines()))
 

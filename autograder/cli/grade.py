@@ -1,0 +1,48 @@
+"""`autograder grade`: what was handed in is graded, and the command says what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+from autograder.console import Progress
+from autograder.course_directory import place
+from autograder.grading.pipeline import grade
+from autograder.lessons.model import Lesson
+from autograder.records.model import Status
+from autograder.reporting.tables import grades_json, grades_table
+from autograder.runners.choice import RunnerChoice, choose_runner
+from autograder.simulation.marker import sandbox_for
+from autograder.submissions.discovery import find_submissions
+
+
+def run(
+    course: Path,
+    lessons: tuple[Lesson, ...],
+    *,
+    jobs: int | None = None,
+    db: str | None = None,
+    student: str | None = None,
+    regrade: bool = False,
+    runner: RunnerChoice | None = None,
+    sandbox: bool = True,
+    scheduler: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
+    where = place(course, db=db)
+    submissions = find_submissions(where, lessons, student)
+    if sandbox and runner is None and scheduler is None:
+        sandbox = sandbox_for(where.root, submissions)
+    executor = choose_runner(
+        runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(where.root,)
+    )
+    with contextlib.closing(executor), Progress(sys.stderr) as progress:
+        graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
+    print((grades_json if as_json else grades_table)(graded.records))
+    for line in graded.news:
+        print(line, file=sys.stderr)
+    if graded.trouble is not None:
+        raise graded.trouble
+    return 0 if all(record.status is Status.GRADED for record in graded.records) else 1

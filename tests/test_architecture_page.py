@@ -1,0 +1,33 @@
+"""docs/architecture.md and README name files and folders that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NAMED = re.compile(
+    r"`((?:course|autograder|cli|grading|submissions|records|engine|lessons|runners|reporting)/[\w/.]*)`"
+)
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "README.md"])
+def test_every_path_that_a_page_names_is_there(page: str) -> None:
+    found = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert len(found) >= 5 or page == "README.md"
+    missing = [
+        one for one in found if not any((ROOT / top / one).exists() for top in ("", "autograder"))
+    ]
+    assert missing == []
+
+
+def test_the_picture_of_the_house_names_every_package() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    packages = [
+        p.parent.name
+        for top in ("course", "autograder")
+        for p in (ROOT / top).glob("*/__init__.py")
+    ]
+    assert [name for name in packages if f"{name}/" not in text] == []

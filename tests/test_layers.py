@@ -1,0 +1,168 @@
+"""Who may import whom: the table reads as the architecture, from the ground up.
+
+A module belongs to the row with the longest name that begins its own. It may import its own row,
+and the rows that its line names; what stands under `if TYPE_CHECKING:` does not count.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MOST_MODULES = 12
+
+COURSE = {
+    "course": {"course.lazy", "course.released_names"},
+    "course.lazy": set(),
+    "course.released_names": set(),
+    "course.notebook": set(),
+    "course.inspection": set(),
+    "course.serialization": {"course.inspection"},
+    "course.simulators": set(),
+    "course.gpu.simulator": set(),
+    "course.gpu": {"course.gpu.simulator"},
+    "course.figures": {"course.lazy", "course.inspection", "course.simulators", "course.gpu"}
+    | {"course.gpu.simulator"},
+    "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.simulators"}
+    | {"course.gpu", "course.gpu.simulator", "course.figures"},
+    "course.claims": {"course.lazy", "course.widgets"},
+    "course.testing": {"course.notebook", "course.inspection", "course.serialization"}
+    | {"course.figures", "course.claims"},
+    "course.probes": {"course.lazy", "course.testing"},
+    "course.progress": {"course.lazy", "course.testing"},
+}
+
+GROUND = {
+    "autograder.errors",
+    "autograder.environment",
+    "autograder.import_speed",
+    "autograder.console",
+    "autograder.course_directory",
+    "autograder.linux",
+}
+MEASURES = {"course", "course.inspection", "course.serialization", "course.testing"}
+ENGINE = "autograder.engine"
+# In the engine a row is what runs in one process, or talks to it.
+INSIDE = {
+    f"{ENGINE}.limits": GROUND,
+    f"{ENGINE}.outputs": {f"{ENGINE}.limits", f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
+    f"{ENGINE}.protocol": GROUND,
+    f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits"},
+    f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
+    f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
+    f"{ENGINE}.forkserver": GROUND
+    | {f"{ENGINE}.limits", f"{ENGINE}.kernel", f"{ENGINE}.sandbox", f"{ENGINE}.student"},
+}
+OUTSIDE = {
+    f"{ENGINE}.student.client": {*INSIDE},
+    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE, f"{ENGINE}.student.client"},
+    f"{ENGINE}": GROUND
+    | {*INSIDE, f"{ENGINE}.student.client", f"{ENGINE}.checker"}
+    | {"autograder.lessons", "autograder.records", "autograder.submissions"},
+}
+
+AUTOGRADER = {
+    "autograder": set(),
+    **{name: set() for name in GROUND},
+    "autograder.course_directory": GROUND,
+    "autograder.records": GROUND,
+    "autograder.lessons": GROUND | {"autograder.records", "course.claims"},
+    "autograder.submissions": GROUND | {"autograder.records", "autograder.lessons"},
+    **INSIDE,
+    **OUTSIDE,
+    "autograder.runners": GROUND
+    | {"autograder.records", "autograder.lessons", "autograder.submissions"}
+    | {ENGINE, *INSIDE},
+    "autograder.grading": GROUND
+    | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"},
+    "autograder.reporting": GROUND
+    | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.grading"}
+    | {"course.inspection", "course.testing"},
+    "autograder.answer_bank": GROUND
+    | {"autograder.records", "autograder.lessons", "autograder.runners", "course.figures"}
+    | {ENGINE, *INSIDE},
+    "autograder.simulation": GROUND
+    | {"autograder.records", "autograder.lessons", "autograder.submissions"}
+    | {"autograder.answer_bank", f"{ENGINE}.sandbox", "course.claims", "course.figures"},
+    "autograder.formgrader": {"*"},
+    "autograder.cli": {"*"},
+    "autograder.__main__": {"*"},
+}
+MAY_IMPORT: dict[str, set[str]] = COURSE | AUTOGRADER
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module of both packages by its name; the banks of answers are data."""
+    for package in ("course", "autograder"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if path.parent.name != "answers":
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                yield name.removesuffix(".__init__"), path
+
+
+NAMES = {name for name, _ in modules()}
+
+
+def row_of(module: str) -> str:
+    """The row of the table to which a module belongs."""
+    fits = (row for row in MAY_IMPORT if module == row or module.startswith(f"{row}."))
+    return max(fits, key=len)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of ours that a file imports anywhere, but for its types alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in (one for one in ast.walk(tree) if id(one) not in types):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in NAMES)
+        elif isinstance(node, ast.ImportFrom) and node.module in NAMES:
+            inner = {f"{node.module}.{one.name}" for one in node.names} & NAMES
+            yield from inner or {str(node.module)}
+
+
+@pytest.mark.parametrize("row", MAY_IMPORT)
+def test_a_package_imports_only_what_stands_below_it(row: str) -> None:
+    allowed = MAY_IMPORT[row] | {row}
+    reaching_up = [
+        f"{name} imports {other}"
+        for name, path in modules()
+        if row_of(name) == row and "*" not in allowed
+        for other in imports(path)
+        if row_of(other) not in allowed
+    ]
+    assert reaching_up == []
+
+
+def test_no_row_of_the_table_stands_on_itself() -> None:
+    def below(row: str) -> set[str]:
+        seen: set[str] = set()
+        new = MAY_IMPORT[row] - {"*"}
+        while new:
+            seen |= new
+            new = set().union(*(MAY_IMPORT[one] for one in new)) - seen - {"*"}
+        return seen
+
+    rows = [row for row in MAY_IMPORT if row not in GROUND]
+    assert [row for row in rows if row in below(row)] == []
+
+
+def test_every_row_has_modules() -> None:
+    assert {row_of(name) for name in NAMES} == MAY_IMPORT.keys()
+
+
+def test_no_folder_holds_more_than_12_modules() -> None:
+    folders: dict[Path, int] = {}
+    for _, path in modules():
+        if path.name != "__init__.py":
+            folders[path.parent] = folders.get(path.parent, 0) + 1
+    assert {str(f.relative_to(ROOT)): n for f, n in folders.items() if n > MOST_MODULES} == {}
