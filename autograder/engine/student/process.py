@@ -13,7 +13,7 @@ What remains possible: code in this process can, with enough knowledge (walking 
 to memory through ctypes), change the measuring code itself and report false facts about its own
 results: say that a copy was none, or that an operator was not used.  It cannot learn what a test
 expects, since no expected value ever enters the process; nor can it touch the score.
-`seal.py` makes the simple ways of doing so show; `verify.py` refuses facts that contradict
+`integrity.py` makes the simple ways of doing so show; `verify.py` refuses facts that contradict
 each other or the values that were sent.
 """
 
