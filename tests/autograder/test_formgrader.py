@@ -7,10 +7,12 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
@@ -96,15 +98,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def address_in(log: Path) -> str:
-    """The address that the server prints once it listens."""
-    until = time.monotonic() + 60
+    """The address that the server prints, once it listens there: it prints it before that."""
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         whole_lines = log.read_text().rpartition("\n")[0]  # the last may be half written
         found = [word for word in whole_lines.split() if word.startswith("http://127.0.0.1:")]
-        if found:
-            return found[-1].partition("/?")[0].removesuffix("/")
+        if found and listens(url := found[-1].partition("/?")[0].removesuffix("/")):
+            return url
         time.sleep(0.1)
     raise TimeoutError(log.read_text())
+
+
+def listens(url: str) -> bool:
+    """Whether something answers at this address."""
+    found = urllib.parse.urlsplit(url)
+    try:
+        socket.create_connection((str(found.hostname), int(found.port or 0)), timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.mark.needs("sandbox")

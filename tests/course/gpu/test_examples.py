@@ -53,7 +53,12 @@ def test_a_training_script_runs_out_of_memory_recovers_and_draws_its_timeline(
         text=True,
         timeout=120,
         cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": threads, "PYTHONPATH": root},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "OMP_NUM_THREADS": threads,
+            "PYTHONPATH": root,
+            "MPLCONFIGDIR": str(tmp_path / "matplotlib"),  # a user may have no home
+        },
     )
     assert (done.returncode, done.stderr) == (0, "")
     *refusals, last = done.stdout.splitlines()
