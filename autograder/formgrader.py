@@ -25,7 +25,6 @@ from nbgrader.server_extensions.formgrader.apihandlers import (
 
 from autograder.course_directory import Place, place
 from autograder.errors import AutograderError
-from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.pipeline import grade
 from autograder.lessons.model import find_lesson, lesson_paths
 from autograder.records.model import Status, SubmissionRecord
@@ -79,15 +78,12 @@ class OurFeedbackHandler(GenerateAllFeedbackHandler):
     @base.check_notebook_dir
     async def post(self, assignment_id: str, student_id: str | None = None) -> None:
         """Write the pages of one student, or of everyone who was graded."""
-        root, api = Path(self.coursedir.root), self.api
+        root = Path(self.coursedir.root)
         if assignment_id not in lesson_paths(root):
-            answer = api.generate_feedback(assignment_id, student_id)
+            answer = self.api.generate_feedback(assignment_id, student_id)
         else:
             desk, db = self.settings[_DESK], self.coursedir.db_url
             answer = await desk.feedback(root, db, assignment_id, student_id)
-            # Who was graded by nbgrader alone is in no journal, and gets nbgrader's page.
-            for one in answer.pop("others", ()):
-                answer = _joined(answer, api.generate_feedback(assignment_id, one), one)
         self.write(json.dumps(answer))
 
 
@@ -116,7 +112,7 @@ class Desk:
                 self._end = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 
     async def feedback(self, root: Path, db: str, lesson: str, student: str | None) -> Answer:
-        """Write our pages; under "others" stands who has a grade, but none of the engine's."""
+        """Write our pages; of whom nbgrader alone graded, a page has the points."""
         async with self._turn:
             try:
                 return await asyncio.to_thread(_write_feedback, place(root, db=db), lesson, student)
@@ -143,25 +139,10 @@ def _write_feedback(course: Place, slug: str, student: str | None) -> Answer:
     lesson = find_lesson(course.root, slug)
     pages = write_pages(course, lesson, student)
     accompany_pages(course, lesson, student)
-    written = {page.parent for page in pages}
-    with GradebookWriter(course) as gradebook:
-        known = [one for one in gradebook.standings(slug) if student in (None, one)]
-    graded = [one for one in sorted(known) if course.autograded(one, slug).is_dir()]
-    others = [one for one in graded if course.feedback(one, slug) not in written]
-    if not pages and not others:
+    if not pages:
         who = "Nobody" if student is None else student
         return {"success": False, "error": f"{who} has no grade in {slug}: press Autograde first."}
-    log = "\n".join(["Written from what the grading engine found:", *map(str, pages)])
-    return {"success": True, "log": log if pages else "", "others": others}
-
-
-def _joined(ours: Answer, stock: Answer, student: str) -> Answer:
-    """One answer of two: a failure of either is one."""
-    log = f"{ours.get('log', '')}\n{student} was graded by nbgrader alone and gets its page:\n"
-    joined = {**ours, "log": (log + stock.get("log", "")).strip()}
-    if not stock["success"]:
-        joined |= {"success": False, "error": f"{student}: {stock.get('error', '')}"}
-    return joined
+    return {"success": True, "log": "\n".join(["Written:", *map(str, pages)])}
 
 
 def _engine(root: Path) -> Runner:
