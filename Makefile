@@ -136,12 +136,12 @@ endif
 MUTMUT   := mutmut==3.8.1
 MUTATION := $(VENV)/mutation
 .PHONY: mutation
-mutation: $(READY)  ## which small changes to the grader's arithmetic no test notices; takes long
-	@test -d $(MUTATION) || $(PY) -m pip install -qq --disable-pip-version-check \
+mutation: $(READY)  ## small changes to comparing, checking, judging: which ones does no test notice? takes long
+	@test -x $(MUTATION)/bin/mutmut || $(PY) -m pip install -qq --disable-pip-version-check \
 	    -c constraints.txt --target $(MUTATION) '$(MUTMUT)'
 	@rm -rf mutants
-	@$(RUN) PYTHONPATH=$(MUTATION) PYTHONHASHSEED=0 $(PY) -m mutmut run --max-children 2
-	@$(RUN) PYTHONPATH=$(MUTATION) $(PY) -m mutmut results
+	@$(RUN) PYTHONPATH=$(CURDIR)/$(MUTATION) PYTHONHASHSEED=0 $(PY) -m mutmut run --max-children 2
+	@$(RUN) PYTHONPATH=$(CURDIR)/$(MUTATION) $(PY) -m mutmut results
 
 bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench

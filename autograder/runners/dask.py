@@ -1,7 +1,7 @@
 """The runner behind `grade --scheduler`: Dask workers grade, and the records come back.
 
     ClusterRunner (here)  ── bytes of lesson and notebook ──▶  Dask worker ─ engine worker ─ sandbox
-       journal, gradebook ◀── record and notebook as JSON ──   cluster_work.py
+       journal, gradebook ◀── record and notebook as JSON ──   dask_worker.py
 
 Names and digests stay here.  A submission whose worker dies is sent to another one; one whose
 workers die again and again gets the status infrastructure.  Whoever can reach a Dask scheduler can

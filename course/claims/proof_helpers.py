@@ -139,6 +139,7 @@ def pinnings_of(function: Callable[[], object]) -> list[tuple[str, tuple[int, ..
 
     accelerator: dict[str, Any] = {
         "is_available": lambda: True,
+        "current_accelerator": lambda: None,  # MPS would be told apart, and does not pin
         "current_device_index": lambda: 0,
         "set_device_index": lambda index: None,
     }

@@ -150,7 +150,7 @@ def _checkers(main: int) -> list[int]:
 def _prisons(main: int) -> list[int]:
     """What the nursery or a worker starts for learners: bubblewrap, or the first zygote."""
     below = [pid for pid in descendants(main) if "engine.worker" in _command(_parent(pid))]
-    return [pid for pid in below if "engine.zygote" in _command(pid)]
+    return [pid for pid in below if "engine.forkserver" in _command(pid)]
 
 
 def _zygotes(main: int) -> list[int]:
@@ -168,7 +168,7 @@ def _owner_of_a_kernel(main: int) -> list[int]:
 
 
 def _server_with_a_trial(main: int) -> list[int]:
-    servers = [pid for pid in _children(main) if "trial_server" in _command(pid)]
+    servers = [pid for pid in _children(main) if "answer_bank.fork_server" in _command(pid)]
     return [pid for pid in servers if _children(pid)]
 
 

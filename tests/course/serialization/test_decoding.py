@@ -52,6 +52,7 @@ def tensor_with(storage: dict[str, Any] | None = None, **facts: Any) -> dict[str
         (plain({"t": "range", "v": ["1"]}), "a whole number was expected"),
         (plain({"t": "float", "v": 1}), "a str was expected"),
         (plain({"t": "torch", "name": "os.system"}), "torch has no 'os.system'"),
+        (plain({"t": "torch", "name": "numpy.relu"}), "torch has no 'numpy.relu'"),
         (plain({"t": "torch", "name": "torch." + "y" * 90}), f"torch has no 'torch.{'y' * 74}'"),
         (plain({"t": "dict", "v": [[1]]}), "not a document of this course: ValueError"),
         (plain({"t": "dtype", "v": "pickle"}), "not a document of this course: KeyError"),
@@ -206,6 +207,9 @@ def test_a_document_nested_too_deeply_is_refused(monkeypatch: pytest.MonkeyPatch
     assert refusal(plain(nested(11))) == reason
     about = {"t": "handle", "id": 0, "kind": "module", "type": "Net", "about": {"a": nested(10)}}
     assert refusal(plain(about)) == reason
+    assert decode(plain({**about, "about": {"a": nested(9)}}), []).about == {
+        "a": [[[[[[[[[[]]]]]]]]]]
+    }
 
 
 @pytest.mark.parametrize(
@@ -216,7 +220,7 @@ def test_a_document_nested_too_deeply_is_refused(monkeypatch: pytest.MonkeyPatch
         ({"t": "list", "v": [{"t": "list", "v": [1, 2]}, {"t": "list", "v": [3]}, None, None]}, 8),
     ],
 )
-def test_a_document_of_too_many_items_is_refused(
+def test_the_items_of_a_document_are_counted(
     monkeypatch: pytest.MonkeyPatch, node: Any, items: int
 ) -> None:
     last = {"t": "list", "v": [node, None]}  # numbers are counted when the next node is read
@@ -238,6 +242,19 @@ def test_views_of_one_base_share_their_version_and_other_dtypes_their_memory() -
     assert bits[:2].tolist() == [0, 0] and tail._version == view._version == 1
     assert tail.tolist() == [3.0] and tail.storage_offset() == 3
     assert bits._version == 0
+    assert view.untyped_storage().nbytes() == 16
+
+
+def test_views_of_two_storages_stay_apart() -> None:
+    one, other = decode(*encode([torch.zeros(3)[1:], torch.ones(3)[1:]]), resolve=resolve)
+    assert (one.tolist(), other.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+
+
+def test_a_tensor_that_is_no_view_arrives_as_none_whatever_its_strides() -> None:
+    sent = torch.empty_strided((2, 3), (1, 2)).copy_(torch.arange(6.0).view(2, 3))
+    arrived = decode(*encode(sent), resolve=resolve)
+    assert arrived._base is None and arrived.is_leaf and arrived._version == 0
+    assert arrived.stride() == (1, 2) and torch.equal(arrived, sent)
 
 
 def test_conjugate_and_negative_views_arrive_as_such() -> None:

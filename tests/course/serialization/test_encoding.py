@@ -107,6 +107,7 @@ def test_what_just_fits_travels(value: Any, limits: dict[str, int]) -> None:
         ({"a": {"b": None}}, 2),
         ([slice(None)], 2),
         (Pair(Pair(None, 1), 1), 2),
+        ({((None,),): 1}, 3),
     ],
 )
 def test_each_step_inwards_counts_as_one(value: Any, depth: int) -> None:
@@ -135,6 +136,17 @@ def test_an_object_without_plain_form_becomes_a_handle_with_the_number_that_keep
     assert first.about["training"] is True and kept == [module, len]
     assert (second.kind, second.number) == ("function", 42)
     assert node(module)["id"] == 0
+
+
+def test_what_a_handle_tells_lies_one_step_inwards() -> None:
+    for depth, told in [(1, True), (0, {"t": "absent", "attempted": True})]:
+        found = node(torch.nn.Dropout(), limits=Limits(depth=depth))["about"]["training"]
+        found = {k: v for k, v in found.items() if k != "why"} if depth == 0 else found
+        assert found == told
+
+
+def test_an_object_with_the_fields_of_a_named_tuple_is_none() -> None:
+    assert node(type("Fields", (), {"_fields": ()})())["t"] == "handle"
 
 
 def test_the_name_of_a_class_is_cut_and_a_handle_travels_without_what_it_tells() -> None:
@@ -182,13 +194,24 @@ def test_bytes_are_counted_over_arrays_and_storages_together() -> None:
     assert [entry["buffer"] for entry in document["storages"]] == [1, -1]
     document, buffers = encode(value, limits=Limits(nbytes=8))
     assert [entry["buffer"] for entry in document["storages"]] == [-1, -1]
-    assert encode([np.zeros(2, "f4")] * 2, limits=Limits(nbytes=15))[0]["value"]["v"][1]["why"]
+    arrays = [np.zeros(2, "f4")] * 3
+    assert [one["t"] for one in node(arrays, limits=Limits(nbytes=23))["v"]] == [
+        "array", "array", "absent",
+    ]  # fmt: skip
+
+
+def test_bytes_are_counted_from_the_first_in_use_on() -> None:
+    tails = [torch.zeros(8)[6:], torch.zeros(8)[6:]]
+    document, _ = encode(tails, limits=Limits(nbytes=16))
+    assert [entry["buffer"] for entry in document["storages"]] == [0, 1]
+    assert encode(torch.empty(0))[1] == [b""]
 
 
 @pytest.mark.parametrize("tensor", [torch.eye(2).to_sparse(), torch.zeros(2, device="meta")])
 def test_a_tensor_without_bytes_travels_as_facts(tensor: torch.Tensor) -> None:
     document, buffers = encode(tensor)
-    assert (document["storages"], buffers, document["value"]["storage"]) == ([], [], -1)
+    assert (document["storages"], buffers) == ([], [])
+    assert (document["value"]["storage"], document["value"]["lazy"]) == (-1, [])
     assert decode(document, buffers).facts.shape == tuple(tensor.shape)
 
 

@@ -514,3 +514,40 @@ def test_an_exception_is_known_by_its_bases_and_a_part_of_its_message(
         raise KeyError("it is gone")
 
     assert failed(lambda c, s: c.raises(s, error, match), answer=answer) is not holds
+
+
+def test_plain_arguments_that_stay_are_unchanged() -> None:
+    def answer(numbers: list[int], *, table: dict[str, int]) -> None: ...
+
+    arguments: dict[str, Any] = {"answer": answer, "table": {"a": 1}}
+    assert not failed(lambda c, s: c.unchanged(s), [1, 2], **arguments)
+    assert failed(lambda c, s: c.mutates(s, "table"), [1, 2], **arguments)
+
+
+def test_only_the_argument_that_is_named_has_to_change() -> None:
+    def answer(x: torch.Tensor, y: torch.Tensor) -> None:
+        x.add_(1)
+
+    tensors = torch.zeros(1), torch.zeros(1)
+    assert not failed(lambda c, s: c.mutates(s), *tensors, answer=answer)
+    assert failed(lambda c, s: c.mutates(s, 1), *tensors, answer=answer)
+
+
+def test_a_fact_leads_to_the_misconception_of_its_value() -> None:
+    check = Check("x")
+    seen = observe(lambda x: x.t(), torch.zeros(2, 3))
+    check.stride(seen.result, (3, 1), misconception={"bytes": (12, 4), "columns": (1, 3)})
+    assert check.result(1).checks[0].misconception == "columns"
+
+
+def test_facts_and_tensors_may_be_looked_at_themselves_and_other_things_not() -> None:
+    check, x = Check("x"), torch.zeros(2, 3)
+    seen = observe(lambda: x).result
+    for subject in (x, seen, seen.node, seen.facts):
+        check.shape(subject, (2, 3))
+    check.shares_storage(3, x)
+    check.copies(x, "text")
+    found = check.result(1).checks
+    assert [one.passed for one in found] == [True] * 4 + [False] * 2
+    assert found[4].message == "the value is the int 3, not a tensor"
+    assert found[5].message == "the value is the str 'text', not a tensor"

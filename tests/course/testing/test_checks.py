@@ -284,3 +284,35 @@ def test_a_misconception_may_lead_to_an_exception_or_a_condition() -> None:
     check.equal(seen.result, 0, misconception={"a": IndexError, "b": ValueError})
     check.that(False, misconception={"a": lambda: False, "b": lambda: True})
     assert [c.misconception for c in check.result(1).checks] == ["b", "b"]
+
+
+def test_a_run_that_was_lost_fits_no_value_and_no_condition() -> None:
+    check = Check("x")
+    seen = observe(lambda: 1 / 0)
+    meant = {"none": None, "always": lambda: True, "division": ArithmeticError, "this": Exception}
+    check.equal(seen.result, 0, misconception=meant)
+    check.equal(seen.result, 0, misconception={**meant, "named": ZeroDivisionError})
+    assert [c.misconception for c in check.result(1).checks] == [None, "named"]
+
+
+def test_a_check_that_holds_keeps_the_first_of_its_misconceptions_or_none() -> None:
+    check = Check("x")
+    check.that(True, misconception={"first": 1, "second": 2})
+    check.that(True, misconception={})
+    check.that(False, misconception={"broken": lambda: 1 / 0, "text": lambda: ""})
+    assert [c.misconception for c in check.result(1).checks] == ["first", None, None]
+
+
+def test_an_error_in_a_condition_is_told_up_to_300_characters() -> None:
+    def condition() -> bool:
+        raise RuntimeError("x" * 400)
+
+    check = Check("x")
+    check.that(condition)
+    assert failed(check) == [f"this could not be checked: RuntimeError: {'x' * 300}"]
+
+
+def test_a_call_that_ended_in_an_error_was_attempted() -> None:
+    check = Check("x")
+    check.unchanged(observe(lambda: 1 / 0))
+    assert [(c.passed, c.attempted) for c in check.result(1).checks] == [(False, True)]
