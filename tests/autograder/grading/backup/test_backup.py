@@ -182,7 +182,8 @@ def test_a_killed_backup_leaves_nothing_under_its_name_and_the_next_one_works(
     file = course.state / "backups" / "kept.zip"
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from autograder import backup; from autograder.course_directory import place\n"
+        "from autograder.course_directory import place\n"
+        "from autograder.grading.backup import backup\n"
         "backup.read_contents = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
         "backup.back_up(place(Path(sys.argv[1])), Path(sys.argv[2]))\n"
     )
