@@ -24,7 +24,7 @@ class Row:
     """One learner in one lesson; `record` is None where nothing is graded.
 
     `waits` then tells a submission from none.  `newer`: another submission lies there now;
-    `unfinished`: a regrade of it was begun and not ended; `unentered`: the gradebook says otherwise than
+    `unfinished`: a regrade was begun and not ended; `unentered`: the gradebook says otherwise than
     the record, or has a late penalty of before.  `explained` is false where the gradebook alone
     knows the points: another grader gave them, or the journal lost its entry.
     """
