@@ -70,7 +70,7 @@ for place in {places!r}:
 import autograder
 print(sorted(os.listdir(os.path.dirname(autograder.__file__))))"""
     _, said = run(tmp_path, probe)
-    assert said == "False\nFalse\nFalse\n['__init__.py', 'engine', 'errors.py']\n"
+    assert said == "False\nFalse\nFalse\n['__init__.py', 'engine', 'errors.py', 'linux.py']\n"
 
 
 # The pattern does not match its own text, so the search does not find itself.
