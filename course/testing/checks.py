@@ -19,6 +19,7 @@ from course.testing.compare import brief, difference
 from course.testing.observe import Observation
 from course.testing.results import Failure, TestResult
 from course.testing.table import show_table
+from course.testing.validation import tell_validator
 
 __all__ = ["Check"]
 
@@ -46,6 +47,7 @@ class Check:
         result = self.result(points)
         attempts.note(result)
         show_table(result)
+        tell_validator(result)
         return result.score
 
     # -- values ---------------------------------------------------------------------------
