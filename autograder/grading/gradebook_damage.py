@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError
 
 from autograder.course_directory import Place
+from autograder.grading.database_address import database_file
 from autograder.records.journal import Journal
 
 RESTORE = (
@@ -25,12 +25,6 @@ def is_damaged(error: Exception) -> bool:
     return any(sign in str(error).lower() for sign in _SIGNS)
 
 
-def file_of(url: str) -> Path | None:
-    """The file of an SQLite database; None for any other."""
-    name = make_url(url).database if url.startswith("sqlite") else None
-    return Path(name) if name else None
-
-
 @contextlib.contextmanager
 def never_empty(course: Place) -> Iterator[None]:
     """Refuse a gradebook that lost all its bytes, which SQLite takes for a new one.
@@ -38,7 +32,7 @@ def never_empty(course: Place) -> Iterator[None]:
     Filled again from the journal it would look whole, without anybody's points by hand.  A file
     that could not be made, as on a full disk, is not left behind to be mistaken for such a one.
     """
-    path = file_of(course.db_url)
+    path = database_file(course)
     if path is not None and _is_empty(path) and any(_records(course)):
         cause = "the file is empty (0 bytes), and the journal says that it was not"
         raise DatabaseError("open", {}, Exception(cause))

@@ -22,8 +22,8 @@ from sqlalchemy import Connection, Engine, Interval, Table, create_engine, inspe
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from autograder.course_directory import Place
+from autograder.grading.database_address import database_file
 from autograder.grading.gradebook import GradebookError, GradebookWriter, explained
-from autograder.grading.gradebook_damage import file_of
 
 COPY_NAMES = {".db": "gradebook.db", ".json": "gradebook.json"}
 _TABLES: tuple[Table, ...] = tuple(nbgrader.api.Base.metadata.sorted_tables)
@@ -33,7 +33,7 @@ _WAIT_S = 10.0
 def copy_of(course: Place, folder: Path) -> Path | None:
     """The gradebook's copy in `folder`; None where there is no gradebook yet."""
     with explained(course), _sqlite_told():
-        path = file_of(course.db_url)
+        path = database_file(course)
         if path is not None:
             return _copied(path, folder / "gradebook.db") if path.is_file() else None
         with _engine(course.db_url) as engine:
@@ -58,7 +58,7 @@ def described(copy: Path) -> str:
 
 def put_back(course: Place, copy: Path) -> None:
     """Make the gradebook of `course` what `copy` holds: all of it, or nothing changes."""
-    path = file_of(course.db_url)
+    path = database_file(course)
     _refuse_others(course, copy)
     if path is not None and copy.suffix == ".db":
         with explained(course), _sqlite_told():
@@ -88,7 +88,7 @@ def _refuse_others(course: Place, copy: Path) -> None:
 
 
 def _ids(course: Place, table: str) -> set[str]:
-    path = file_of(course.db_url)
+    path = database_file(course)
     if path is not None and not path.is_file():
         return set()
     with explained(course), _engine(course.db_url) as engine:

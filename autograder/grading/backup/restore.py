@@ -28,8 +28,9 @@ from autograder.grading.backup.backup import (
     write_backup,
 )
 from autograder.grading.backup.gradebook_copy import COPY_NAMES, is_used, put_back
+from autograder.grading.database_address import database_file
 from autograder.grading.gradebook import GradebookError
-from autograder.grading.gradebook_damage import file_of, is_damaged
+from autograder.grading.gradebook_damage import is_damaged
 from autograder.grading.sync import ROSTER
 from autograder.records.journal import only_grader
 
@@ -119,7 +120,7 @@ def _there(course: Place) -> Iterator[str]:
 
 def _move_aside(course: Place, stamp: str) -> Iterator[Path]:
     """Take a damaged gradebook out of the way, with what SQLite keeps beside it."""
-    path = file_of(course.db_url)
+    path = database_file(course)
     assert path is not None  # only a file is damaged
     for suffix in ("", "-journal", "-wal", "-shm"):
         source = path.with_name(path.name + suffix)

@@ -22,15 +22,18 @@ from autograder.lessons.authoring.skeleton import (
     exercise_cells,
     lesson_cells,
 )
-from autograder.lessons.cells import RawCell, anchor, cells_of, headings, read_notebook, role
+from autograder.lessons.cells import (
+    KERNEL,
+    RawCell,
+    anchor,
+    cells_of,
+    headings,
+    read_notebook,
+    role,
+)
 from autograder.lessons.model import SLUG, Lesson, find_lesson, lesson_paths
 from autograder.lessons.release import stable_bytes
 from autograder.records.journal import write_bytes
-
-KERNEL = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
 
 
 def new_lesson(course: Path, slug: str) -> list[Path]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons.authoring.numbering import renumbered
-from autograder.lessons.authoring.scaffold import KERNEL
 from autograder.lessons.cells import (
+    KERNEL,
     RawCell,
     anchor,
     cells_of,
