@@ -54,7 +54,15 @@ def weakest(page: Page, lab: Lab) -> None:
     page.wait_for_load_state("networkidle")
     page.get_by_text("Overall Score").click()  # sorts by it, lowest first
     page.get_by_role("link", name="Submission #").first.click()
-    page.wait_for_load_state("networkidle")  # before that formgrader does not save what is typed
+    wait_until_it_saves(page)
+
+
+def wait_until_it_saves(page: Page) -> None:
+    """Until formgrader has fetched points and comments: before that it drops what is typed."""
+    page.wait_for_function(
+        "typeof formgrader !== 'undefined' && formgrader.loaded"
+        " && formgrader.grades.loaded && formgrader.comments.loaded"
+    )
 
 
 def shoot(page: Page, name: str) -> None:

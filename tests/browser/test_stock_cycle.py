@@ -29,7 +29,7 @@ from autograder.lessons.model import Exercise, Lesson, find_lesson
 from autograder.lessons.regions import without_markers
 from autograder.reporting.feedback import hidden_lines
 from tests.browser.jupyter import ROOT, Lab, serve, window
-from tests.browser.test_formgrader import COMMENT, WRITTEN, fill
+from tests.browser.test_formgrader import COMMENT, WRITTEN, fill, wait_until_it_saves
 from tests.exchange.test_exchange import User, user
 
 SLUG = "04-memory-layout"
@@ -112,7 +112,7 @@ class Desk:
         """Give points and a comment to the answer in words."""
         self.page.goto(f"{self.lab.url}/formgrader/gradebook/{SLUG}/{SLUG}/")
         self.page.get_by_role("link", name="Submission #").first.click()
-        self.page.wait_for_load_state("networkidle")
+        wait_until_it_saves(self.page)
         fill(self.page, self.page.locator(f"input#{WRITTEN}"), "1.5")
         fill(self.page, self.page.locator(f"textarea#{WRITTEN}-comment"), COMMENT)
 

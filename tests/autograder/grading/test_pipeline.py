@@ -14,16 +14,17 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.cli import grade as command
 from autograder.course_directory import Place, place
 from autograder.errors import UsageError
 from autograder.grading import pipeline as grading
 from autograder.grading.autograded import write_autograded
 from autograder.grading.gradebook import GradebookError, GradebookWriter
-from autograder.grading.pipeline import choose_runner
 from autograder.lessons.model import find_lesson
 from autograder.records.journal import Journal, JournalError
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome
+from autograder.runners.choice import choose_runner
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -304,8 +305,8 @@ def test_the_command_prints_a_table_and_ends_in_0(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, lesson = classroom(tmp_path, "ada")
-    monkeypatch.setattr(grading, "choose_runner", lambda *_, **__: FakeRunner())
-    assert grading.run(tmp_path, (lesson,)) == 0
+    monkeypatch.setattr(command, "choose_runner", lambda *_, **__: FakeRunner())
+    assert command.run(tmp_path, (lesson,)) == 0
     head, ada, _, last = capsys.readouterr().out.splitlines()
     assert head.split() == ["student", "lesson", "status", "score", "max", "seconds"]
     assert ada.split() == ["ada", SLUG, "graded", "6", "6", "0.50"]
@@ -317,8 +318,8 @@ def test_the_command_prints_json_and_ends_in_1_where_a_person_is_needed(
 ) -> None:
     course, lesson = classroom(tmp_path, "ada")
     (course.submitted("ada", SLUG) / f"{SLUG}.ipynb").unlink()
-    monkeypatch.setattr(grading, "choose_runner", lambda *_, **__: FakeRunner())
-    assert grading.run(tmp_path, (lesson,), as_json=True) == 1
+    monkeypatch.setattr(command, "choose_runner", lambda *_, **__: FakeRunner())
+    assert command.run(tmp_path, (lesson,), as_json=True) == 1
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["student"], found["status"], found["max"]) == ("ada", "missing", 6.0)
 
@@ -329,9 +330,9 @@ def test_grades_are_printed_before_the_gradebooks_trouble_is_raised(
     _, lesson = classroom(tmp_path, "ada")
     (tmp_path / "gradebook.db").unlink()
     (tmp_path / "gradebook.db").mkdir()
-    monkeypatch.setattr(grading, "choose_runner", lambda *_, **__: FakeRunner())
+    monkeypatch.setattr(command, "choose_runner", lambda *_, **__: FakeRunner())
     with pytest.raises(GradebookError, match="Nothing is lost"):
-        grading.run(tmp_path, (lesson,))
+        command.run(tmp_path, (lesson,))
     assert "ada" in capsys.readouterr().out
 
 

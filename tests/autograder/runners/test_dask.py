@@ -23,11 +23,11 @@ from distributed import KilledWorker, LocalCluster
 import autograder
 from autograder.engine import EngineRunner, Limits
 from autograder.errors import UsageError
-from autograder.grading.pipeline import choose_runner
 from autograder.lessons.model import find_lesson
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome
 from autograder.runners import dask_worker
+from autograder.runners.choice import choose_runner
 from autograder.runners.dask import ClusterError, ClusterRunner, _refuse_other_version, _Task
 from autograder.runners.dask_worker import Orders, code_digest, edition, pack_lesson
 from tests.autograder import tiny
