@@ -60,8 +60,8 @@ def weakest(page: Page, lab: Lab) -> None:
 def wait_until_it_saves(page: Page) -> None:
     """Until formgrader has fetched points and comments: before that it drops what is typed."""
     page.wait_for_function(
-        "typeof formgrader !== 'undefined' && formgrader.loaded"
-        " && formgrader.grades.loaded && formgrader.comments.loaded"
+        "typeof formgrader !== 'undefined'"
+        " && formgrader.grades?.loaded && formgrader.comments?.loaded"
     )
 
 
