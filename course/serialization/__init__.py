@@ -13,10 +13,19 @@ from course.serialization.encoding import (
     LIMITS,
     AnswerRef,
     Buffers,
+    EncodingLimits,
     Keep,
-    Limits,
     WireError,
     encode,
 )
 
-__all__ = ["LIMITS", "AnswerRef", "Buffers", "Keep", "Limits", "WireError", "decode", "encode"]
+__all__ = [
+    "LIMITS",
+    "AnswerRef",
+    "Buffers",
+    "EncodingLimits",
+    "Keep",
+    "WireError",
+    "decode",
+    "encode",
+]

@@ -17,7 +17,7 @@ from course.inspection.facts import TensorFacts, adapter_of
 from course.serialization.forms import form_of
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
-__all__ = ["LIMITS", "AnswerRef", "Limits", "WireError", "encode"]
+__all__ = ["LIMITS", "AnswerRef", "EncodingLimits", "WireError", "encode"]
 
 Buffers = list[bytes]
 Keep = Callable[[object], int]
@@ -28,7 +28,7 @@ class WireError(ValueError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class EncodingLimits:
     """How much of a value travels; what exceeds it becomes `Absent` and says so."""
 
     nbytes: int = 64 * 2**20
@@ -37,7 +37,7 @@ class Limits:
     text: int = 2**20
 
 
-LIMITS = Limits()
+LIMITS = EncodingLimits()
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ _no_override = torch._C.DisableTorchFunctionSubclass
 class _Encoder:
     """Collects one document; tensors are grouped by storage, bytes are read in `finish`."""
 
-    def __init__(self, keep: Keep | None, strict: bool, limits: Limits) -> None:
+    def __init__(self, keep: Keep | None, strict: bool, limits: EncodingLimits) -> None:
         self.keep, self.strict, self.limits = keep, strict, limits
         self.items = 0
         self.buffers: Buffers = []
@@ -261,7 +261,7 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
 
 
 def encode(
-    value: Any, *, keep: Keep | None = None, strict: bool = False, limits: Limits = LIMITS
+    value: Any, *, keep: Keep | None = None, strict: bool = False, limits: EncodingLimits = LIMITS
 ) -> tuple[dict[str, Any], Buffers]:
     """The document and the buffers of a value.
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course.serialization.decoding import decode
-from course.serialization.encoding import Limits, WireError, encode
+from course.serialization.encoding import EncodingLimits, WireError, encode
 from course.serialization.received import Absent, Handle, SeenTensor
 
 
@@ -189,7 +189,7 @@ def test_storages_beyond_four_times_the_limit_keep_their_facts_and_lose_their_el
 ) -> None:
     document, buffers = encode([torch.arange(4.0), torch.arange(4.0), "text"])
     for limit, carried in [(8, True), (7, False)]:
-        monkeypatch.setattr("course.serialization.decoding.LIMITS", Limits(nbytes=limit))
+        monkeypatch.setattr("course.serialization.decoding.LIMITS", EncodingLimits(nbytes=limit))
         one, other, text = decode(document, buffers)
         assert (one.tensor is not None) == (other.tensor is not None) == carried
         assert one.facts.shape == (4,) and text == "text"
@@ -201,7 +201,7 @@ def nested(depth: int) -> Any:
 
 
 def test_a_document_nested_too_deeply_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("course.serialization.decoding.LIMITS", Limits(depth=2))
+    monkeypatch.setattr("course.serialization.decoding.LIMITS", EncodingLimits(depth=2))
     assert decode(plain(nested(10)), []) == [[[[[[[[[[[]]]]]]]]]]]
     reason = "a document nested too deeply or with too many items"
     assert refusal(plain(nested(11))) == reason
@@ -224,10 +224,12 @@ def test_the_items_of_a_document_are_counted(
     monkeypatch: pytest.MonkeyPatch, node: Any, items: int
 ) -> None:
     last = {"t": "list", "v": [node, None]}  # numbers are counted when the next node is read
-    monkeypatch.setattr("course.serialization.decoding.LIMITS", Limits(items=(items + 2 + 3) // 4))
+    monkeypatch.setattr(
+        "course.serialization.decoding.LIMITS", EncodingLimits(items=(items + 2 + 3) // 4)
+    )
     assert len(decode(plain(last), [])) == 2
     monkeypatch.setattr(
-        "course.serialization.decoding.LIMITS", Limits(items=(items + 2 + 3) // 4 - 1)
+        "course.serialization.decoding.LIMITS", EncodingLimits(items=(items + 2 + 3) // 4 - 1)
     )
     assert refusal(plain(last)) == "a document nested too deeply or with too many items"
 

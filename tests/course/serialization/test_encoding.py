@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from course.serialization import decode
-from course.serialization.encoding import AnswerRef, Limits, WireError, encode, torch_object
+from course.serialization.encoding import AnswerRef, EncodingLimits, WireError, encode, torch_object
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
 Pair = namedtuple("Pair", "one other")
@@ -24,10 +24,10 @@ def node(value: Any, **how: Any) -> Any:
 
 def reason(value: Any, **limits: int) -> str:
     """Why a value does not travel within these limits; as an argument it is refused with it."""
-    found = node(value, limits=Limits(**limits))
+    found = node(value, limits=EncodingLimits(**limits))
     assert found == {"t": "absent", "why": found["why"], "attempted": True}
     with pytest.raises(WireError) as caught:
-        encode(value, strict=True, limits=Limits(**limits))
+        encode(value, strict=True, limits=EncodingLimits(**limits))
     assert str(caught.value) == f"an argument cannot travel: {found['why']}"
     return str(found["why"])
 
@@ -96,7 +96,7 @@ def test_what_is_too_large_says_its_size(value: Any, limits: dict[str, int], why
     ],
 )
 def test_what_just_fits_travels(value: Any, limits: dict[str, int]) -> None:
-    assert node(value, strict=True, limits=Limits(**limits)) == node(value)
+    assert node(value, strict=True, limits=EncodingLimits(**limits)) == node(value)
 
 
 @pytest.mark.parametrize(
@@ -111,16 +111,16 @@ def test_what_just_fits_travels(value: Any, limits: dict[str, int]) -> None:
     ],
 )
 def test_each_step_inwards_counts_as_one(value: Any, depth: int) -> None:
-    encode(value, strict=True, limits=Limits(depth=depth))
+    encode(value, strict=True, limits=EncodingLimits(depth=depth))
     with pytest.raises(WireError, match=f"nested deeper than {depth - 1} "):
-        encode(value, strict=True, limits=Limits(depth=depth - 1))
+        encode(value, strict=True, limits=EncodingLimits(depth=depth - 1))
 
 
 def test_items_are_counted_over_the_whole_value() -> None:
     value = [[1, 2, 3], [None], {"a": 1}, "x"]  # 1 list, 4 + 2 + 3 + 1 inside
-    encode(value, strict=True, limits=Limits(items=11))
+    encode(value, strict=True, limits=EncodingLimits(items=11))
     with pytest.raises(WireError, match=r"too many items|more than is looked at"):
-        encode(value, strict=True, limits=Limits(items=10))
+        encode(value, strict=True, limits=EncodingLimits(items=10))
 
 
 def test_an_object_without_plain_form_becomes_a_handle_with_the_number_that_keep_gives() -> None:
@@ -140,7 +140,7 @@ def test_an_object_without_plain_form_becomes_a_handle_with_the_number_that_keep
 
 def test_what_a_handle_tells_lies_one_step_inwards() -> None:
     for depth, told in [(1, True), (0, {"t": "absent", "attempted": True})]:
-        found = node(torch.nn.Dropout(), limits=Limits(depth=depth))["about"]["training"]
+        found = node(torch.nn.Dropout(), limits=EncodingLimits(depth=depth))["about"]["training"]
         found = {k: v for k, v in found.items() if k != "why"} if depth == 0 else found
         assert found == told
 
@@ -188,21 +188,21 @@ def test_one_storage_is_sent_once_from_its_first_to_its_last_byte_in_use() -> No
 
 def test_bytes_are_counted_over_arrays_and_storages_together() -> None:
     value = [np.zeros(2, "f4"), torch.zeros(2), torch.zeros(3)]
-    document, buffers = encode(value, limits=Limits(nbytes=28))
+    document, buffers = encode(value, limits=EncodingLimits(nbytes=28))
     assert [len(buffer) for buffer in buffers] == [8, 8, 12]
-    document, buffers = encode(value, limits=Limits(nbytes=27))
+    document, buffers = encode(value, limits=EncodingLimits(nbytes=27))
     assert [entry["buffer"] for entry in document["storages"]] == [1, -1]
-    document, buffers = encode(value, limits=Limits(nbytes=8))
+    document, buffers = encode(value, limits=EncodingLimits(nbytes=8))
     assert [entry["buffer"] for entry in document["storages"]] == [-1, -1]
     arrays = [np.zeros(2, "f4")] * 3
-    assert [one["t"] for one in node(arrays, limits=Limits(nbytes=23))["v"]] == [
+    assert [one["t"] for one in node(arrays, limits=EncodingLimits(nbytes=23))["v"]] == [
         "array", "array", "absent",
     ]  # fmt: skip
 
 
 def test_bytes_are_counted_from_the_first_in_use_on() -> None:
     tails = [torch.zeros(8)[6:], torch.zeros(8)[6:]]
-    document, _ = encode(tails, limits=Limits(nbytes=16))
+    document, _ = encode(tails, limits=EncodingLimits(nbytes=16))
     assert [entry["buffer"] for entry in document["storages"]] == [0, 1]
     assert encode(torch.empty(0))[1] == [b""]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from course.serialization import Limits, decode, encode
+from course.serialization import EncodingLimits, decode, encode
 from course.serialization.received import Absent, Handle, SeenTensor, Value, describe
 
 
@@ -78,7 +78,7 @@ def test_what_has_no_items_has_the_length_zero() -> None:
 
 
 def test_a_tensor_that_was_too_large_keeps_its_facts_and_loses_its_elements() -> None:
-    large = value(torch.ones(100), limits=Limits(nbytes=8))
+    large = value(torch.ones(100), limits=EncodingLimits(nbytes=8))
     assert large.present and large.facts.shape == (100,) and len(large) == 100
     assert large[0].node == Absent("the result was too large to carry")
     assert large.plain == Absent("the tensor was too large to carry, or has no elements to read")

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course.serialization import AnswerRef, Limits, WireError, decode, encode
+from course.serialization import AnswerRef, EncodingLimits, WireError, decode, encode
 from course.serialization.received import Absent, Handle, SeenTensor
 
 plain = st.recursive(
@@ -123,7 +123,7 @@ def test_an_argument_without_plain_form_is_refused_with_the_remedy() -> None:
 
 
 def test_what_is_too_large_becomes_absent_and_keeps_its_facts() -> None:
-    document, buffers = encode([torch.zeros(100), "text"], limits=Limits(nbytes=100))
+    document, buffers = encode([torch.zeros(100), "text"], limits=EncodingLimits(nbytes=100))
     big, text = decode(document, buffers)
     assert big.tensor is None and big.facts.shape == (100,) and text == "text"
 
