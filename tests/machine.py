@@ -22,9 +22,9 @@ def postgresql() -> Path | None:
 
 @cache
 def _no_sandbox() -> str | None:
-    from autograder.engine.sandbox.bubblewrap import why_not
+    from autograder.engine.sandbox.bubblewrap import sandbox_problem
 
-    reason = why_not()
+    reason = sandbox_problem()
     return reason and f"the sandbox cannot be built: {reason} (see `autograder doctor`)"
 
 

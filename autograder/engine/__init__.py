@@ -5,8 +5,8 @@
            ├─ fork → worker, one a core: repairs, supervises, records  worker.py, submission.py
            │    └─ fork → checker: runs the test cells, keeps the score  checker/
            └─ bubblewrap → torch, course, IPython loaded once           sandbox/, forkserver/
-                └─ fork → zygote, one a worker                          forkserver/process.py
-                     └─ fork → init → student process → twins           sandbox/init.py, student/
+                └─ fork → fork server, one a worker                     forkserver/process.py
+                     └─ fork → init → student process → snapshots       sandbox/init.py, student/
 
 Importing this package is cheap; torch is loaded in the workers.
 """
@@ -23,8 +23,8 @@ __all__ = ["EngineRunner", "Limits"]
 
 
 def __getattr__(name: str) -> Any:
-    # Lazy, because the zygote imports this package inside the sandbox, where the rest of the
-    # grader is not there to be imported.
+    # Lazy: the fork server imports this package inside the sandbox, where the rest of the grader
+    # cannot be imported.
     from importlib import import_module
 
     homes = {"EngineRunner": "autograder.engine.runner", "Limits": "autograder.engine.limits"}

@@ -10,15 +10,21 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from autograder.engine.checker.client import Checker, CheckerBroken, Stuck, TestRun
-from autograder.engine.forkserver.client import Zygote
+from autograder.engine.checker.client import Checker, CheckerFailed, CheckerStuck, TestRun
+from autograder.engine.forkserver.client import ForkServer
 from autograder.engine.limits import Limits
 from autograder.engine.outputs import TABLE_KEY, Budget, Output, Outputs
-from autograder.engine.plan import Part, Step
+from autograder.engine.plan import CellKind, Step
 from autograder.engine.protocol.channel import Listener
-from autograder.engine.student.client import CellEnd, Fate, Life, Lost, Twin
+from autograder.engine.student.client import (
+    CellReport,
+    Failure,
+    FailureCause,
+    Snapshot,
+    StudentProcess,
+)
 
-_MOST_LIVES = 6
+_MOST_STARTS = 6
 _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Cannot allocate memory")
 
 
@@ -31,18 +37,18 @@ class Material:
 
 
 @dataclass
-class Shown:
+class CellOutcome:
     """What became of one cell."""
 
     outputs: tuple[Output, ...] = ()
     count: int | None = None
     error: str | None = None
-    lost: Lost | None = None
+    failure: Failure | None = None
     memory_error: bool = False
 
 
 class Execution:
-    """One submission on its way; `shown` holds what is known about each step."""
+    """One submission on its way; `outcomes` holds what is known about each step."""
 
     def __init__(
         self,
@@ -50,41 +56,41 @@ class Execution:
         material: Material,
         limits: Limits,
         *,
-        fork_student: Callable[[], Life],
+        fork_student: Callable[[], StudentProcess],
         fork_checker: Callable[[], Checker],
         suspect: int | None = None,
-        confined: bool = False,
+        last_attempt: bool = False,
     ) -> None:
         """Prepare; the two functions start processes.
 
         `suspect` is the step whose test ended the checker when all of this was tried before;
-        where it is `confined`, a checker that breaks costs only the exercise that it was at.
+        where it is `last_attempt`, a checker that breaks costs only the exercise that it was at.
         """
         self._steps, self._material, self._limits = steps, material, limits
         self._fork_student, self._fork_checker = fork_student, fork_checker
         self._until = time.monotonic() + limits.submission_s
         self._checker: Checker | None = None
-        self._suspect, self._confined = suspect, confined
+        self._suspect, self._last_attempt = suspect, last_attempt
         self._budget = Budget(limits.outputs_nbytes)
-        self.shown: dict[int, Shown] = {}
+        self.outcomes: dict[int, CellOutcome] = {}
 
-    def carry_out(self) -> None:
+    def run(self) -> None:
         """Run everything; raises only for faults of the grader."""
-        left_out: set[int] = set()
-        for _ in range(_MOST_LIVES):
-            life = self._fork_student()
+        skipped: set[int] = set()
+        for _ in range(_MOST_STARTS):
+            student = self._fork_student()
             try:
-                twins, culprit = self._run_cells(life, left_out)
-                if culprit is None:
-                    life.finish()
-                    self._run_tests(life, twins)
+                snapshots, failed_step = self._run_cells(student, skipped)
+                if failed_step is None:
+                    student.finish()
+                    self._run_tests(student, snapshots)
                     return
             finally:
-                life.end()
-            left_out.add(culprit)
+                student.end()
+            skipped.add(failed_step)
             if self._out_of_time():
                 break
-        self._give_up(left_out)
+        self._mark_unreached(skipped)
 
     def close(self) -> None:
         """End the checker process."""
@@ -92,88 +98,95 @@ class Execution:
             self._checker.close()
             self._checker = None
 
-    def _run_cells(self, life: Life, left_out: set[int]) -> tuple[dict[int, Twin], int | None]:
-        """The twins by step, and the number of the cell that ended the process, if one did."""
-        twins: dict[int, Twin] = {}
+    def _run_cells(
+        self, student: StudentProcess, skipped: set[int]
+    ) -> tuple[dict[int, Snapshot], int | None]:
+        """The snapshots by step, and the number of the cell that ended the process, if one did."""
+        snapshots: dict[int, Snapshot] = {}
         self._budget = Budget(self._limits.outputs_nbytes)  # what was shown before is replaced
         step = self._steps[0] if self._steps else None
         try:
-            life.begin(self._material.setup, self._material.files, self._deadline())
+            student.prepare(self._material.setup, self._material.files, self._deadline())
             for step in self._steps:
-                if step.index in left_out or step.part is Part.TEXT:
+                if step.index in skipped or step.kind is CellKind.TEXT:
                     continue
-                if step.part is Part.TEST:
-                    twins[step.index] = life.park(self._deadline())
-                elif not self._run_cell(life, step):
+                if step.kind is CellKind.TEST:
+                    snapshots[step.index] = student.take_snapshot(self._deadline())
+                elif not self._run_cell(student, step):
                     return {}, step.index
-        except Lost as lost:
+        except Failure as failure:
             if step is None:
                 return {}, None
-            self.shown[step.index] = Shown(lost=lost)
+            self.outcomes[step.index] = CellOutcome(failure=failure)
             return {}, step.index
-        return twins, None
+        return snapshots, None
 
-    def _run_cell(self, life: Life, step: Step) -> bool:
+    def _run_cell(self, student: StudentProcess, step: Step) -> bool:
         """Run a cell; False where the process cannot go on after it."""
-        plain = step.part is Part.PLAIN_TEST
-        # The points of a plain test are read from its outputs: no other cell may use up its room.
+        plain = step.kind is CellKind.PLAIN_TEST
+        # The points of a plain test are read from its outputs: no other cell may use up its budget.
         outputs = Outputs(self._limits, None if plain else self._budget)
-        shown = self.shown[step.index] = Shown()
+        outcome = self.outcomes[step.index] = CellOutcome()
         try:
-            end = life.run(step.source, outputs, self._deadline(), plain=plain)
-        except Lost as lost:
-            shown.outputs, shown.lost = tuple(outputs.as_list()), self._about_time(lost)
+            end = student.run(step.source, outputs, self._deadline(), plain=plain)
+        except Failure as failure:
+            outcome.outputs, outcome.failure = (
+                tuple(outputs.as_list()),
+                self._naming_the_limit(failure),
+            )
             return False
         outputs.end_with(end.error, end.value)
         outputs.drop_metadata(TABLE_KEY)
-        shown.outputs, shown.count = tuple(outputs.as_list()), end.count
-        shown.error, shown.memory_error = end.error, _is_memory_error(end)
-        if shown.memory_error and end.nbytes > 0.6 * self._limits.memory_nbytes:
+        outcome.outputs, outcome.count = tuple(outputs.as_list()), end.count
+        outcome.error, outcome.memory_error = end.error, _is_memory_error(end)
+        if outcome.memory_error and end.nbytes > 0.6 * self._limits.memory_nbytes:
             reason = "took more memory than a submission may and kept it"
-            shown.lost = Lost(Fate.OUT_OF_MEMORY, reason)
+            outcome.failure = Failure(FailureCause.OUT_OF_MEMORY, reason)
             return False
         return True
 
-    def _run_tests(self, life: Life, twins: Mapping[int, Twin]) -> None:
+    def _run_tests(self, student: StudentProcess, snapshots: Mapping[int, Snapshot]) -> None:
         for step in self._steps:
-            if step.part is Part.TEST and step.index in twins:
-                run = self._test(life, step, twins[step.index])
-                lost = None if run.lost is None else self._about_time(run.lost)
-                self.shown[step.index] = Shown(
-                    run.outputs, run.count, run.error, lost, run.memory_error
+            if step.kind is CellKind.TEST and step.index in snapshots:
+                run = self._test(student, step, snapshots[step.index])
+                failure = None if run.failure is None else self._naming_the_limit(run.failure)
+                self.outcomes[step.index] = CellOutcome(
+                    run.outputs, run.count, run.error, failure, run.memory_error
                 )
 
-    def _test(self, life: Life, step: Step, twin: Twin) -> TestRun:
+    def _test(self, student: StudentProcess, step: Step, snapshot: Snapshot) -> TestRun:
         if self._out_of_time():
-            return TestRun((), lost=self._no_time())
+            return TestRun((), failure=self._out_of_time_failure())
         if self._checker is None:
             self._checker = self._fork_checker()
             self._checker.set_up(self._material.setup, self._deadline())
         try:
-            return self._checker.run(step.source, life.line(twin), self._deadline())
-        except Stuck as stuck:
+            return self._checker.run(step.source, student.connection(snapshot), self._deadline())
+        except CheckerStuck as stuck:
             self.close()
-            return TestRun((), lost=stuck.lost)
-        except CheckerBroken as error:
+            return TestRun((), failure=stuck.failure)
+        except CheckerFailed as error:
             error.step = step.index
-            if not self._confined:
+            if not self._last_attempt:
                 raise
             self.close()
-            return TestRun((), lost=self._about_break(step, error))
+            return TestRun((), failure=self._checker_failure(step, error))
 
-    def _about_break(self, step: Step, error: CheckerBroken) -> Lost:
+    def _checker_failure(self, step: Step, error: CheckerFailed) -> Failure:
         """An answer that ends the checker each time is to blame; what came once is our fault."""
         if step.index == self._suspect and error.died:
-            return Lost(Fate.CRASHED, "ended the process that checks it, each time it was tried")
-        return Lost(Fate.INFRASTRUCTURE, f"could not be carried out: {error}")
+            return Failure(
+                FailureCause.CRASHED, "ended the process that checks it, each time it was tried"
+            )
+        return Failure(FailureCause.INFRASTRUCTURE, f"could not be carried out: {error}")
 
-    def _give_up(self, left_out: set[int]) -> None:
+    def _mark_unreached(self, skipped: set[int]) -> None:
         """Mark what was never reached."""
-        reason = self._no_time() if self._out_of_time() else _too_often()
+        reason = self._out_of_time_failure() if self._out_of_time() else _too_many_restarts()
         for step in self._steps:
-            unseen = step.index not in self.shown
-            if step.part in (Part.TEST, Part.PLAIN_TEST) and unseen:
-                self.shown[step.index] = Shown(lost=reason)
+            unseen = step.index not in self.outcomes
+            if step.kind in (CellKind.TEST, CellKind.PLAIN_TEST) and unseen:
+                self.outcomes[step.index] = CellOutcome(failure=reason)
 
     def _deadline(self) -> float:
         return min(time.monotonic() + self._limits.cell_s, self._until)
@@ -181,30 +194,34 @@ class Execution:
     def _out_of_time(self) -> bool:
         return time.monotonic() >= self._until
 
-    def _no_time(self) -> Lost:
+    def _out_of_time_failure(self) -> Failure:
         limit = f"{self._limits.submission_s:g} s"
-        return Lost(Fate.TIMEOUT, f"was not reached within the {limit} of a submission")
+        return Failure(FailureCause.TIMEOUT, f"was not reached within the {limit} of a submission")
 
-    def _about_time(self, lost: Lost) -> Lost:
+    def _naming_the_limit(self, failure: Failure) -> Failure:
         """The same, saying which of the two limits was reached."""
-        if lost.fate is not Fate.TIMEOUT:
-            return lost
+        if failure.cause is not FailureCause.TIMEOUT:
+            return failure
         if self._out_of_time():
             limit = f"{self._limits.submission_s:g} s of the whole submission"
         else:
             limit = f"{self._limits.cell_s:g} s of a cell"
-        return Lost(Fate.TIMEOUT, f"ran longer than the {limit} and was stopped")
+        return Failure(FailureCause.TIMEOUT, f"ran longer than the {limit} and was stopped")
 
 
-def student_forker(zygote: Zygote, limits: Limits, listener: Listener) -> Callable[[], Life]:
-    """A function that starts a student process of `zygote`."""
-    return lambda: Life(zygote, limits, listener)
+def student_forker(
+    fork_server: ForkServer, limits: Limits, listener: Listener
+) -> Callable[[], StudentProcess]:
+    """A function that starts a student process of `fork_server`."""
+    return lambda: StudentProcess(fork_server, limits, listener)
 
 
-def _is_memory_error(end: CellEnd) -> bool:
+def _is_memory_error(end: CellReport) -> bool:
     words = any(word in end.value for word in _MEMORY_WORDS)
     return end.error == "MemoryError" or (end.error in ("RuntimeError", "OSError") and words)
 
 
-def _too_often() -> Lost:
-    return Lost(Fate.CRASHED, "was not reached: too many cells before it ended the process")
+def _too_many_restarts() -> Failure:
+    return Failure(
+        FailureCause.CRASHED, "was not reached: too many cells before it ended the process"
+    )

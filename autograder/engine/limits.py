@@ -1,4 +1,4 @@
-"""How much a submission may take, and how the kernel is told."""
+"""How much a submission may take, and how the kernel enforces it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,21 @@ MiB = 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; times in seconds of the clock on the wall, sizes in bytes.
+    """What one submission may use.
 
-    `memory_nbytes` is what it may take beyond the prepared process with torch; the same limit
-    holds for each of its processes and for all of them together.
+    Attributes:
+        cell_s: Wall-clock seconds a cell.
+        submission_s: Wall-clock seconds of all cells together.
+        memory_nbytes: Memory beyond the prepared process with torch, of each of its processes and
+            of all of them together.
+        tmp_nbytes: Files that it may write, all together.
+        files: Their number.
+        open_files: File descriptors of one process.
+        processes: Processes and threads at a time.
+        text_chars: Characters of stdout and stderr together, a cell.
+        display_nbytes: Rich output, a cell.
+        outputs_nbytes: All outputs of all cells.
+        notebook_nbytes: The submitted file itself.
     """
 
     cell_s: float = 30.0
@@ -23,9 +34,9 @@ class Limits:
     files: int = 4096
     open_files: int = 256
     processes: int = 64
-    text_chars: int = 100_000  # of stdout and stderr together, per cell
-    display_nbytes: int = 8 * MiB  # of rich output, per cell
-    outputs_nbytes: int = 16 * MiB  # of all that the cells of a submission show together
+    text_chars: int = 100_000
+    display_nbytes: int = 8 * MiB
+    outputs_nbytes: int = 16 * MiB
     notebook_nbytes: int = 64 * MiB
 
 

@@ -34,14 +34,14 @@ class Budget:
         self._left = max(0, nbytes)
 
     def take(self, nbytes: int) -> bool:
-        """Whether there was room for these bytes, which are now spent."""
+        """Whether the budget had these bytes, which are now spent."""
         if nbytes > self._left:
             return False
         self._left -= nbytes
         return True
 
     def take_some(self, text: str) -> str:
-        """As much of `text` as there is room for."""
+        """As much of `text` as the budget allows."""
         kept = text[: self._left]
         # Characters, as a text is cut in characters; what is not ASCII is counted in full.
         self._left = max(0, self._left - (len(kept) if kept.isascii() else len(kept.encode())))
@@ -89,21 +89,21 @@ class Outputs:
 
     def as_list(self) -> list[Output]:
         """What the cell showed, in order."""
-        told = []
+        notes = []
         if self._dropped:
-            told.append(f"{self._dropped:,} more characters were printed and left out")
+            notes.append(f"{self._dropped:,} more characters were printed and left out")
         if self._left_out:
             several = "outputs were" if self._left_out > 1 else "output was"
-            told.append(f"{self._left_out:,} more {several} left out")
-        text = "".join(f"\n… {one}.\n" for one in told)
+            notes.append(f"{self._left_out:,} more {several} left out")
+        text = "".join(f"\n… {one}.\n" for one in notes)
         note = {"output_type": "stream", "name": "stdout", "text": text}
-        return [*self._found, note] if told else self._found
+        return [*self._found, note] if notes else self._found
 
     def _stream(self, event: Event, nbytes: int) -> None:
         name, text = event["stream"], _text(event.get("text"))
         if name not in _STREAMS:
             raise FrameError("a stream is stdout or stderr")
-        self._make_way()
+        self._clear_if_asked()
         kept = self._budget.take_some(text[: self._limits.text_chars - self._chars])
         self._chars += len(kept)
         self._dropped += len(text) - len(kept)
@@ -135,7 +135,7 @@ class Outputs:
             for old in shown:
                 old.update(data=data, metadata=metadata)
             return
-        self._make_way()
+        self._clear_if_asked()
         output = {**about, "data": data, "metadata": metadata}
         if self._append(output) and isinstance(name, str):
             self._shown.setdefault(name, []).append(output)
@@ -161,19 +161,19 @@ class Outputs:
         lines = event.get("traceback")
         if not isinstance(lines, list):
             raise FrameError("an error carries a list of lines")
-        self._make_way()
+        self._clear_if_asked()
         name, value = _text(event["error"])[:200], _text(event.get("value"))[:_LINE_CHARS]
-        told = [_text(line)[:_LINE_CHARS] for line in lines[:_TRACEBACK_LINES]]
-        if not self._budget.take(sum(map(len, (value, *told)))):
-            value, told = value[:_SMALL_NBYTES], [TOO_LARGE]
-        self._append({"output_type": "error", "ename": name, "evalue": value, "traceback": told})
+        kept = [_text(line)[:_LINE_CHARS] for line in lines[:_TRACEBACK_LINES]]
+        if not self._budget.take(sum(map(len, (value, *kept)))):
+            value, kept = value[:_SMALL_NBYTES], [TOO_LARGE]
+        self._append({"output_type": "error", "ename": name, "evalue": value, "traceback": kept})
 
     def _clear(self, event: Event, nbytes: int) -> None:
         self._clear_next = True
         if event["clear"] is not True:  # True: wait for the next output
-            self._make_way()
+            self._clear_if_asked()
 
-    def _make_way(self) -> None:
+    def _clear_if_asked(self) -> None:
         if self._clear_next:
             self._found, self._shown, self._clear_next = [], {}, False
 

@@ -13,7 +13,7 @@ from autograder.lessons.cells import RawCell, grader, is_answer, is_test
 SETUP_ID = "setup"
 
 
-class Part(Enum):
+class CellKind(Enum):
     """What a cell is to the engine."""
 
     TEXT = auto()  # not executed
@@ -27,7 +27,7 @@ class Step:
     """One cell of the notebook: its number, its part, its text and its grade id."""
 
     index: int
-    part: Part
+    kind: CellKind
     source: str
     grade_id: str
     points: float = 0.0
@@ -39,7 +39,14 @@ class Step:
 
 
 def plan(cells: Iterable[RawCell]) -> tuple[Step, ...]:
-    """The steps of a notebook, in order."""
+    """The steps of a notebook.
+
+    Args:
+        cells: The cells of a repaired notebook.
+
+    Returns:
+        One step a cell, in their order; `Step.index` is the cell's position.
+    """
     return tuple(_step(index, cell) for index, cell in enumerate(cells))
 
 
@@ -73,12 +80,12 @@ def _step(index: int, cell: RawCell) -> Step:
     grade_id = str(about.get("grade_id", "")) if about else ""
     points = about.get("points")
     weight = float(points) if isinstance(points, int | float) else 0.0
-    return Step(index, _part(cell, source), source, grade_id, weight)
+    return Step(index, _kind(cell, source), source, grade_id, weight)
 
 
-def _part(cell: RawCell, source: str) -> Part:
+def _kind(cell: RawCell, source: str) -> CellKind:
     if cell["cell_type"] != "code":
-        return Part.TEXT
+        return CellKind.TEXT
     if is_test(cell) and not is_answer(cell):
-        return Part.TEST if asks_for_answers(source) else Part.PLAIN_TEST
-    return Part.RUN
+        return CellKind.TEST if asks_for_answers(source) else CellKind.PLAIN_TEST
+    return CellKind.RUN

@@ -20,10 +20,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autograder.engine.allowance import make_room
 from autograder.engine.limits import Limits
+from autograder.engine.own_resources import raise_own_limits
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
-from autograder.engine.worker import Orders
+from autograder.engine.worker import WorkerSettings
 from autograder.errors import AutograderError
 from autograder.lessons.autotests import with_autotests
 from autograder.records.model import Status
@@ -49,17 +49,25 @@ class EngineRunner:
         limits: Limits | None = None,
         hide: Iterable[Path] = (),
     ) -> None:
-        """`jobs` workers, as many as there are cores by default; they start when needed.
+        """Prepare; the workers start with the first job.
 
-        `hide` names directories that no submission may see even where Python lives above them.
+        Args:
+            jobs: The number of workers; by default one for each core.
+            sandbox: False runs submissions without isolation, under limits alone.
+            limits: What one submission may use; `Limits()` by default.
+            hide: Directories that no submission may see, even below one that is visible.
+
+        Raises:
+            SandboxError: There is no bubblewrap here.
+            ResourceError: This process may open too few files, or take too little memory.
         """
         if sandbox:
             bubblewrap()
         self._size = jobs or len(os.sched_getaffinity(0))
         self._limits, self._sandbox = limits or Limits(), sandbox
-        make_room(self._limits, self._size)
+        raise_own_limits(self._limits, self._size)
         self._hide = tuple(Path(path).resolve() for path in hide)
-        self._nurseries: list[_Nursery] = []
+        self._pools: list[_WorkerPool] = []
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, _Task] = {}
 
@@ -86,11 +94,22 @@ class EngineRunner:
         """End the workers; the next job starts new ones."""
         while self._idle:
             self._idle.pop().close()
-        while self._nurseries and not self._busy:
-            self._nurseries.pop().close()
+        while self._pools and not self._busy:
+            self._pools.pop().close()
 
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
+        """Grade jobs in parallel.
+
+        Args:
+            jobs: Consumed lazily, one for each worker that is free.
+
+        Yields:
+            One outcome a job, in the order in which they end.
+
+        Raises:
+            WorkerError: A worker does not start.
+            AutograderError: A worker could not load the course or start its sandbox.
+        """
         waiting = map(_with_tests, jobs)
         busy = self._busy = {}
         try:
@@ -121,12 +140,12 @@ class EngineRunner:
             worker.send(job)
 
     def _collect(self, busy: dict[Connection, _Task], task: _Task) -> Outcome | None:
-        """What a worker has to say: an outcome, or nothing yet."""
+        """The outcome that a worker sent, None where it only started or its job is tried again."""
         worker = task.worker
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
-            return self._lost(busy, task)
+            return self._worker_ended(busy, task)
         if isinstance(message, AutograderError):
             raise message
         if not isinstance(message, Outcome):
@@ -137,15 +156,15 @@ class EngineRunner:
         self._idle.append(worker)
         return message
 
-    def _lost(self, busy: dict[Connection, _Task], task: _Task) -> Outcome | None:
+    def _worker_ended(self, busy: dict[Connection, _Task], task: _Task) -> Outcome | None:
         """A worker died: its job is tried once more, then given up."""
         task.worker.close()
         if task.worker.pid is None:
             raise WorkerError(
-                f"a grading worker does not start: {task.worker.nursery.last_words()}",
+                f"a grading worker does not start: {task.worker.pool.log_tail()}",
                 remedy="`autograder doctor` says what this machine offers.",
             )
-        self._let_go_of_the_dead()
+        self._close_ended_pools()
         if task.attempt < _ATTEMPTS:
             self._start(busy, task.job, attempt=task.attempt + 1)
             return None
@@ -155,18 +174,18 @@ class EngineRunner:
             task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox
         )
 
-    def _let_go_of_the_dead(self) -> None:
-        """Clear away after nurseries that were killed, now: nobody may come to do it later."""
-        for nursery in [one for one in self._nurseries if one.has_ended]:
-            self._nurseries.remove(nursery)
-            nursery.close()
+    def _close_ended_pools(self) -> None:
+        """Remove what killed pools have left, at once: this process may be killed too."""
+        for pool in [one for one in self._pools if one.has_ended]:
+            self._pools.remove(pool)
+            pool.close()
 
     def _idle_worker(self) -> _Worker:
         if not self._idle:
-            count = 1 if self._nurseries else self._size  # all at first, then one that was lost
-            nursery = _Nursery(count, self._limits, self._sandbox, self._hide)
-            self._nurseries.append(nursery)
-            self._idle += nursery.workers
+            count = 1 if self._pools else self._size  # all at first, then one that was lost
+            pool = _WorkerPool(count, self._limits, self._sandbox, self._hide)
+            self._pools.append(pool)
+            self._idle += pool.workers
         return self._idle.pop()
 
     def __del__(self) -> None:
@@ -186,8 +205,8 @@ class _Task:
     begun: float
 
 
-class _Nursery:
-    """The process that starts workers; they share what it has loaded."""
+class _WorkerPool:
+    """The process that starts the workers; they share what it has loaded."""
 
     def __init__(self, count: int, limits: Limits, sandbox: bool, hide: tuple[Path, ...]) -> None:
         pairs = [socket.socketpair() for _ in range(count)]
@@ -202,7 +221,7 @@ class _Nursery:
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "autograder.engine.worker"),
-                Orders(numbers, limits, sandbox, hide, self._scratch).as_text(),
+                WorkerSettings(numbers, limits, sandbox, hide, self._scratch).as_text(),
             ],
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,
@@ -217,11 +236,11 @@ class _Nursery:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process is gone, and its workers with it."""
+        """Whether its process has ended, and its workers with it."""
         return self._process.poll() is not None
 
-    def last_words(self) -> str:
-        """What it said before it ended."""
+    def log_tail(self) -> str:
+        """The end of what the pool wrote to its log."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_S)
         self._log.seek(0)
@@ -241,8 +260,8 @@ class _Nursery:
 class _Worker:
     """The connection to a worker process, and its id once it has started."""
 
-    def __init__(self, nursery: _Nursery, connection: Connection) -> None:
-        self.nursery, self.connection = nursery, connection
+    def __init__(self, pool: _WorkerPool, connection: Connection) -> None:
+        self.pool, self.connection = pool, connection
         self.pid: int | None = None
         self._pidfd = -1
 

@@ -23,10 +23,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from autograder.engine.execution import Shown
+from autograder.engine.execution import CellOutcome
 from autograder.engine.outputs import TABLE_KEY, Output
-from autograder.engine.plan import Part, Step
-from autograder.engine.student.client import Lost
+from autograder.engine.plan import CellKind, Step
+from autograder.engine.student.client import Failure
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import WORDS_STUB
 from autograder.records.model import ExerciseRecord, RecordError, Status
@@ -43,51 +43,72 @@ _GRAVEST_FIRST = (
 
 
 def judge(
-    exercise: Exercise, steps: Iterable[Step], shown: Mapping[int, Shown], missing: frozenset[str]
+    exercise: Exercise,
+    steps: Iterable[Step],
+    outcomes: Mapping[int, CellOutcome],
+    missing: frozenset[str],
 ) -> ExerciseRecord:
-    """The record of one exercise."""
+    """The record of one exercise.
+
+    Args:
+        exercise: The exercise, as the source notebook defines it.
+        steps: The steps of the notebook.
+        outcomes: What became of each cell, by `Step.index`; a cell that was not reached is absent.
+        missing: Grade ids of the cells that the submission lacked.
+
+    Returns:
+        Status, points (0 to `exercise.points`), checks and notes.
+    """
     by_id = {step.grade_id: step for step in steps if step.grade_id}
     answer, test = by_id.get(exercise.answer_id), by_id.get(exercise.test_id)
-    at_answer = shown.get(answer.index, Shown()) if answer else Shown()
+    at_answer = outcomes.get(answer.index, CellOutcome()) if answer else CellOutcome()
     if exercise.manual:
         return _manual(exercise, answer, at_answer)
-    if test is None or test.index not in shown:
+    if test is None or test.index not in outcomes:
         note = "Its test cell was not reached."
-        status = Status(at_answer.lost.fate) if at_answer.lost else Status.INFRASTRUCTURE
+        status = Status(at_answer.failure.cause) if at_answer.failure else Status.INFRASTRUCTURE
         return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
-    record = _tested(exercise, test, shown[test.index])
+    record = _tested(exercise, test, outcomes[test.index])
     return _with_answer(record, answer, at_answer, exercise.answer_id in missing)
 
 
-def submission_status(exercises: Iterable[ExerciseRecord], shown: Iterable[Shown]) -> Status:
-    """The one status of a submission."""
+def submission_status(
+    exercises: Iterable[ExerciseRecord], outcomes: Iterable[CellOutcome]
+) -> Status:
+    """The one status of a submission: the gravest of its exercises and cells.
+
+    Args:
+        exercises: The records that `judge` gave.
+        outcomes: What became of each cell.
+    """
     found = {one.status for one in exercises}
-    found |= {Status(one.lost.fate) for one in shown if one.lost}
+    found |= {Status(one.failure.cause) for one in outcomes if one.failure}
     return next((status for status in _GRAVEST_FIRST if status in found), Status.GRADED)
 
 
-def notes_of(steps: Iterable[Step], shown: Mapping[int, Shown]) -> tuple[str, ...]:
+def notes_of(steps: Iterable[Step], outcomes: Mapping[int, CellOutcome]) -> tuple[str, ...]:
     """One sentence for each cell that belongs to no exercise and came to no good end."""
     return tuple(
-        f"{step.name} {lost.reason}; what follows ran without it."
+        f"{step.name} {failure.reason}; what follows ran without it."
         for step in steps
-        if step.part is Part.RUN and (lost := shown.get(step.index, Shown()).lost)
+        if step.kind is CellKind.RUN
+        and (failure := outcomes.get(step.index, CellOutcome()).failure)
     )
 
 
-def _tested(exercise: Exercise, test: Step, shown: Shown) -> ExerciseRecord:
-    isolated = test.part is Part.TEST
-    if shown.lost is not None:
-        return _without_points(exercise, shown.lost, isolated=isolated)
+def _tested(exercise: Exercise, test: Step, outcome: CellOutcome) -> ExerciseRecord:
+    isolated = test.kind is CellKind.TEST
+    if outcome.failure is not None:
+        return _without_points(exercise, outcome.failure, isolated=isolated)
     try:
-        points = points_of(shown.outputs, exercise.points)
+        points = points_of(outcome.outputs, exercise.points)
     except PointsRefused as refusal:
         return _by_hand(exercise, refusal, isolated=isolated)
-    table, notes = _table(shown.outputs, exercise)
-    if shown.error and table is None:
-        notes = (*notes, f"The test cell ended in {shown.error}.")
+    table, notes = _table(outcome.outputs, exercise)
+    if outcome.error and table is None:
+        notes = (*notes, f"The test cell ended in {outcome.error}.")
     status = Status.GRADED
-    if shown.memory_error and points < exercise.points:
+    if outcome.memory_error and points < exercise.points:
         status = Status.OUT_OF_MEMORY
         notes = (*notes, "A call asked for more memory than a submission may take.")
     return ExerciseRecord(
@@ -116,23 +137,23 @@ def _by_hand(exercise: Exercise, refusal: PointsRefused, *, isolated: bool) -> E
     )
 
 
-def _without_points(exercise: Exercise, lost: Lost, *, isolated: bool) -> ExerciseRecord:
-    status, note = Status(lost.fate), f"Its test {lost.reason}."
+def _without_points(exercise: Exercise, failure: Failure, *, isolated: bool) -> ExerciseRecord:
+    status, note = Status(failure.cause), f"Its test {failure.reason}."
     return ExerciseRecord(
         exercise.name, status, 0.0, exercise.points, notes=(note,), isolated=isolated
     )
 
 
 def _with_answer(
-    record: ExerciseRecord, answer: Step | None, shown: Shown, missing: bool
+    record: ExerciseRecord, answer: Step | None, outcome: CellOutcome, missing: bool
 ) -> ExerciseRecord:
     """The record, with what became of the answer cell itself."""
     status, notes, attempted = record.status, record.notes, record.attempted
-    if answer is not None and shown.lost is not None:
-        status = Status(shown.lost.fate) if status is Status.GRADED else status
-        notes = (f"Your cell {shown.lost.reason}, so it was left out.", *notes)
+    if answer is not None and outcome.failure is not None:
+        status = Status(outcome.failure.cause) if status is Status.GRADED else status
+        notes = (f"Your cell {outcome.failure.reason}, so it was left out.", *notes)
         attempted = True
-    elif shown.memory_error and record.score < record.max and status is Status.GRADED:
+    elif outcome.memory_error and record.score < record.max and status is Status.GRADED:
         status = Status.OUT_OF_MEMORY
         notes = ("Your cell asked for more memory than a submission may take.", *notes)
     if missing:
@@ -140,13 +161,13 @@ def _with_answer(
     return replace(record, status=status, notes=notes, attempted=attempted)
 
 
-def _manual(exercise: Exercise, answer: Step | None, shown: Shown) -> ExerciseRecord:
+def _manual(exercise: Exercise, answer: Step | None, outcome: CellOutcome) -> ExerciseRecord:
     stubs = (exercise.stub, *WORDS_STUB, "")  # the model answer itself is an answer
     untouched = answer is not None and _bare(answer.source) in map(_bare, stubs)
-    status = Status(shown.lost.fate) if shown.lost else Status.GRADED
+    status = Status(outcome.failure.cause) if outcome.failure else Status.GRADED
     notes = () if untouched else ("A person grades this answer.",)
-    if shown.lost:
-        notes = (f"Your cell {shown.lost.reason}.", *notes)
+    if outcome.failure:
+        notes = (f"Your cell {outcome.failure.reason}.", *notes)
     return ExerciseRecord(
         id=exercise.name,
         status=status,

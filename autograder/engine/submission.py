@@ -1,4 +1,4 @@
-"""Grades submissions one after another in this process, with a zygote of its own.
+"""Grades submissions one after another in this process, with a fork server of its own.
 
 Import it only in a process that has nothing else to do: it loads torch and the course, and forks.
 """
@@ -19,13 +19,13 @@ import torch
 from nbformat import NotebookNode
 
 from autograder import linux
-from autograder.engine.checker.client import Checker, CheckerBroken
-from autograder.engine.execution import Execution, Material, Shown, student_forker
-from autograder.engine.forkserver.client import Zygote, ZygoteError, Zygotes
+from autograder.engine.checker.client import Checker, CheckerFailed
+from autograder.engine.execution import CellOutcome, Execution, Material, student_forker
+from autograder.engine.forkserver.client import ForkServer, ForkServerError, ForkServers
 from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.kernel.shell import Shell, new_shell, warm_up
 from autograder.engine.limits import Limits
-from autograder.engine.plan import Part, Step, plan, setup_source
+from autograder.engine.plan import CellKind, Step, plan, setup_source
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
 from autograder.engine.scoring import judge, notes_of, submission_status
@@ -41,7 +41,7 @@ _ATTEMPTS = 2
 
 
 @dataclass(frozen=True)
-class _Known:
+class _PreparedLesson:
     """A lesson as it is used for each of its submissions."""
 
     cells: tuple[RawCell, ...]
@@ -49,7 +49,7 @@ class _Known:
     material: Material
     folder: str
     modules: tuple[str, ...]
-    shown: tuple[str, ...]  # code that every learner gets
+    common_sources: tuple[str, ...]  # cells that are the same for every learner
 
 
 def prepared_shell() -> Shell:
@@ -72,13 +72,13 @@ class Grader:
         self,
         limits: Limits,
         shell: Shell,
-        zygote: Zygote,
+        fork_server: ForkServer,
         *,
         sandbox: bool = True,
         hide: Iterable[Path] = (),
         scratch: Path | None = None,
     ) -> None:
-        """`shell` is a prepared one; `zygote` may still be starting. Raises `SandboxError`.
+        """`shell` is a prepared one; `fork_server` may still be starting. Raises `SandboxError`.
 
         `scratch` is a directory that somebody removes even where this process is killed.
         """
@@ -86,14 +86,14 @@ class Grader:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
         self.listener = Listener()
-        self._shell, self._zygote = shell, zygote
-        self._own: Zygotes | None = None  # replaces one that failed
-        self._lessons: dict[str, _Known] = {}
-        zygote.wait()
+        self._shell, self._fork_server = shell, fork_server
+        self._own: ForkServers | None = None  # replaces one that failed
+        self._lessons: dict[str, _PreparedLesson] = {}
+        fork_server.wait()
 
     def close(self) -> None:
         """End all processes and remove what was written."""
-        self._zygote.close()
+        self._fork_server.close()
         if self._own is not None:
             self._own.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
@@ -101,10 +101,10 @@ class Grader:
     def grade(self, job: Job) -> Outcome:
         """The outcome of one submission."""
         begun = time.monotonic()
-        known = self._lesson(job.lesson)
+        prepared = self._lesson(job.lesson)
         name = shown_name(job.notebook.name)
         try:
-            repaired = _repaired(known, job.notebook, self._limits.notebook_nbytes)
+            repaired = _repaired(prepared, job.notebook, self._limits.notebook_nbytes)
         except FileNotFoundError:
             return self._unrun(job, Status.MISSING, f"{name} is not there.", begun)
         except OSError as error:
@@ -120,11 +120,11 @@ class Grader:
         for attempt in range(_ATTEMPTS):
             try:
                 last = attempt + 1 == _ATTEMPTS
-                return self._execute(job, repaired, begun, suspect=suspect, confined=last)
-            except (ZygoteError, SandboxError, CheckerBroken, OSError) as error:
+                return self._execute(job, repaired, begun, suspect=suspect, last_attempt=last)
+            except (ForkServerError, SandboxError, CheckerFailed, OSError) as error:
                 reasons.append(str(error))
-                suspect = error.step if isinstance(error, CheckerBroken) else None
-                self._replace_zygote()
+                suspect = error.step if isinstance(error, CheckerFailed) else None
+                self._replace_fork_server()
         reason = f"The grader failed: {'; '.join(reasons)}"
         return self._unrun(job, Status.INFRASTRUCTURE, reason, begun)
 
@@ -139,42 +139,42 @@ class Grader:
         begun: float,
         *,
         suspect: int | None,
-        confined: bool,
+        last_attempt: bool,
     ) -> Outcome:
-        known, steps = self._lesson(job.lesson), plan(repaired.cells)
-        self._zygote.load(known.modules, known.shown)
+        prepared, steps = self._lesson(job.lesson), plan(repaired.cells)
+        self._fork_server.load(prepared.modules, prepared.common_sources)
         execution = Execution(
             steps,
-            known.material,
+            prepared.material,
             self._limits,
-            fork_student=student_forker(self._zygote, self._limits, self.listener),
-            fork_checker=lambda: Checker(self._shell, known.folder, self._limits, self.listener),
+            fork_student=student_forker(self._fork_server, self._limits, self.listener),
+            fork_checker=lambda: Checker(self._shell, prepared.folder, self._limits, self.listener),
             suspect=suspect,
-            confined=confined,
+            last_attempt=last_attempt,
         )
         try:
-            execution.carry_out()
+            execution.run()
         finally:
             execution.close()
-        record = _record(job, steps, execution.shown, repaired, begun, self._sandbox)
-        return Outcome(record, _notebook(repaired.cells, known, steps, execution.shown))
+        record = _record(job, steps, execution.outcomes, repaired, begun, self._sandbox)
+        return Outcome(record, _notebook(repaired.cells, prepared, steps, execution.outcomes))
 
-    def _lesson(self, lesson: Lesson) -> _Known:
+    def _lesson(self, lesson: Lesson) -> _PreparedLesson:
         key = f"{lesson.source}\0{lesson.digest}"
         if key not in self._lessons:
             self._refuse_visible(lesson)
-            known = _know(lesson, Path(self._scratch, str(len(self._lessons))))
+            prepared = _prepare_lesson(lesson, Path(self._scratch, str(len(self._lessons))))
             self._shell.compile_ahead(
-                step.source for step in plan(known.cells) if step.part is Part.TEST
+                step.source for step in plan(prepared.cells) if step.kind is CellKind.TEST
             )
-            if self._zygote.load(known.modules, known.shown):
-                load_modules(known.modules)
+            if self._fork_server.load(prepared.modules, prepared.common_sources):
+                load_modules(prepared.modules)
             else:  # each submission has to import them itself
-                known = replace(known, modules=())
-                self._replace_zygote()
+                prepared = replace(prepared, modules=())
+                self._replace_fork_server()
             gc.collect()
             gc.freeze()
-            self._lessons[key] = known
+            self._lessons[key] = prepared
         return self._lessons[key]
 
     def _refuse_visible(self, lesson: Lesson) -> None:
@@ -185,17 +185,17 @@ class Grader:
                 remedy="Keep the course directory outside of Python's own directories.",
             )
 
-    def _replace_zygote(self) -> None:
-        self._zygote.close()
+    def _replace_fork_server(self) -> None:
+        self._fork_server.close()
         if self._own is not None:
             self._own.close()
-        self._own = Zygotes(
+        self._own = ForkServers(
             self._limits, sandbox=self._sandbox, hide=self._hide, scratch=self._scratch
         )
-        (self._zygote,) = self._own.each
+        (self._fork_server,) = self._own.servers
 
 
-def _know(lesson: Lesson, folder: Path) -> _Known:
+def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
     notebook = read_notebook(lesson.source)
     cells = tuple(lesson.cells())
     root = lesson.source.parent
@@ -208,21 +208,23 @@ def _know(lesson: Lesson, folder: Path) -> _Known:
     files = {name: path.read_bytes() for name, path in names.items()}
     material = Material(setup_source(cells), files)
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
-    shown = tuple(
+    common_sources = tuple(
         step.source
         for step, cell in zip(plan(cells), cells, strict=True)
-        if step.part is Part.RUN and not is_answer(cell)
+        if step.kind is CellKind.RUN and not is_answer(cell)
     )
-    return _Known(cells, dict(notebook.get("metadata", {})), material, str(folder), modules, shown)
+    return _PreparedLesson(
+        cells, dict(notebook.get("metadata", {})), material, str(folder), modules, common_sources
+    )
 
 
-def _repaired(known: _Known, path: Path, limit: int) -> Repaired:
+def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:
     """The notebook at `path` in the form of its lesson; raises `OSError` or `Malformed`."""
     raw = read_start(path, limit + 1)
     if len(raw) > limit:
         raise Malformed(f"The file has more than {limit // 2**20} MB; clear its outputs.")
     try:
-        return repair(known.cells, read_submission(raw))
+        return repair(prepared.cells, read_submission(raw))
     except (Malformed, OSError):
         raise
     except Exception as error:  # the same code takes all honest notebooks: it is these bytes
@@ -236,26 +238,29 @@ def _repaired(known: _Known, path: Path, limit: int) -> Repaired:
 def _record(
     job: Job,
     steps: tuple[Step, ...],
-    shown: dict[int, Shown],
+    outcomes: dict[int, CellOutcome],
     repaired: Repaired,
     begun: float,
     sandboxed: bool,
 ) -> SubmissionRecord:
     exercises = tuple(
-        judge(exercise, steps, shown, repaired.missing) for exercise in job.lesson.exercises
+        judge(exercise, steps, outcomes, repaired.missing) for exercise in job.lesson.exercises
     )
-    status = submission_status(exercises, shown.values())
-    notes = (*repaired.notes, *notes_of(steps, shown))
+    status = submission_status(exercises, outcomes.values())
+    notes = (*repaired.notes, *notes_of(steps, outcomes))
     seconds = time.monotonic() - begun
     return record_of(job, status, exercises, seconds, sandboxed=sandboxed, notes=notes)
 
 
 def _notebook(
-    cells: tuple[RawCell, ...], known: _Known, steps: tuple[Step, ...], shown: dict[int, Shown]
+    cells: tuple[RawCell, ...],
+    prepared: _PreparedLesson,
+    steps: tuple[Step, ...],
+    outcomes: dict[int, CellOutcome],
 ) -> NotebookNode:
     """The executed notebook: the repaired cells with the outputs that they showed here."""
-    done = [_executed(cells[s.index], shown.get(s.index, Shown()), s.part) for s in steps]
-    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": known.metadata, "cells": done}
+    done = [_executed(cells[s.index], outcomes.get(s.index, CellOutcome()), s.kind) for s in steps]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": prepared.metadata, "cells": done}
     return as_node(notebook, depth=_NODE_DEPTH)
 
 
@@ -271,12 +276,12 @@ def as_node(value: Any, depth: int) -> Any:
     return value
 
 
-def _executed(cell: RawCell, shown: Shown, part: Part) -> RawCell:
+def _executed(cell: RawCell, outcome: CellOutcome, kind: CellKind) -> RawCell:
     if cell["cell_type"] != "code":
         return cell
-    outputs = list(shown.outputs)
-    if shown.lost is not None:
-        text = f"This cell {shown.lost.reason}."
-        name = {"output_type": "error", "ename": shown.lost.fate.value, "evalue": text}
+    outputs = list(outcome.outputs)
+    if outcome.failure is not None:
+        text = f"This cell {outcome.failure.reason}."
+        name = {"output_type": "error", "ename": outcome.failure.cause.value, "evalue": text}
         outputs.append({**name, "traceback": [text]})
-    return {**cell, "outputs": outputs, "execution_count": shown.count}
+    return {**cell, "outputs": outputs, "execution_count": outcome.count}

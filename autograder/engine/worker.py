@@ -1,7 +1,7 @@
 """Grading workers: each takes jobs from the grader's main process, one at a time, and answers.
 
-Started as `python -m autograder.engine.worker ORDERS`.  That process loads torch and the course,
-has zygotes load them too inside the sandbox, and then forks the workers; it runs no job itself.
+Started as `python -m autograder.engine.worker SETTINGS`.  That process loads torch and the course,
+has fork servers load them inside the sandbox too, and then forks the workers; it runs no job.
 All of them end when the main process does.
 """
 
@@ -22,31 +22,31 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from autograder import linux
-from autograder.engine.allowance import check_memory
-from autograder.engine.forkserver.client import Zygote, Zygotes
+from autograder.engine.forkserver.client import ForkServer, ForkServers
 from autograder.engine.forkserver.descendants import end_descendants
 from autograder.engine.limits import Limits
+from autograder.engine.own_resources import check_memory
 from autograder.errors import AutograderError
 from autograder.import_speed import skip_unused_grammar
 
 
 @dataclass(frozen=True)
-class Orders:
+class WorkerSettings:
     """How workers are started: one for each of the sockets `controls`."""
 
     controls: tuple[int, ...]
     limits: Limits
     sandbox: bool
     hide: tuple[Path, ...]
-    scratch: Path  # made here; whoever outlives the others removes it
+    scratch: Path  # a directory made here; the process that ends last removes it
 
     def as_text(self) -> str:
-        """The argument that starts them."""
+        """The settings as the argument that starts the workers."""
         return json.dumps(asdict(self), default=str)
 
     @classmethod
-    def read(cls, text: str) -> Orders:
-        """The orders in that argument."""
+    def read(cls, text: str) -> WorkerSettings:
+        """The settings that `as_text` wrote."""
         data = json.loads(text)
         hide = tuple(Path(path) for path in data["hide"])
         controls, limits = tuple(data["controls"]), Limits(**data["limits"])
@@ -56,55 +56,57 @@ class Orders:
 def main() -> None:
     """Start the workers and wait for their ends."""
     gc.disable()  # nothing that is imported becomes garbage; the workers turn it on again
-    orders = Orders.read(sys.argv[1])
-    orders.scratch.mkdir(mode=0o700)
+    settings = WorkerSettings.read(sys.argv[1])
+    settings.scratch.mkdir(mode=0o700)
     linux.adopt_orphans()
     try:
-        _outlive_workers(orders)
+        _start_and_wait(settings)
     finally:
         end_descendants()  # bubblewrap that was killed before its child could know
-        shutil.rmtree(orders.scratch, ignore_errors=True)
+        shutil.rmtree(settings.scratch, ignore_errors=True)
 
 
-def _outlive_workers(orders: Orders) -> None:
+def _start_and_wait(settings: WorkerSettings) -> None:
     skip_unused_grammar()
     try:
-        zygotes = Zygotes(  # they load torch while this process does too
-            orders.limits,
-            len(orders.controls),
-            sandbox=orders.sandbox,
-            hide=orders.hide,
-            scratch=str(orders.scratch),
+        fork_servers = ForkServers(  # they load torch while this process does too
+            settings.limits,
+            len(settings.controls),
+            sandbox=settings.sandbox,
+            hide=settings.hide,
+            scratch=str(settings.scratch),
         )
         shell = _prepared_shell()
-        check_memory(orders.limits)
+        check_memory(settings.limits)
     except AutograderError as error:
-        for control in orders.controls:
+        for control in settings.controls:
             Connection(control).send(error)
         return
-    if all(map(_is_alone, orders.controls)):  # killed, or interrupted, while all of this started
-        zygotes.close()
+    if all(map(_is_abandoned, settings.controls)):  # the main process ended meanwhile
+        fork_servers.close()
         return
     workers, own = [], os.getpid()
-    for control, zygote in zip(orders.controls, zygotes.each, strict=True):
+    for control, fork_server in zip(settings.controls, fork_servers.servers, strict=True):
         workers.append(os.fork())
         if workers[-1] == 0:
             linux.die_with_parent(own)
-            _close([one for one in orders.controls if one != control])
-            _close([one.control.fileno() for one in zygotes.each if one is not zygote])
-            _work(control, orders, shell, zygote)
-    _close(orders.controls)
-    zygotes.let_go()
+            _close([one for one in settings.controls if one != control])
+            _close([one.control.fileno() for one in fork_servers.servers if one is not fork_server])
+            _run_worker(control, settings, shell, fork_server)
+    _close(settings.controls)
+    fork_servers.release()
     for worker in workers:
         os.waitpid(worker, 0)
-    zygotes.close()
+    fork_servers.close()
 
 
-def _work(control: int, orders: Orders, shell: Any, zygote: Zygote) -> NoReturn:
-    """Be one worker until the main process goes away."""
+def _run_worker(
+    control: int, settings: WorkerSettings, shell: Any, fork_server: ForkServer
+) -> NoReturn:
+    """Be one worker until the main process ends."""
     try:
         gc.enable()
-        _serve(Connection(control), orders, shell, zygote)
+        _serve(Connection(control), settings, shell, fork_server)
         os._exit(0)
     except BaseException as error:
         sys.excepthook(type(error), error, error.__traceback__)
@@ -112,24 +114,26 @@ def _work(control: int, orders: Orders, shell: Any, zygote: Zygote) -> NoReturn:
         os._exit(70)
 
 
-def _serve(connection: Connection, orders: Orders, shell: Any, zygote: Zygote) -> None:
+def _serve(
+    connection: Connection, settings: WorkerSettings, shell: Any, fork_server: ForkServer
+) -> None:
     from autograder.engine.submission import Grader
 
     try:
         grader = Grader(
-            *(orders.limits, shell, zygote),
-            sandbox=orders.sandbox,
-            hide=orders.hide,
-            scratch=orders.scratch,
+            *(settings.limits, shell, fork_server),
+            sandbox=settings.sandbox,
+            hide=settings.hide,
+            scratch=settings.scratch,
         )
     except AutograderError as error:
         connection.send(error)
         return
     connection.send(os.getpid())
-    grader.listener.look_after(connection.fileno(), lambda: _leave_if_alone(connection.fileno()))
+    grader.listener.watch(connection.fileno(), lambda: _exit_if_abandoned(connection.fileno()))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            _answer(connection, _grade(grader, connection.recv(), orders.sandbox))
+            _answer(connection, _grade(grader, connection.recv(), settings.sandbox))
     grader.close()
 
 
@@ -164,18 +168,18 @@ def _answer(connection: Connection, outcome: Any) -> None:
         connection.send(without_notebook(outcome, f"{type(error).__name__}: {error}"))
 
 
-def _leave_if_alone(control: int) -> None:
-    """End at once where the main process is gone; the zygote hears it."""
-    if _is_alone(control):
+def _exit_if_abandoned(control: int) -> None:
+    """End at once where the main process has ended; the fork server then ends too."""
+    if _is_abandoned(control):
         os._exit(1)
 
 
-def _is_alone(control: int) -> bool:
-    """Whether the main process is gone, or has let go of this worker."""
+def _is_abandoned(control: int) -> bool:
+    """Whether the main process has ended, or has closed its connection to this worker."""
     with suppress(OSError), socket.socket(fileno=os.dup(control)) as sock:
         try:
             return not sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:  # it has nothing to say yet
+        except BlockingIOError:  # no job has come yet
             return False
     return True
 

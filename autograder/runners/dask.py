@@ -26,7 +26,7 @@ from autograder.errors import AutograderError
 from autograder.records.model import RecordError, Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, unrun
 from autograder.runners import dask_worker
-from autograder.runners.dask_worker import Orders, edition, pack_lesson
+from autograder.runners.dask_worker import GradingSettings, edition, pack_lesson
 from autograder.submissions.discovery import NOTEBOOK_LIMIT_NBYTES
 
 _CONNECT_S = 15.0
@@ -61,7 +61,9 @@ class ClusterRunner:
         `patience_s` is how long a cluster without any worker is waited for.
         """
         hidden = tuple(Path(path).resolve() for path in hide)
-        self._orders = Orders.of(limits or Limits(), sandbox=sandbox, hide=hidden).to_text()
+        self._settings = GradingSettings.of(
+            limits or Limits(), sandbox=sandbox, hide=hidden
+        ).to_text()
         self._address, self._sandbox, self._jobs = address, sandbox, jobs
         self._patience_s = patience_s
         self._client = _connect(address, connect_s)
@@ -116,7 +118,7 @@ class ClusterRunner:
                 under_way.lessons[key],
                 job.lesson.source.stem,
                 notebook,
-                self._orders,
+                self._settings,
                 pure=False,
                 retries=_RETRIES,
             )

@@ -35,7 +35,7 @@ _ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
-class Orders:
+class GradingSettings:
     """How submissions are to be graded, the same for all of a run.
 
     `edition` is what the machine that collects the records has; a worker that has something else
@@ -49,16 +49,16 @@ class Orders:
 
     @classmethod
     def of(cls, limits: Limits, *, sandbox: bool, hide: tuple[Path, ...]) -> Self:
-        """The orders of a run that is begun here."""
+        """The settings of a run that is begun here."""
         return cls(sandbox, asdict(limits), tuple(map(str, hide)), edition())
 
     def to_text(self) -> str:
-        """The orders as JSON; `from_text` reads it."""
+        """The settings as JSON; `from_text` reads it."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """The orders that `to_text` wrote."""
+        """The settings that `to_text` wrote."""
         data = json.loads(text)
         return cls(data["sandbox"], data["limits"], tuple(data["hide"]), data["edition"])
 
@@ -126,14 +126,17 @@ def hold(content: bytes) -> bytes:
     return content
 
 
-def grade_bytes(lesson: bytes, slug: str, notebook: bytes, orders: str) -> str:
+def grade_bytes(lesson: bytes, slug: str, notebook: bytes, settings: str) -> str:
     """The outcome of a submission as JSON text: record and executed notebook, or an error."""
-    told = Orders.from_text(orders)
-    problem = _other_edition(told.edition)
+    wanted = GradingSettings.from_text(settings)
+    problem = _other_edition(wanted.edition)
     if problem is not None:
         return _error_text(problem)
     try:
-        with _ENGINES.borrow(told) as engine, tempfile.TemporaryDirectory(dir=_scratch()) as folder:
+        with (
+            _ENGINES.borrow(wanted) as engine,
+            tempfile.TemporaryDirectory(dir=_scratch()) as folder,
+        ):
             path = Path(folder, f"{slug}.ipynb")
             path.write_bytes(notebook)
             job = Job("", _ENGINES.lesson(lesson, slug), path, Path(folder))
@@ -156,12 +159,12 @@ class _Engines:
         self._lessons: dict[bytes, Lesson] = {}
 
     @contextmanager
-    def borrow(self, orders: Orders) -> Iterator[EngineRunner]:
+    def borrow(self, settings: GradingSettings) -> Iterator[EngineRunner]:
         """An engine that nobody else uses; it stays alive for the next who borrows."""
-        key = orders.to_text()
+        key = settings.to_text()
         with self._lock:
             idle = self._idle.setdefault(key, [])
-            engine = idle.pop() if idle else _new_engine(orders)
+            engine = idle.pop() if idle else _new_engine(settings)
         try:
             yield engine
         except BaseException:
@@ -192,11 +195,11 @@ class _Engines:
 _ENGINES = _Engines()
 
 
-def _new_engine(orders: Orders) -> EngineRunner:
+def _new_engine(settings: GradingSettings) -> EngineRunner:
     from autograder.engine import EngineRunner, Limits
 
-    hide = [Path(_scratch()), *map(Path, orders.hide)]
-    return EngineRunner(1, sandbox=orders.sandbox, limits=Limits(**orders.limits), hide=hide)
+    hide = [Path(_scratch()), *map(Path, settings.hide)]
+    return EngineRunner(1, sandbox=settings.sandbox, limits=Limits(**settings.limits), hide=hide)
 
 
 def _scratch() -> str:
@@ -211,9 +214,9 @@ def _other_edition(wanted: Mapping[str, str]) -> AutograderError | None:
     differing = [name for name in mine if mine[name] != wanted.get(name)]
     if not differing:
         return None
-    told = ", ".join(f"{name} is {mine[name]}, not {wanted.get(name)}" for name in differing)
+    versions = ", ".join(f"{name} is {mine[name]}, not {wanted.get(name)}" for name in differing)
     return AutograderError(
-        f"this worker has other versions than the machine that runs `grade`: {told}",
+        f"this worker has other versions than the machine that runs `grade`: {versions}",
         remedy="Install the same release of the course with `.[teach,cluster]` on both, and "
         "start the worker again.",
     )

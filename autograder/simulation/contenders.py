@@ -97,7 +97,7 @@ def _warm_shell() -> Any:
     import torch
     from IPython.core.interactiveshell import InteractiveShell
 
-    import course.claims.quiz  # noqa: F401 - loaded before the forks, as in the engine's zygote
+    import course.claims.quiz  # noqa: F401 - loaded before the forks, as in the engine's fork server
     from course.figures import draw_nothing
 
     torch.set_num_threads(1)

@@ -37,9 +37,9 @@ def sandbox_for(course: Path, submissions: Sequence[Submission]) -> bool:
     """
     if not are_simulated(course, submissions):
         return True
-    from autograder.engine.sandbox.bubblewrap import why_not
+    from autograder.engine.sandbox.bubblewrap import sandbox_problem
 
-    reason = why_not()
+    reason = sandbox_problem()
     if reason is not None:
         print(
             f"There is no sandbox here ({reason.rstrip('.')}). All {len(submissions)} submissions "

@@ -129,7 +129,7 @@ def test_only_the_submissions_own_processes_are_seen(tmp_path: Path) -> None:
     lines = said.splitlines()
     pids = json.loads(lines[0])
     assert pids[0] == 1
-    assert len(pids) <= 4  # init, the notebook, and a twin for each test cell
+    assert len(pids) <= 4  # init, the notebook, and a snapshot for each test cell
     assert [line.split()[1] for line in lines[1:-1]] == ["PermissionError"] * 6
     assert lines[-1] == "0"
 
@@ -150,14 +150,14 @@ print(sorted(written))"""
 
 def test_only_its_own_directories_can_be_written_to(tmp_path: Path) -> None:
     outcome, said = run(tmp_path, WRITE_EVERYWHERE, patient=True)
-    assert said == "['/dev', '/room', '/tmp']\n"  # /dev: /dev/shm, which is its own
+    assert said == "['/dev', '/submission', '/tmp']\n"  # /dev: /dev/shm, which is its own
     assert not list(tmp_path.rglob("mine"))
     assert outcome.record.score == 5.0
 
 
 LEAVE = """\
 import os, ctypes, subprocess, socket
-for folder in ("/tmp", "/room", "/room/home", "/dev/shm", os.getcwd()):
+for folder in ("/tmp", "/submission", "/submission/home", "/dev/shm", os.getcwd()):
     open(f"{folder}/left", "w").write("left")
 libc = ctypes.CDLL(None)
 print("shm", libc.shmget(4711, 4096, 0o1777 | 0o1000) >= 0)
@@ -171,7 +171,7 @@ if os.fork() == 0:
     os._exit(0)"""
 LOOK = """\
 import os, ctypes, socket
-print([f for f in ("/tmp", "/room", "/room/home", "/dev/shm", os.getcwd())
+print([f for f in ("/tmp", "/submission", "/submission/home", "/dev/shm", os.getcwd())
        if os.path.exists(f"{f}/left")])
 print(ctypes.CDLL(None).shmget(4711, 4096, 0) >= 0)
 try:
@@ -236,7 +236,7 @@ def tried(what, result):
 tried("unshare user", libc.unshare(0x10000000))
 tried("unshare mount", libc.unshare(0x00020000))
 tried("mount", libc.mount(b"none", b"/tmp", b"tmpfs", 0, None))
-tried("umount", libc.umount2(b"/room", 2))
+tried("umount", libc.umount2(b"/submission", 2))
 tried("setuid", libc.setuid(0))
 tried("chroot", libc.chroot(b"/tmp"))
 tried("sethostname", libc.sethostname(b"x", 1))
@@ -291,7 +291,7 @@ def test_a_fork_bomb_is_bounded_and_gone_afterwards(tmp_path: Path) -> None:
 
 FILL = """\
 import os
-for folder in ("/tmp", "/dev/shm", "/room/home"):
+for folder in ("/tmp", "/dev/shm", "/submission/home"):
     try:
         with open(f"{folder}/full", "wb") as file:
             while True:
@@ -300,10 +300,10 @@ for folder in ("/tmp", "/dev/shm", "/room/home"):
         print(type(error).__name__)
 try:
     for number in range(100_000):
-        open(f"/room/home/{number}", "w").close()
+        open(f"/submission/home/{number}", "w").close()
 except OSError:
     print("no more files")
-print(sum(os.path.getsize(f"{f}/full") for f in ("/tmp", "/dev/shm", "/room/home")) >> 20)"""
+print(sum(os.path.getsize(f"{f}/full") for f in ("/tmp", "/dev/shm", "/submission/home")) >> 20)"""
 
 
 def test_a_full_disk_is_the_submissions_own(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_modules_written_by_a_cell_do_not_replace_what_measures(tmp_path: Path) 
     write = """\
 import sys, os
 for name in ("warnings", "contextlib", "statistics", "course", "torch", "numpy", "linecache"):
-    for folder in (".", "/tmp", "/room/home"):
+    for folder in (".", "/tmp", "/submission/home"):
         open(f"{folder}/{name}.py", "w").write("raise SystemExit")
 sys.path.insert(0, "/tmp")
 for name in list(sys.modules):

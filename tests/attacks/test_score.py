@@ -194,7 +194,7 @@ def forge():
         "if os.fork() == 0:\n    forge()\ntime.sleep(0.2)",
         "os.register_at_fork(after_in_child=lambda: threading.Thread(target=forge).start())",
     ],
-    ids=["thread", "child", "twin"],
+    ids=["thread", "child", "snapshot"],
 )
 def test_forged_frames_are_tampering_and_bring_no_points(tmp_path: Path, when: str) -> None:
     outcome = grade(tmp_path, exam_cells(total=f"{FORGE}\n{when}"))

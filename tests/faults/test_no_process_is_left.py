@@ -83,7 +83,7 @@ def killed(
 
 @pytest.mark.parametrize("sandbox", SANDBOX)
 def test_each_process_may_die_while_an_answer_never_returns(tmp_path: Path, sandbox: str) -> None:
-    victims = ("asked", "checker", "zygote", "worker", "prison", "nursery")
+    victims = ("asked", "checker", "fork server", "worker", "sandbox", "worker pool")
     found = killed(tmp_path, sandbox, *victims, "checker")
     assert found.survivors == []
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -100,7 +100,7 @@ def test_what_a_submission_started_ends_with_it(tmp_path: Path, sandbox: str) ->
 def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
     tmp_path: Path, sandbox: str, last: signal.Signals
 ) -> None:
-    found = killed(tmp_path, sandbox, "starting prison", last=last)
+    found = killed(tmp_path, sandbox, "starting sandbox", last=last)
     assert found.survivors == []
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -120,7 +120,7 @@ def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
     assert found.survivors == []
 
 
-def test_zygotes_whose_starter_dies_before_they_know_it_end(tmp_path: Path) -> None:
-    found = killed(tmp_path, "none", "starting nursery", last=0, most=1)
+def test_fork_servers_whose_starter_dies_before_they_know_it_end(tmp_path: Path) -> None:
+    found = killed(tmp_path, "none", "starting worker pool", last=0, most=1)
     assert "a grading worker does not start" in found.output
     assert found.survivors == []

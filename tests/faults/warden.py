@@ -140,26 +140,28 @@ def _graders(parent: int) -> list[int]:
 
 
 def _workers(main: int) -> list[int]:
-    return [worker for nursery in _graders(main) for worker in _graders(nursery)]
+    return [worker for pool in _graders(main) for worker in _graders(pool)]
 
 
 def _checkers(main: int) -> list[int]:
     return [checker for worker in _workers(main) for checker in _graders(worker)]
 
 
-def _prisons(main: int) -> list[int]:
-    """What the nursery or a worker starts for learners: bubblewrap, or the first zygote."""
+def _sandboxes(main: int) -> list[int]:
+    """What the pool or a worker starts for learners: bubblewrap, or the first fork server."""
     below = [pid for pid in descendants(main) if "engine.worker" in _command(_parent(pid))]
     return [pid for pid in below if "engine.forkserver" in _command(pid)]
 
 
-def _zygotes(main: int) -> list[int]:
-    return [child for pid in _prisons(main) for child in _children(pid)]
+def _fork_servers(main: int) -> list[int]:
+    return [child for pid in _sandboxes(main) for child in _children(pid)]
 
 
 def _asked(main: int) -> list[int]:
     """The process that runs the call: it has begun where a child of it has ended, unawaited."""
-    ended = [pid for prison in _prisons(main) for pid in descendants(prison) if not _command(pid)]
+    ended = [
+        pid for sandbox in _sandboxes(main) for pid in descendants(sandbox) if not _command(pid)
+    ]
     return [_parent(pid) for pid in ended]
 
 
@@ -173,18 +175,19 @@ def _server_with_a_trial(main: int) -> list[int]:
 
 
 _VICTIMS: dict[str, Callable[[int], list[int]]] = {
-    "nursery": _graders,
+    "worker pool": _graders,
     "worker": _workers,
     "checker": _checkers,
-    "prison": _prisons,
-    "zygote": _zygotes,
+    "sandbox": _sandboxes,
+    "fork server": _fork_servers,
     "asked": _asked,
-    "starting nursery": _graders,
-    "starting prison": _prisons,
+    "starting worker pool": _graders,
+    "starting sandbox": _sandboxes,
     "stock grader": _owner_of_a_kernel,
     "trial server": _server_with_a_trial,
 }
-_CALLS = ("worker", "checker", "prison", "zygote", "asked", "nursery")  # while one does not return
+# Those that are killed while a call of a test cell does not return.
+_CALLS = ("worker", "checker", "sandbox", "fork server", "asked", "worker pool")
 
 if __name__ == "__main__":
     main()

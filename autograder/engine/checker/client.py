@@ -14,26 +14,26 @@ from autograder import linux
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outputs import Output, Outputs
-from autograder.engine.protocol.channel import Channel, Closed, Late, Listener
+from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import FrameError, Kind
-from autograder.engine.student.client import Fate, Line, Lost
+from autograder.engine.student.client import Failure, FailureCause, SnapshotConnection
 
-_GRACE_S = 5.0  # for a test cell to end after the line to the answer was cut
+_GRACE_S = 5.0  # for a test cell to end after its snapshot was disconnected
 
 
 @dataclass(frozen=True)
 class TestRun:
-    """What a test cell showed; `lost` says why it could not come to its end."""
+    """What a test cell showed; `failure` says why it could not come to its end."""
 
     outputs: tuple[Output, ...]
     error: str | None = None
     count: int | None = None
-    lost: Lost | None = None
+    failure: Failure | None = None
     memory_error: bool = False
 
 
-class CheckerBroken(Exception):
-    """The checker process died or misbehaved; `died` says that it was the former."""
+class CheckerFailed(Exception):
+    """The checker process ended (`died`), or sent what the protocol does not allow."""
 
     def __init__(self, reason: str, *, died: bool = False) -> None:
         """`reason` is for the instructor."""
@@ -42,72 +42,107 @@ class CheckerBroken(Exception):
         self.step: int | None = None  # the number of the test cell, where it was at one
 
 
-class Stuck(Exception):
+class CheckerStuck(Exception):
     """A test cell does not end although nobody answers it any more.
 
     What the answer gave is too much for it, and the checker has to be replaced.
     """
 
-    def __init__(self, lost: Lost) -> None:
-        """`lost` is what became of the exercise."""
-        super().__init__(lost.reason)
-        self.lost = lost
+    def __init__(self, failure: Failure) -> None:
+        """`failure` is what became of the exercise."""
+        super().__init__(failure.reason)
+        self.failure = failure
 
 
 class Checker:
-    """A forked process that runs the test cells of one submission."""
+    """The worker's client of a checker process, which runs the test cells of one submission.
+
+    Deadlines are on the clock of `time.monotonic()`, in seconds.
+    """
 
     def __init__(self, shell: Shell, folder: str, limits: Limits, listener: Listener) -> None:
-        """Fork it from this process, which has the course loaded and runs no learner code."""
+        """Fork the checker from this process, which has the course loaded and runs no learner code.
+
+        Args:
+            shell: A prepared shell; the test cells run in it.
+            folder: The working directory of the test cells, with the lesson's files.
+            limits: What the checker may use for what learners' code returns.
+            listener: Serves the student process while a test cell runs.
+        """
         self._limits, self._listener = limits, listener
         ours, theirs = socket.socketpair()
         worker = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
             ours.close()
-            _be_checker(theirs.fileno(), shell, folder, limits, worker)
+            _run_checker(theirs.fileno(), shell, folder, limits, worker)
         theirs.close()
         self._channel = Channel(ours)
 
     def set_up(self, source: str, until: float) -> None:
-        """Run the lesson's set-up cell."""
+        """Run the lesson's set-up cell.
+
+        Raises:
+            CheckerFailed: It did not run to its end before the deadline `until`.
+        """
         if source:
             self._run(source, None, until)
 
-    def run(self, source: str, line: Line, until: float) -> TestRun:
-        """Run a test cell that asks for answers on `line`."""
-        return self._run(source, line, until)
+    def run(self, source: str, connection: SnapshotConnection, until: float) -> TestRun:
+        """Run a test cell.
 
-    def _run(self, source: str, line: Line | None, until: float) -> TestRun:
-        outputs, lost = Outputs(self._limits), None
+        Args:
+            source: The test cell.
+            connection: The snapshot that its requests go to.
+            until: The deadline.
+
+        Returns:
+            What the cell showed, or why it did not run to its end.
+
+        Raises:
+            CheckerStuck: The cell goes on after its snapshot was disconnected.
+            CheckerFailed: The checker ended or broke the protocol.
+        """
+        return self._run(source, connection, until)
+
+    def _run(self, source: str, connection: SnapshotConnection | None, until: float) -> TestRun:
+        outputs, failure = Outputs(self._limits), None
         try:
-            self._channel.send(Kind.TEST, 0, {"source": source, "asks": line is not None})
-            if line is not None:
-                self._channel.send_fd(line.fileno())
+            self._channel.send(Kind.TEST, 0, {"source": source, "asks": connection is not None})
+            if connection is not None:
+                self._channel.send_fd(connection.fileno())
             while True:
                 try:
-                    end = self._until_done(outputs, None if lost else line, until)
-                    return _test_run(outputs, end, lost, line)
-                except (Late, _TwinGone) as reason:
-                    if lost is not None:
-                        raise Stuck(lost) from None
-                    if line is None:
-                        raise CheckerBroken("the set-up cell did not come to its end") from None
-                    late = isinstance(reason, Late)
-                    lost = Lost(Fate.TIMEOUT, "ran longer than it may") if late else line.why()
-                    line.cut()
+                    end = self._until_done(outputs, None if failure else connection, until)
+                    return _test_run(outputs, end, failure, connection)
+                except (DeadlinePassed, _SnapshotEnded) as reason:
+                    if failure is not None:
+                        raise CheckerStuck(failure) from None
+                    if connection is None:
+                        raise CheckerFailed("the set-up cell did not come to its end") from None
+                    late = isinstance(reason, DeadlinePassed)
+                    failure = (
+                        Failure(FailureCause.TIMEOUT, "ran longer than it may")
+                        if late
+                        else connection.failure()
+                    )
+                    connection.disconnect()
                     until = time.monotonic() + _GRACE_S
-        except (Closed, FrameError) as error:
-            died = isinstance(error, Closed)
-            raise CheckerBroken(f"the checker process stopped: {error!r}", died=died) from error
+        except (ChannelClosed, FrameError) as error:
+            died = isinstance(error, ChannelClosed)
+            raise CheckerFailed(f"the checker process stopped: {error!r}", died=died) from error
 
-    def _until_done(self, outputs: Outputs, line: Line | None, until: float) -> dict[str, Any]:
+    def _until_done(
+        self, outputs: Outputs, connection: SnapshotConnection | None, until: float
+    ) -> dict[str, Any]:
         while True:
             try:
-                frame = self._listener.wait(self._channel, until, line.gone if line else _never)
-            except Closed:
-                if line is not None and line.gone():
-                    raise _TwinGone from None
+                frame = self._listener.wait(
+                    self._channel, until, connection.has_ended if connection else _never
+                )
+            except ChannelClosed:
+                if connection is not None and connection.has_ended():
+                    raise _SnapshotEnded from None
                 raise
             body = frame.body()
             if frame.kind != Kind.EVENT:
@@ -123,8 +158,8 @@ class Checker:
         os.waitpid(self._pid, 0)
 
 
-class _TwinGone(Exception):
-    """The twin ended while a test cell was asking it."""
+class _SnapshotEnded(Exception):
+    """The snapshot ended while a test cell was asking it."""
 
 
 def _never() -> bool:
@@ -132,31 +167,37 @@ def _never() -> bool:
 
 
 def _test_run(
-    outputs: Outputs, end: dict[str, Any], lost: Lost | None, line: Line | None
+    outputs: Outputs,
+    end: dict[str, Any],
+    failure: Failure | None,
+    connection: SnapshotConnection | None,
 ) -> TestRun:
-    if end["broken"]:
-        raise CheckerBroken(f"an answer's facts could not be read: {end['broken']}")
+    if end["grader_error"]:
+        raise CheckerFailed(f"an answer's facts could not be read: {end['grader_error']}")
     if end["tampered"]:
-        lost = Lost(Fate.TAMPERED, f"reported what cannot be: {end['tampered']}")
-    elif end["large"]:
-        lost = lost or Lost(Fate.OUT_OF_MEMORY, "gave back more than there is memory to check")
+        failure = Failure(FailureCause.TAMPERED, f"reported what cannot be: {end['tampered']}")
+    elif end["too_large"]:
+        failure = failure or Failure(
+            FailureCause.OUT_OF_MEMORY, "gave back more than there is memory to check"
+        )
     elif end["failed"]:
-        lost = lost or Lost(Fate.CRASHED, f"could not be observed ({end['failed']})")
-    elif end["gone"] and line is not None:
-        lost = lost or line.why()
-    shown = tuple(outputs.as_list())
-    return TestRun(shown, end["error"], end["count"], lost, end["memory"])
+        failure = failure or Failure(
+            FailureCause.CRASHED, f"could not be observed ({end['failed']})"
+        )
+    elif end["disconnected"] and connection is not None:
+        failure = failure or connection.failure()
+    return TestRun(tuple(outputs.as_list()), end["error"], end["count"], failure, end["memory"])
 
 
-def _be_checker(channel: int, shell: Shell, folder: str, limits: Limits, worker: int) -> None:
-    from autograder.engine.checker.process import check
+def _run_checker(channel: int, shell: Shell, folder: str, limits: Limits, worker: int) -> None:
+    from autograder.engine.checker.process import run_checker
 
     try:
-        # It holds copies of the worker's lines: what waits for their end would wait for ever.
+        # It holds copies of the worker's sockets, which so would stay open after the worker.
         linux.die_with_parent(worker)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         limit_memory(limits)
-        check(channel, shell, folder, limits.text_chars)
+        run_checker(channel, shell, folder, limits.text_chars)
     except BaseException:
         os._exit(1)
     finally:

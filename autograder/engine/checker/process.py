@@ -1,7 +1,7 @@
 """The checker process: runs the test cells with their hidden parts, and keeps the score.
 
 It is a fork of the worker, outside every sandbox, and never runs learner code.  Its names come
-from the lesson's set-up cell.  What a test cell asks of an answer goes to a twin of the student
+from the lesson's set-up cell.  What a test cell asks of an answer goes to a snapshot of the student
 process and comes back as plain data, which is checked here before a test sees it.
 """
 
@@ -15,74 +15,77 @@ from typing import Any
 
 from autograder.engine.checker.verify import Contradiction, check_reply
 from autograder.engine.kernel.shell import Shell, record_with
-from autograder.engine.protocol.channel import Channel, Closed, Late, Listener
+from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import Frame, FrameError, Kind, endpoint, fd_taker, pack
 from course.serialization import WireError
 from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, from_wire
 
 
-class Gone(BaseException):
-    """The process beside which a request should have run is gone; the test cell ends."""
+class RequestAborted(BaseException):
+    """A request of the test cell got no reply that can be used; the test cell ends."""
 
 
 class RemoteBackend:
-    """Serves requests in a student process, at the other end of a line.
+    """Has a snapshot of the student process serve the requests of a test cell.
 
-    The line is hostile: its frames are bounded and strictly read, and an answer has to carry the
-    random number of its question.
+    The snapshot may be hostile: its frames are bounded and strictly read, and a reply has to carry
+    the random number of its request.
     """
 
     def __init__(self) -> None:
-        self._line: Channel | None = None
+        self._connection: Channel | None = None
         self._listener = Listener()
         self.tampered: str | None = None
         self.failed: str | None = None
-        self.broken: str | None = None
-        self.gone = self.memory = self.large = False
+        self.grader_error: str | None = None
+        self.disconnected = self.memory = self.too_large = False
 
-    def begin(self, line: Channel | None) -> None:
-        """A new test cell starts, with a line of its own."""
-        if self._line is not None:
-            self._line.close()
-        self._line, self.tampered, self.failed, self.broken = line, None, None, None
-        self.gone = self.memory = self.large = False
+    def start_cell(self, connection: Channel | None) -> None:
+        """A new test cell starts, with a connection of its own."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = connection
+        self.tampered = self.failed = self.grader_error = None
+        self.disconnected = self.memory = self.too_large = False
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
-        """The observation that came back; raises `Gone` where none can be believed."""
+        """The observation that came back; raises `RequestAborted` where none can be believed."""
         header, buffers = request.to_wire()
         number = int.from_bytes(os.urandom(8), "little")
         try:
             frame = self._answer(pack(Kind.ASK, number, header, buffers))
             if frame.id != number:
                 raise FrameError("an answer to another question")
-            return self._believed(request, frame.kind, frame.body(), frame.buffers())
-        except (Closed, Late):
-            self.gone = True
+            return self._verified(request, frame.kind, frame.body(), frame.buffers())
+        except (ChannelClosed, DeadlinePassed):
+            self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:
             self.tampered = str(error)
         except MemoryError:
-            self.large = True
+            self.too_large = True
         except Exception as error:  # ours: never to be held against the answer
-            self.broken = f"{type(error).__name__}: {error}"
-        raise Gone
+            self.grader_error = f"{type(error).__name__}: {error}"
+        raise RequestAborted
 
     def _answer(self, raw: bytes) -> Frame:
-        ended = self.gone or self.tampered or self.failed or self.broken or self.large
-        if self._line is None or ended:
-            raise Closed
-        if not self._line.silent():
+        ended = (
+            self.disconnected or self.tampered or self.failed or self.grader_error or self.too_large
+        )
+        if self._connection is None or ended:
+            raise ChannelClosed
+        if not self._connection.is_silent():
             raise FrameError("it spoke before it was asked")
-        forever = time.monotonic() + _FOREVER_S  # the worker cuts the line when time is up
-        self._line.send_raw(raw, forever)
-        return self._listener.wait(self._line, forever)
+        forever = time.monotonic() + _FOREVER_S  # the worker disconnects when time is up
+        self._connection.send_raw(raw, forever)
+        return self._listener.wait(self._connection, forever)
 
-    def _believed(
+    def _verified(
         self, request: Request, kind: int, body: Any, buffers: list[bytes]
     ) -> Observation:
         if kind == Kind.FAILED and isinstance(body, dict):
             self.failed = str(body.get("error"))[:200]
-            raise Gone
+            raise RequestAborted
         if kind != Kind.REPLY or not isinstance(body, dict) or set(body) != _REPLY_KEYS:
             raise FrameError("not a reply")
         split = body["before"]
@@ -108,8 +111,8 @@ _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
 _REPLY_KEYS = {"header", "before", "intact"}
 
 
-def check(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
-    """Obey the worker until it closes the channel."""
+def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
+    """Run the test cells that the worker sends, until it closes the channel."""
     send, receive = endpoint(channel)
     take_fd = fd_taker(channel)
     os.chdir(folder)
@@ -118,10 +121,11 @@ def check(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
     use_backend(backend)
     while True:
         _, _, body, _ = receive()
-        line = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
-        backend.begin(line)
+        connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
+        backend.start_cell(connection)
         end = shell.run(body["source"])
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
-        about |= {"tampered": backend.tampered, "failed": backend.failed, "gone": backend.gone}
-        about |= {"broken": backend.broken, "large": backend.large}
+        about |= {"tampered": backend.tampered, "failed": backend.failed}
+        about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}
+        about |= {"grader_error": backend.grader_error}
         send(Kind.DONE, 0, about)

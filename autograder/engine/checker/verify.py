@@ -59,8 +59,8 @@ def _same_tensor(sent: torch.Tensor, reported: Any, where: str) -> None:
     if not isinstance(reported, SeenTensor):
         raise Contradiction(f"{where}: no tensor where one was sent")
     facts = reported.facts
-    told = (facts.shape, facts.stride, facts.requires_grad)
-    if told != (tuple(sent.shape), tuple(sent.stride()), sent.requires_grad):
+    reported_layout = (facts.shape, facts.stride, facts.requires_grad)
+    if reported_layout != (tuple(sent.shape), tuple(sent.stride()), sent.requires_grad):
         raise Contradiction(f"{where}: another layout than was sent")
     if facts.dtype != str(sent.dtype).removeprefix("torch."):
         raise Contradiction(f"{where}: another dtype than was sent")

@@ -1,4 +1,4 @@
-"""The worker's side of a zygote: start it, have it fork a submission, end the submission."""
+"""The worker's client of a fork server: start it, have it fork a submission, end the submission."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import IO
 
 from autograder.engine.limits import Limits
-from autograder.engine.sandbox.bubblewrap import SandboxError, sandboxed, unsandboxed, way_out
+from autograder.engine.sandbox.bubblewrap import (
+    SandboxError,
+    sandbox_remedy,
+    sandboxed,
+    unsandboxed,
+)
 
 _START_S = 120.0
 _ANSWER_S = 20.0
@@ -26,13 +31,13 @@ _LAST_NBYTES = 2_000
 _LONGEST_CELL = 10_000  # characters; six bytes each at most, in a message of 64 KiB
 
 
-class ZygoteError(Exception):
-    """The zygote does not do as it is told; it has to be replaced."""
+class ForkServerError(Exception):
+    """The fork server is gone, or does not answer in time; it has to be replaced."""
 
 
 @dataclass
-class Lines:
-    """The worker's ends of what connects it with one submission."""
+class StudentConnections:
+    """The worker's ends of the sockets and pipes to one submission."""
 
     channel: socket.socket
     init: socket.socket
@@ -40,7 +45,7 @@ class Lines:
     stderr: int
 
     def close(self) -> None:
-        """Let go of all of them."""
+        """Close all of them."""
         self.channel.close()
         self.init.close()
         for fd in (self.stdout, self.stderr):
@@ -56,8 +61,8 @@ class Exit:
     out_of_memory: bool
 
 
-class Zygotes:
-    """Zygotes that share what they load, inside bubblewrap unless `sandbox` is false.
+class ForkServers:
+    """Fork servers that share what they load, inside bubblewrap unless `sandbox` is false.
 
     They start while their owner goes on.  Each ends when its socket is closed, all of them with
     the process that started them.
@@ -72,7 +77,18 @@ class Zygotes:
         hide: Iterable[Path] = (),
         scratch: str | None = None,
     ) -> None:
-        """Start `count` of them; `scratch` is where submissions without a sandbox may write."""
+        """Start them; loading goes on in the background.
+
+        Args:
+            limits: What each submission may use.
+            count: The number of fork servers.
+            sandbox: False starts them without bubblewrap.
+            hide: Directories that no submission may see.
+            scratch: The directory in which submissions without a sandbox may write.
+
+        Raises:
+            SandboxError: There is no bubblewrap here.
+        """
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(count)]
         numbers = [theirs.fileno() for _, theirs in pairs]
         command = sandboxed(limits, numbers, hide) if sandbox else unsandboxed(limits, numbers)
@@ -88,18 +104,18 @@ class Zygotes:
         )
         for _, theirs in pairs:
             theirs.close()
-        self.each = tuple(
-            Zygote(ours, self._log, sandbox=sandbox, scratch=scratch) for ours, _ in pairs
+        self.servers = tuple(
+            ForkServer(ours, self._log, sandbox=sandbox, scratch=scratch) for ours, _ in pairs
         )
 
-    def let_go(self) -> None:
-        """Leave them to the forks of this process that hold on to them."""
-        for zygote in self.each:
-            zygote.close()
+    def release(self) -> None:
+        """Close this process's sockets; its forks that hold them keep the fork servers running."""
+        for fork_server in self.servers:
+            fork_server.close()
 
     def close(self) -> None:
         """End all of them and everything in them; for the process that started them."""
-        self.let_go()
+        self.release()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_S)
         self._process.terminate()  # without a sandbox it ends what it has started
@@ -110,8 +126,8 @@ class Zygotes:
         self._log.close()
 
 
-class Zygote:
-    """The hold of one worker on its zygote; `log` is where the zygote says what went wrong."""
+class ForkServer:
+    """A worker's client of its fork server; `log` is where the fork server writes its errors."""
 
     def __init__(
         self, control: socket.socket, log: IO[bytes], *, sandbox: bool, scratch: str | None = None
@@ -120,7 +136,7 @@ class Zygote:
         self._scratch = scratch
         self._folder: str | None = None
         self._loaded: set[str] = set()
-        self._ahead: set[str] = set()
+        self._compiled: set[str] = set()
         self._is_ready = False
 
     @property
@@ -129,30 +145,51 @@ class Zygote:
         return self._control
 
     def wait(self) -> None:
-        """Wait until it has started; raises `SandboxError` where it cannot."""
+        """Wait until it has started, 120 s at most.
+
+        Raises:
+            SandboxError: It cannot start here.
+            ForkServerError: It does not answer in time.
+        """
         if not self._is_ready:
-            self._answer("ready", _START_S)
+            self._await_reply("ready", _START_S)
             self._is_ready = True
 
     def load(self, names: Iterable[str], cells: Iterable[str] = ()) -> bool:
         """Have it import modules and compile cells, so that student processes start with them.
 
-        False where one of them started a thread: then this zygote cannot be forked any more.
+        Args:
+            names: Modules by their full names; those that cannot be imported are left out.
+            cells: Sources of cells that all submissions share.
+
+        Returns:
+            False where a module started a thread: then this fork server must not be used any more.
+
+        Raises:
+            ForkServerError: It does not answer in time.
+            SandboxError: It has ended.
         """
         new = [name for name in names if name not in self._loaded]
-        texts = [text for text in cells if text not in self._ahead and len(text) < _LONGEST_CELL]
+        texts = [text for text in cells if text not in self._compiled and len(text) < _LONGEST_CELL]
         if not new and not texts:
             return True
         self.wait()
         self._loaded.update(new)
-        self._ahead.update(texts)
+        self._compiled.update(texts)
         for text in texts:
             self._control.send(json.dumps({"compile": text}).encode())
         self._control.send(json.dumps({"load": new}).encode())
-        return self._answer("loaded", _START_S)["threads"] == 1
+        return self._await_reply("loaded", _START_S)["threads"] == 1
 
-    def fork(self) -> Lines:
-        """Start a student process; the lines to it."""
+    def fork(self) -> StudentConnections:
+        """Start a student process.
+
+        Returns:
+            The worker's ends of the connections to it; the caller closes them.
+
+        Raises:
+            ForkServerError: The fork server has ended, or does not answer in time.
+        """
         self.wait()
         channel, their_channel = socket.socketpair()
         init, their_init = socket.socketpair()
@@ -166,41 +203,48 @@ class Zygote:
         message = json.dumps({"fork": self._folder or ""}).encode()
         try:
             socket.send_fds(self._control, [message], fds)
-            self._answer("forked", _ANSWER_S)
+            self._await_reply("forked", _ANSWER_S)
         except OSError as error:
-            raise ZygoteError(f"the zygote is gone: {error}") from error
+            raise ForkServerError(f"the fork server is gone: {error}") from error
         finally:
             their_channel.close()
             their_init.close()
             os.close(their_out)
             os.close(their_err)
-        return Lines(channel, init, out, err)
+        return StudentConnections(channel, init, out, err)
 
     def end(self) -> Exit:
-        """End the submission and all its processes; how its init ended."""
+        """End the submission and all its processes.
+
+        Returns:
+            How its init ended.
+
+        Raises:
+            ForkServerError: It does not answer in time.
+        """
         with suppress(OSError):
             self._control.send(b'{"kill": true}')
-        return self.ended()
+        return self.wait_for_exit()
 
-    def ended(self) -> Exit:
+    def wait_for_exit(self) -> Exit:
         """Wait for the report that the submission ended."""
-        report = self._answer("exited", _ANSWER_S)
+        report = self._await_reply("exited", _ANSWER_S)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         return Exit(int(report["exited"]), bool(report["oom"]))
 
     def close(self) -> None:
-        """Let the zygote end, with everything in it."""
+        """Let the fork server end, with everything in it."""
         self._control.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _answer(self, key: str, limit_s: float) -> dict[str, int]:
+    def _await_reply(self, key: str, limit_s: float) -> dict[str, int]:
         until = time.monotonic() + limit_s
         while True:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._control], [], [], left)[0]:
-                raise ZygoteError(f"the zygote did not answer within {limit_s:.0f} s")
+                raise ForkServerError(f"the fork server did not answer within {limit_s:.0f} s")
             data = self._receive()
             if key in data:
                 return data
@@ -212,13 +256,13 @@ class Zygote:
             data = b""
         if not data:
             raise SandboxError(
-                f"the process that runs learners' code does not start: {self._last_words()}",
-                remedy=way_out(),
+                f"the process that runs learners' code does not start: {self._log_tail()}",
+                remedy=sandbox_remedy(),
             )
         found: dict[str, int] = json.loads(data)
         return found
 
-    def _last_words(self) -> str:
+    def _log_tail(self) -> str:
         size = os.fstat(self._log.fileno()).st_size
         tail = os.pread(self._log.fileno(), _LAST_NBYTES, max(0, size - _LAST_NBYTES))
         return tail.decode("utf-8", "replace").strip() or "it said nothing"

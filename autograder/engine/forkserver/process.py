@@ -1,9 +1,9 @@
-"""The zygote: a process with torch, the course and IPython loaded, from which students fork.
+"""The fork server: a process with torch, the course and IPython loaded, from which students fork.
 
 It lives inside bubblewrap and runs no learner code and no operator.  It knows no lesson: what a
 submission needs reaches the fork through its channel.  Loading costs seconds, so it is done once:
-the process that bubblewrap starts loads everything and then forks a zygote for each worker, which
-divides itself from the others by namespaces of its own.  It obeys its worker over one socket:
+the process that bubblewrap starts loads everything and then forks a fork server for each worker,
+which enters namespaces of its own.  It serves its worker over one socket:
 
     {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
     {"kill": true}                          →  the submission ends, with all its processes
@@ -31,26 +31,26 @@ from typing import NoReturn
 from autograder import linux
 from autograder.engine.forkserver.descendants import descendants, end_descendants, kill_descendants
 from autograder.engine.limits import Limits
-from autograder.engine.sandbox.init import ROOM, Plumbing, Walls, become_init
+from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfiguration, become_init
 
 _MESSAGE_NBYTES = 65_536
 _WATCH_MS = 200
 
 
 @dataclass(frozen=True)
-class Orders:
-    """How the zygote was started, as JSON in its first argument."""
+class ForkServerSettings:
+    """How the fork server was started, as JSON in its first argument."""
 
     controls: tuple[int, ...]  # a socket for each worker
     limits: Limits
     sandbox: bool
-    parent: int  # without a sandbox: the process that starts the zygotes, and that they end with
+    parent: int  # without a sandbox: the process that starts the fork servers and ends them
     uid: int | None  # become this user first: the grader runs as root
     keep: tuple[str, ...]
 
     @classmethod
-    def read(cls, text: str) -> Orders:
-        """The orders written by the worker."""
+    def read(cls, text: str) -> ForkServerSettings:
+        """The settings in that argument."""
         data = json.loads(text)
         data["limits"] = Limits(**data["limits"])
         for name in ("controls", "keep"):
@@ -59,70 +59,70 @@ class Orders:
 
 
 def main() -> None:
-    """Start as `python -m autograder.engine.forkserver.process ORDERS`."""
+    """Start as `python -m autograder.engine.forkserver.process SETTINGS`."""
     gc.disable()  # nothing that is imported becomes garbage; see `_prepare`
-    orders = Orders.read(sys.argv[1])
-    if orders.sandbox:
-        _become_user(orders.uid)
+    settings = ForkServerSettings.read(sys.argv[1])
+    if settings.sandbox:
+        _become_user(settings.uid)
     else:
-        linux.die_with_parent(orders.parent, signal.SIGTERM)
-    ready = _prepare(orders)
-    if not orders.sandbox:
+        linux.die_with_parent(settings.parent, signal.SIGTERM)
+    ready = _prepare(settings)
+    if not settings.sandbox:
         linux.adopt_orphans()
         signal.signal(signal.SIGTERM, _end_with_all)
-    own, zygotes = os.getpid(), set()
-    for control in orders.controls:
+    own, fork_servers = os.getpid(), set()
+    for control in settings.controls:
         pid = os.fork()
         if pid == 0:
-            _serve(control, orders, ready, own)
-        zygotes.add(pid)
-    for control in orders.controls:  # the workers must hear when a zygote is gone
+            _serve(control, settings, ready, own)
+        fork_servers.add(pid)
+    for control in settings.controls:  # so that a worker notices when its fork server ends
         os.close(control)
-    _outlive(zygotes, orders)
+    _wait_for_ends(fork_servers, settings)
     os._exit(0)  # at once: there is nothing to tidy up
 
 
-def try_walls(uid: int | None) -> None:
-    """Return where a zygote could be kept apart here, raise `OSError` where not.
+def try_namespaces(uid: int | None) -> None:
+    """Return where a fork server can enter its namespaces here, raise `OSError` where not.
 
-    A trial of its own, in a process that ends after it: see `sandbox.bubblewrap.why_not`.
+    For a process that ends after it: see `sandbox.bubblewrap.sandbox_problem`.
     """
     _become_user(uid)
     _enter_namespaces()
 
 
-def _outlive(zygotes: set[int], orders: Orders) -> None:
-    """Wait for the ends of all zygotes; what one of them left behind ends with it."""
-    while zygotes:
-        zygotes.discard(os.wait()[0])
-        if not orders.sandbox:  # there the namespaces end with their zygote
-            end_descendants(keep=zygotes)
+def _wait_for_ends(fork_servers: set[int], settings: ForkServerSettings) -> None:
+    """Wait until all fork servers have ended; the processes that one has left end with it."""
+    while fork_servers:
+        fork_servers.discard(os.wait()[0])
+        if not settings.sandbox:  # there the namespaces end with their fork server
+            end_descendants(keep=fork_servers)
 
 
 def _end_with_all(*_: object) -> NoReturn:
-    """Where no namespace ends a submission with its zygote: end all of it, then this process."""
+    """End every process below this one, then this one: no namespace does so here."""
     end_descendants()
     os._exit(70)
 
 
-def _serve(control: int, orders: Orders, ready: _Ready, parent: int) -> NoReturn:
-    """Be the zygote of one worker until it goes away."""
+def _serve(control: int, settings: ForkServerSettings, ready: _Ready, parent: int) -> NoReturn:
+    """Be the fork server of one worker until that worker ends."""
     try:
-        if not orders.sandbox:
+        if not settings.sandbox:
             linux.adopt_orphans()
-        linux.die_with_parent(parent, signal.SIGKILL if orders.sandbox else signal.SIGTERM)
-        for other in orders.controls:
+        linux.die_with_parent(parent, signal.SIGKILL if settings.sandbox else signal.SIGTERM)
+        for other in settings.controls:
             if other != control:
                 os.close(other)
-        if orders.sandbox:
+        if settings.sandbox:
             _enter_namespaces()
         own = socket.socket(fileno=control)
         own.send(json.dumps({"ready": os.getpid()}).encode())
-        _Zygote(own, orders, ready).obey()
+        _ForkServer(own, settings, ready).serve()
     except BaseException:
         traceback.print_exc()
     finally:
-        if not orders.sandbox:
+        if not settings.sandbox:
             end_descendants()
         os._exit(70)
 
@@ -152,9 +152,9 @@ def _enter_namespaces() -> None:
     linux.forbid_user_namespaces()
 
 
-def _prepare(orders: Orders) -> _Ready:
+def _prepare(settings: ForkServerSettings) -> _Ready:
     """Import everything a cell is likely to use, then make this process cheap to fork."""
-    tempfile.tempdir = ROOM if orders.sandbox else None  # not what a submission will use
+    tempfile.tempdir = WRITABLE if settings.sandbox else None  # not what a submission will use
     import torch
     import torch.utils.data
 
@@ -170,9 +170,11 @@ def _prepare(orders: Orders) -> _Ready:
     warm_up(shell)
     warm_up_torch()
     student = "autograder.engine.student.process"
-    seal = trusted.get("autograder.engine.student.integrity", "Seal")(trusted.modules.values())
-    prepared = trusted.get(student, "Prepared")(shell, trusted, seal, orders.limits.text_chars)
-    live = trusted.get(student, "live")
+    integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
+    measuring = integrity(trusted.modules.values())
+    text_chars = settings.limits.text_chars
+    prepared = trusted.get(student, "Prepared")(shell, trusted, measuring, text_chars)
+    run_student = trusted.get(student, "run_student")
     tempfile.tempdir = None
     for name in [name for name in sys.modules if name.partition(".")[0] == "autograder"]:
         del sys.modules[name]  # whoever imports them from a cell gets copies
@@ -182,7 +184,7 @@ def _prepare(orders: Orders) -> _Ready:
     gc.collect()
     gc.freeze()
     gc.enable()
-    return _Ready(lambda channel: live(channel, prepared), load_modules, shell.compile_ahead)
+    return _Ready(lambda channel: run_student(channel, prepared), load_modules, shell.compile_ahead)
 
 
 def _threads() -> int:
@@ -192,25 +194,25 @@ def _threads() -> int:
 
 @dataclass(frozen=True)
 class _Ready:
-    """What the zygote has ready; it keeps what it no longer finds by name."""
+    """What the fork server has ready; it keeps what it no longer finds by name."""
 
-    live: Callable[[int], None]
+    run_student: Callable[[int], None]
     load_modules: Callable[[list[str]], None]
     compile_ahead: Callable[[list[str]], None]
 
 
-class _Zygote:
+class _ForkServer:
     """Serves one submission at a time."""
 
-    def __init__(self, control: socket.socket, orders: Orders, ready: _Ready) -> None:
-        self._control, self._orders, self._ready = control, orders, ready
-        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if orders.sandbox else -1
+    def __init__(self, control: socket.socket, settings: ForkServerSettings, ready: _Ready) -> None:
+        self._control, self._settings, self._ready = control, settings, ready
+        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
         self._baseline = _anonymous_nbytes("self")
         self._child = 0
         self._oom = False
 
-    def obey(self) -> None:
-        """Follow the worker's messages until it goes away."""
+    def serve(self) -> None:
+        """Follow the worker's messages until it closes the socket."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         watched = -1
@@ -233,12 +235,12 @@ class _Zygote:
         data, fds, _, _ = socket.recv_fds(self._control, _MESSAGE_NBYTES, 4)
         if not data:
             self._kill()
-            if not self._orders.sandbox:
+            if not self._settings.sandbox:
                 end_descendants()
             os._exit(0)
         message = json.loads(data)
         if "fork" in message:
-            self._fork(Plumbing(*fds), message["fork"])
+            self._fork(Descriptors(*fds), message["fork"])
         elif "compile" in message:
             self._ready.compile_ahead([message["compile"]])
         elif "load" in message:
@@ -248,7 +250,7 @@ class _Zygote:
 
     def _load(self, names: list[str]) -> None:
         # Some modules look for a directory to write to, and are broken for good without one.
-        tempfile.tempdir = ROOM if self._orders.sandbox else None
+        tempfile.tempdir = WRITABLE if self._settings.sandbox else None
         self._ready.load_modules(names)
         tempfile.tempdir = None
         gc.collect()
@@ -258,18 +260,20 @@ class _Zygote:
         about = {"loaded": len(names), "threads": _threads()}
         self._control.send(json.dumps(about).encode())
 
-    def _fork(self, plumbing: Plumbing, folder: str) -> None:
-        orders = self._orders
-        walls = Walls(orders.limits, orders.sandbox, orders.keep, folder)
-        if orders.sandbox:
+    def _fork(self, descriptors: Descriptors, folder: str) -> None:
+        settings = self._settings
+        configuration = SandboxConfiguration(
+            settings.limits, settings.sandbox, settings.keep, folder
+        )
+        if settings.sandbox:
             linux.unshare(linux.NEW_PID)
         pid = os.fork()
         if pid == 0:
             self._control.detach()
-            become_init(plumbing, walls, self._ready.live)
-        if orders.sandbox:
+            become_init(descriptors, configuration, self._ready.run_student)
+        if settings.sandbox:
             linux.enter_namespace(self._own_pids)
-        for fd in (plumbing.channel, plumbing.stdout, plumbing.stderr, plumbing.init):
+        for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr, descriptors.init):
             os.close(fd)
         self._child, self._oom = pid, False
         self._control.send(json.dumps({"forked": pid}).encode())
@@ -277,23 +281,23 @@ class _Zygote:
     def _kill(self) -> None:
         if not self._child:
             return
-        if self._orders.sandbox:
+        if self._settings.sandbox:
             os.kill(self._child, signal.SIGKILL)
         else:
             kill_descendants(os.getpid())
 
     def _report(self) -> None:
         _, status = os.waitpid(self._child, 0)
-        if not self._orders.sandbox:
+        if not self._settings.sandbox:
             end_descendants()
         self._child = 0
         self._control.send(json.dumps({"exited": status, "oom": self._oom}).encode())
 
     def _watch_memory(self) -> None:
         """End a submission whose processes together take more than one may."""
-        limit = self._orders.limits.memory_nbytes
+        limit = self._settings.limits.memory_nbytes
         pids = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-        if not self._orders.sandbox:
+        if not self._settings.sandbox:
             pids = [str(pid) for pid in descendants(os.getpid())]
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
         if sum(max(0, _anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:

@@ -28,7 +28,7 @@ class Recorder:
     def __init__(self, emit: Emit, text_chars: int) -> None:
         self._emit = emit
         self._limit = text_chars
-        self._room = text_chars
+        self._chars_left = text_chars
         self._dropped = 0
         self._pending: list[str] = []
         self._pending_name = "stdout"
@@ -38,11 +38,11 @@ class Recorder:
         self._busy = False
         self._flushed_at = 0.0
 
-    def begin(self) -> None:
+    def start_cell(self) -> None:
         """A cell starts: its text is counted from zero."""
-        self._room, self._dropped, self._owner = self._limit, 0, get_ident()
+        self._chars_left, self._dropped, self._owner = self._limit, 0, get_ident()
 
-    def end(self) -> None:
+    def end_cell(self) -> None:
         """The cell ended: report what is still waiting."""
         self.flush()
         if self._dropped:
@@ -76,9 +76,9 @@ class Recorder:
             self._take(*self._others.popleft())
 
     def _take(self, name: str, text: str) -> None:
-        kept = text[: self._room]
+        kept = text[: self._chars_left]
         self._dropped += len(text) - len(kept)
-        self._room -= len(kept)
+        self._chars_left -= len(kept)
         if not kept:
             return
         if name != self._pending_name:

@@ -34,7 +34,7 @@ Data = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class CellEnd:
+class CellResult:
     """How a cell ended: `error` is the name of the exception that left it, None without one."""
 
     error: str | None
@@ -100,7 +100,7 @@ class _Compiler(CachingCompiler):
 
 
 @dataclass(frozen=True)
-class _Ahead:
+class _CompiledCell:
     """A cell as the shell would compile it: its statements, and its last expression apart."""
 
     translated: str
@@ -117,7 +117,7 @@ class Shell(InteractiveShell):
 
     def __init__(self, **options: Any) -> None:
         """A shell as IPython makes one."""
-        self._ahead: dict[str, _Ahead] = {}
+        self._compiled_cells: dict[str, _CompiledCell] = {}
         self._hooks: tuple[object, ...] = ()
         super().__init__(**options)
 
@@ -129,19 +129,19 @@ class Shell(InteractiveShell):
         self._streams = Stream("stdout", recorder, 1), Stream("stderr", recorder, 2)
         sys.stdout, sys.stderr = self._streams
 
-    def run(self, source: str) -> CellEnd:
+    def run(self, source: str) -> CellResult:
         """Execute one cell as a notebook would."""
-        self._recorder.begin()
+        self._recorder.start_cell()
         sys.stdout = self._streams[0] if sys.stdout is None else sys.stdout
         sys.stderr = self._streams[1] if sys.stderr is None else sys.stderr
         self.cell_number = self.execution_count
         result = self.run_cell(source, store_history=True, silent=False)
         error = result.error_before_exec or result.error_in_exec
-        self._recorder.end()
+        self._recorder.end_cell()
         count = self.cell_number
         if error is None:
-            return CellEnd(None, "", count)
-        return CellEnd(type(error).__name__[:200], _short(error), count)
+            return CellResult(None, "", count)
+        return CellResult(type(error).__name__[:200], _short(error), count)
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
         lines = stb if isinstance(stb, list) else self.InteractiveTB.stb2text(stb).split("\n")
@@ -163,9 +163,9 @@ class Shell(InteractiveShell):
             with suppress(SyntaxError, ValueError, RecursionError):  # which its run will show
                 translated = super().transform_cell(source)
                 if not super().should_run_async(source, transformed_cell=translated):
-                    self._ahead[source] = self._compiled(source, translated)
+                    self._compiled_cells[source] = self._compiled(source, translated)
 
-    def _compiled(self, source: str, translated: str) -> _Ahead:
+    def _compiled(self, source: str, translated: str) -> _CompiledCell:
         name = self.compile.cache(translated, 0, source)
         steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
         shown = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
@@ -173,11 +173,11 @@ class Shell(InteractiveShell):
         compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
         codes = [compiler(quiet, name, "exec")]
         codes += [compiler(ast.Interactive(shown), name, "single")] if shown else []
-        return _Ahead(translated, tuple(codes))
+        return _CompiledCell(translated, tuple(codes))
 
-    def _known(self, source: str) -> _Ahead | None:
+    def _compiled_cell(self, source: str) -> _CompiledCell | None:
         """The cell compiled ahead, if nothing has changed how this shell compiles."""
-        found = self._ahead.get(source)
+        found = self._compiled_cells.get(source)
         return found if found is not None and self._hooks_now() == self._hooks else None
 
     def _hooks_now(self) -> tuple[object, ...]:
@@ -189,19 +189,19 @@ class Shell(InteractiveShell):
 
     def transform_cell(self, raw_cell: str) -> str:
         """The cell as Python."""
-        found = self._known(raw_cell)
+        found = self._compiled_cell(raw_cell)
         return super().transform_cell(raw_cell) if found is None else found.translated
 
     def should_run_async(self, raw_cell: str, **about: Any) -> bool:
         """Whether the cell awaits something; none that was compiled ahead does."""
-        return self._known(raw_cell) is None and super().should_run_async(raw_cell, **about)
+        return self._compiled_cell(raw_cell) is None and super().should_run_async(raw_cell, **about)
 
     async def run_ast_nodes(
         self, nodelist: list[ast.stmt], cell_name: str, *args: Any, **options: Any
     ) -> bool | None:
         """Run the statements of a cell; true where one raised."""
         result = options.get("result")
-        found = None if result is None else self._known(result.info.raw_cell)
+        found = None if result is None else self._compiled_cell(result.info.raw_cell)
         if found is None:
             return await super().run_ast_nodes(nodelist, cell_name, *args, **options)
         for code in found.codes:

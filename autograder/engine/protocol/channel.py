@@ -15,16 +15,16 @@ _BLOCK_NBYTES = 2**18
 _SEND_S = 30.0
 
 
-class Closed(Exception):
+class ChannelClosed(Exception):
     """The other end closed the channel, or is not there any more."""
 
 
-class Late(Exception):
+class DeadlinePassed(Exception):
     """The deadline passed before the frame came."""
 
 
 class Channel:
-    """The grader's end of a channel: never waits longer than it is told."""
+    """The grader's end of a channel: each call waits until its deadline at most."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
@@ -40,48 +40,57 @@ class Channel:
         self.send_raw(pack(kind, number, body, buffers))
 
     def send_raw(self, raw: bytes, until: float | None = None) -> None:
-        """Write a whole frame; raises `Late` where the other end does not read it in time."""
+        """Write a whole frame.
+
+        Args:
+            raw: The bytes of the frame.
+            until: The deadline, on the clock of `time.monotonic()`; 30 s from now by default.
+
+        Raises:
+            DeadlinePassed: The other end does not read it in time.
+            ChannelClosed: There is no other end any more.
+        """
         until = time.monotonic() + _SEND_S if until is None else until
         left = memoryview(raw)
         while left:
             try:
                 left = left[self._sock.send(left) :]
             except BlockingIOError:
-                self._wait_for_room(until)
+                self._wait_until_writable(until)
             except OSError:
-                raise Closed from None
+                raise ChannelClosed from None
 
-    def _wait_for_room(self, until: float) -> None:
+    def _wait_until_writable(self, until: float) -> None:
         left = max(0.0, until - time.monotonic())
         if not select.select([], [self._sock], [], left)[1]:
-            raise Late
+            raise DeadlinePassed
 
     def send_fd(self, fd: int) -> None:
         """Hand a file descriptor to the process at the other end."""
         try:
             socket.send_fds(self._sock, [b"F"], [fd])
         except OSError:
-            raise Closed from None
+            raise ChannelClosed from None
 
     def read(self) -> None:
-        """Take what has come; raises `Closed` at the end."""
+        """Take what has come; raises `ChannelClosed` at the end."""
         try:
             data = self._sock.recv(_BLOCK_NBYTES)
         except BlockingIOError:
             return
         except OSError:
-            raise Closed from None
+            raise ChannelClosed from None
         if not data:
-            raise Closed
+            raise ChannelClosed
         self._reader.feed(data)
 
     def next(self) -> Frame | None:
         """The next whole frame that has come; raises `FrameError` for anything else."""
         return self._reader.next()
 
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether nothing has come that was not asked for."""
-        with suppress(Closed):
+        with suppress(ChannelClosed):
             self.read()
         return self._reader.pending == 0
 
@@ -91,28 +100,36 @@ class Channel:
 
 
 class Listener:
-    """Waits for one channel while looking after others."""
+    """Waits for one channel while handlers serve other file descriptors."""
 
     def __init__(self) -> None:
         self._poll = select.poll()
-        self._others: dict[int, Callable[[], None]] = {}
+        self._handlers: dict[int, Callable[[], None]] = {}
 
-    def look_after(self, fd: int, react: Callable[[], None]) -> None:
-        """Call `react` whenever `fd` has something to say."""
-        self._others[fd] = react
+    def watch(self, fd: int, handler: Callable[[], None]) -> None:
+        """Call `handler` whenever `fd` can be read."""
+        self._handlers[fd] = handler
         self._poll.register(fd, select.POLLIN)
 
-    def forget(self, fd: int) -> None:
-        """Stop looking after `fd`."""
-        if self._others.pop(fd, None) is not None:
+    def unwatch(self, fd: int) -> None:
+        """Stop calling the handler of `fd`."""
+        if self._handlers.pop(fd, None) is not None:
             self._poll.unregister(fd)
 
     def wait(
         self, channel: Channel, until: float, ended: Callable[[], bool] = lambda: False
     ) -> Frame:
-        """The next frame; raises `Late`, `Closed` or `FrameError` where none comes.
+        """The next frame of `channel`.
 
-        `ended` tells that the process at the other end is gone: others may still hold its channel.
+        Args:
+            channel: Where the frame comes from.
+            until: The deadline, on the clock of `time.monotonic()`.
+            ended: Whether the process at the other end has ended: others may hold its channel.
+
+        Raises:
+            DeadlinePassed: No whole frame came in time.
+            ChannelClosed: The other end closed, or its process ended.
+            FrameError: What came is no frame.
         """
         found = channel.next()
         if found is not None:
@@ -125,28 +142,28 @@ class Listener:
             with suppress(KeyError):
                 self._poll.unregister(fd)
 
-    def pause(self, until: float, done: Callable[[], bool]) -> None:
-        """Look after the others until `done`, at the latest until the deadline."""
+    def wait_until(self, until: float, done: Callable[[], bool]) -> None:
+        """Serve the handlers until `done`, at the latest until the deadline."""
         while not done() and time.monotonic() < until:
-            self._turn(until)
+            self._poll_once(until)
 
     def _wait(self, channel: Channel, fd: int, until: float, ended: Callable[[], bool]) -> Frame:
         while True:
-            if fd in self._turn(until):
+            if fd in self._poll_once(until):
                 channel.read()
                 found = channel.next()
                 if found is not None:
                     return found
             elif ended():
-                raise Closed
+                raise ChannelClosed
             if time.monotonic() >= until:
-                raise Late
+                raise DeadlinePassed
 
-    def _turn(self, until: float) -> set[int]:
+    def _poll_once(self, until: float) -> set[int]:
         left = max(0.0, until - time.monotonic())
         ready = {fd for fd, _ in self._poll.poll(left * 1000)}
-        for fd in ready & self._others.keys():
-            self._others[fd]()
+        for fd in ready & self._handlers.keys():
+            self._handlers[fd]()
         return ready
 
 

@@ -49,14 +49,14 @@ class Kind(IntEnum):
     FILE = 1  # a data file of the lesson: {"name"}, one buffer
     SETUP = 2  # {"source"}: the names that probes may use
     RUN = 3  # {"source", "plain"}: execute a cell
-    PARK = 4  # fork a twin that waits for requests; its channel comes with the frame
+    SNAPSHOT = 4  # fork a snapshot of the process; its channel comes with the frame
     ASK = 5  # a request of a test cell
     TEST = 6  # {"source"}: execute a test cell (checker)
     FINISH = 7
     READY = 32
     EVENT = 33  # one piece of a cell's output
     DONE = 34  # {"ok", "error", "count"}: the cell ended
-    PARKED = 35  # {"pid"}
+    SNAPSHOT_TAKEN = 35  # {"pid"}
     REPLY = 36  # the answer to ASK with the same id
     FAILED = 37  # ASK could not be served: {"error"}
     ENDED = 38  # {"pid", "status"}: a process of the submission ended (from its init)
@@ -241,10 +241,10 @@ def fd_taker(channel: int) -> Callable[[], int]:
     Like `endpoint`, it closes over what it uses.
     """
     receive = socket.socket(fileno=channel).recvmsg
-    room, number = socket.CMSG_SPACE(4), int.from_bytes
+    space, number = socket.CMSG_SPACE(4), int.from_bytes
 
     def take() -> int:
-        _, ancillary, _, _ = receive(1, room)
+        _, ancillary, _, _ = receive(1, space)
         return number(ancillary[0][2][:4], "little")
 
     return take

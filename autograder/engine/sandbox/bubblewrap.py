@@ -1,8 +1,8 @@
-"""How bubblewrap is told to show a zygote only what Python, torch and the course need.
+"""The command of bubblewrap that shows a fork server only what Python, torch and the course need.
 
 No home, no course directory, no gradebook, no other submission; no network; everything that is
 visible can only be read.  Where the grader runs as root, bubblewrap keeps three capabilities for
-the zygote, which mounts its own /proc with them and then becomes an ordinary user for good.
+the fork server, which mounts its own /proc with them and then becomes an ordinary user for good.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import namespaces
-from autograder.engine.sandbox.init import HOME, ROOM
+from autograder.engine.sandbox.init import HOME, WRITABLE
 from autograder.errors import AutograderError
 
 UNPRIVILEGED_UID = 64_001  # the user that learners' code runs as where the grader is root
@@ -35,14 +35,14 @@ ONE_THREAD = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, through scikit-learn and pandas
 }
 _ENGINE = "/engine"
-_FIGURES = f"{ROOM}/mpl"  # matplotlib's own directory
-_OWN = (ROOM, "/engine", "/dev")
+_FIGURES = f"{WRITABLE}/mpl"  # matplotlib's own directory
+_OWN = (WRITABLE, "/engine", "/dev")
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
 _TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-_TRIAL_S = 60.0
+_TRY_S = 60.0
 _ISOLATE = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 
 
@@ -52,7 +52,7 @@ class SandboxError(AutograderError):
 
 @dataclass(frozen=True)
 class Command:
-    """How a zygote is started: the program with its arguments, and its environment."""
+    """How a fork server is started: the program with its arguments, and its environment."""
 
     argv: tuple[str, ...]
     env: dict[str, str]
@@ -62,7 +62,9 @@ def bubblewrap() -> str:
     """The path of bubblewrap, the system's own before the one that pip brought.
 
     The system's may be allowed what no other program is: AppArmor names programs by their paths.
-    Raises `SandboxError` where there is none.
+
+    Raises:
+        SandboxError: This is not Linux, or there is no bubblewrap.
     """
     if platform.system() != "Linux":
         raise SandboxError(
@@ -89,13 +91,19 @@ def _from_pip() -> str | None:
 
 
 def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()) -> Command:
-    """The command of zygotes inside bubblewrap, one for each of the sockets `controls`.
+    """The command that starts fork servers inside bubblewrap.
 
-    `hide` are directories that must not be seen even where they lie below one that is shown.
+    Args:
+        limits: What each submission may use.
+        controls: The file descriptors of their sockets, one for each fork server.
+        hide: Directories that must not be visible, even below one that is.
+
+    Raises:
+        SandboxError: There is no bubblewrap here.
     """
     root = os.geteuid() == 0
     shown = shown_directories()
-    orders = {
+    settings = {
         "controls": list(controls),
         "limits": asdict(limits),
         "sandbox": True,
@@ -103,7 +111,7 @@ def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()
         "uid": UNPRIVILEGED_UID if root else None,
         "keep": [str(path) for path in shown if path.is_relative_to("/tmp")],
     }
-    return _inside(_python(orders), shown, hide)
+    return _inside(_python(settings), shown, hide)
 
 
 def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path]) -> Command:
@@ -117,15 +125,15 @@ def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path
         "--clearenv",
         *(_as_root() if os.geteuid() == 0 else ("--unshare-user", "--proc", "/proc")),
         *_files(shown, hide),
-        *_settings(_environment(f"{_ENGINE}")),
+        *_set_environment(_environment(f"{_ENGINE}")),
         *program,
     ]
     return Command(tuple(argv), {"PATH": "/usr/bin:/bin"})
 
 
 def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
-    """The command of zygotes with nothing around them but limits."""
-    orders = {
+    """The command of fork servers with nothing around them but limits."""
+    settings = {
         "controls": list(controls),
         "limits": asdict(limits),
         "sandbox": False,
@@ -139,7 +147,7 @@ def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
     environment = {**environment, **{k: v for k, v in scratch.items() if v}}
     environment.pop("TMPDIR")
     environment.pop("MPLCONFIGDIR")
-    return Command(tuple(_python(orders)), environment)
+    return Command(tuple(_python(settings)), environment)
 
 
 def shown_directories() -> tuple[Path, ...]:
@@ -161,17 +169,19 @@ def is_shown(path: Path) -> bool:
     return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
 
-def why_not() -> str | None:
+def sandbox_problem() -> str | None:
     """Why learners' code cannot be kept apart on this machine, None where it can.
 
-    Builds the walls that a zygote gets, and takes them down again: under a second.
+    Starts a process in the sandbox of a fork server, which ends at once: under a second.
     """
     uid = UNPRIVILEGED_UID if os.geteuid() == 0 else None
-    trial = f"from autograder.engine.forkserver.process import try_walls; try_walls({uid})"
+    trial = (
+        f"from autograder.engine.forkserver.process import try_namespaces; try_namespaces({uid})"
+    )
     try:
         command = _inside([sys.executable, "-c", trial], shown_directories(), ())
         tried = subprocess.run(
-            command.argv, env=command.env, cwd="/", capture_output=True, text=True, timeout=_TRIAL_S
+            command.argv, env=command.env, cwd="/", capture_output=True, text=True, timeout=_TRY_S
         )
     except SandboxError as error:
         return error.cause
@@ -183,15 +193,17 @@ def why_not() -> str | None:
     return " ".join([*said, *namespaces.refusals()])
 
 
-def way_out() -> str:
-    """What to do where `why_not` gives a reason, or where the sandbox fails in spite of it."""
-    if why_not() is None:
+def sandbox_remedy() -> str:
+    """What to do where `sandbox_problem` gives a reason, or where a sandbox fails without one."""
+    if sandbox_problem() is None:
         return "`autograder doctor` says what this machine offers."
     try:
         program = bubblewrap()
     except SandboxError as error:
         return str(error.remedy)
-    return f"{namespaces.way_out(program)} Or say --no-sandbox if you trust every submission."
+    return (
+        f"{namespaces.sandbox_remedy(program)} Or say --no-sandbox if you trust every submission."
+    )
 
 
 def _as_root() -> tuple[str, ...]:
@@ -205,7 +217,7 @@ def _optional_isolation() -> tuple[str, ...]:
 
 
 def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
-    words: list[str] = ["--perms", "1777", "--tmpfs", ROOM]
+    words: list[str] = ["--perms", "1777", "--tmpfs", WRITABLE]
     words += ["--perms", "1777", "--dir", _FIGURES]
     shown_parents = [str(path.parent) for path in (*shown, *map(Path, (*_SYSTEM, *_SHARED)))]
     words += _folders("/dev/shm", "/etc", "/tmp", f"{_ENGINE}/autograder")
@@ -228,7 +240,7 @@ def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
 
 
 def _folders(*paths: str) -> list[str]:
-    """Directories and what leads to them, open to the user that the zygote becomes."""
+    """Directories and what leads to them, open to the user that the fork server becomes."""
     known = [Path(path) for path in paths if path.startswith(_OWN) or os.path.exists(path)]
     wanted = {parent for path in known for parent in (path, *path.parents)}
     return [word for path in sorted(wanted - {Path("/")}) for word in ("--dir", str(path))]
@@ -310,9 +322,9 @@ def _environment(python_path: str) -> dict[str, str]:
     }
 
 
-def _settings(environment: dict[str, str]) -> list[str]:
+def _set_environment(environment: dict[str, str]) -> list[str]:
     return [word for name, value in environment.items() for word in ("--setenv", name, value)]
 
 
-def _python(orders: dict[str, object]) -> list[str]:
-    return [sys.executable, "-m", "autograder.engine.forkserver.process", json.dumps(orders)]
+def _python(settings: dict[str, object]) -> list[str]:
+    return [sys.executable, "-m", "autograder.engine.forkserver.process", json.dumps(settings)]

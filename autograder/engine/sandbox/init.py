@@ -1,8 +1,8 @@
-"""A submission's own walls: namespaces, a private file system in memory, limits, no privileges.
+"""The sandbox of one submission: namespaces, files in memory, limits, no privileges.
 
-    zygote ── fork ──▶ init (pid 1 of a new process namespace) ── fork ──▶ student process
+    fork server ── fork ──▶ init (pid 1 of a new process namespace) ── fork ──▶ student process
 
-The init belongs to the grader: it reports how processes end, ends the one it is told to end,
+The init belongs to the grader: it reports how processes end, ends the one that the worker names,
 and takes all of them with it when it ends itself.  The kernel sees to that, so nothing that a
 submission starts can outlive it.  No learner code runs in it, and none can look into it.
 """
@@ -23,13 +23,13 @@ from autograder.engine.limits import Limits
 from autograder.engine.protocol.frames import FrameError, Kind, endpoint
 from autograder.engine.sandbox.seccomp import refuse_dangerous_calls
 
-ROOM = "/room"  # all that a submission can write to lies here
-LESSON, TMP, SHM, HOME = (f"{ROOM}/{name}" for name in ("lesson", "tmp", "shm", "home"))
+WRITABLE = "/submission"  # everything that a submission can write to is below it
+LESSON, TMP, SHM, HOME = (f"{WRITABLE}/{name}" for name in ("lesson", "tmp", "shm", "home"))
 CHANNEL_FD = 240  # out of the way of what a notebook opens
 
 
 @dataclass(frozen=True)
-class Plumbing:
+class Descriptors:
     """File descriptors that the worker sent for one submission."""
 
     channel: int
@@ -39,11 +39,14 @@ class Plumbing:
 
 
 @dataclass(frozen=True)
-class Walls:
-    """How a submission is kept in: `sandbox` false means by limits alone.
+class SandboxConfiguration:
+    """How one submission is sandboxed.
 
-    `keep` are directories below /tmp that must stay visible (an interpreter installed there).
-    `folder` is the private directory where there is no sandbox.
+    Attributes:
+        limits: What it may use.
+        sandbox: False: limits alone, no namespaces.
+        keep: Directories below /tmp that stay visible (an interpreter installed there).
+        folder: The submission's working directory where there is no sandbox.
     """
 
     limits: Limits
@@ -52,43 +55,55 @@ class Walls:
     folder: str = ""
 
 
-def become_init(plumbing: Plumbing, walls: Walls, live: Callable[[int], None]) -> NoReturn:
-    """Turn this fresh fork of the zygote into a submission's init; `live` runs in its child."""
+def become_init(
+    descriptors: Descriptors,
+    configuration: SandboxConfiguration,
+    run_student: Callable[[int], None],
+) -> NoReturn:
+    """Turn this fresh fork of the fork server into a submission's init.
+
+    Args:
+        descriptors: The worker's connections to the submission.
+        configuration: The sandbox.
+        run_student: Runs in init's child, the student process, with the number of its channel.
+    """
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
-        if walls.sandbox:
-            _build(walls)
+        if configuration.sandbox:
+            _build(configuration)
         else:
-            linux.adopt_orphans()  # twins lose their parent; here their ends are noticed
-            _plain_folder(walls.folder)
+            linux.adopt_orphans()  # snapshots lose their parent; this process is told how they end
+            _plain_folder(configuration.folder)
         linux.set_dumpable(False)
         linux.drop_privileges()
         student = os.fork()
         if student == 0:
-            _become_student(plumbing, walls.limits, live)
-        for fd in (plumbing.channel, plumbing.stdout, plumbing.stderr):
+            _become_student(descriptors, configuration.limits, run_student)
+        for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr):
             os.close(fd)
-        _watch(plumbing.init, student)
+        _watch(descriptors.init, student)
     except BaseException as error:
         with suppress(OSError):
-            os.write(plumbing.stderr, f"init: {error!r}\n".encode())
+            os.write(descriptors.stderr, f"init: {error!r}\n".encode())
     finally:
         os._exit(70)
 
 
-def _build(walls: Walls) -> None:
+def _build(configuration: SandboxConfiguration) -> None:
     linux.unshare(linux.NEW_NS | linux.NEW_IPC)
     linux.mount_proc()
-    linux.mount_tmpfs(ROOM, nbytes=walls.limits.tmp_nbytes, files=walls.limits.files)
+    linux.mount_tmpfs(
+        WRITABLE, nbytes=configuration.limits.tmp_nbytes, files=configuration.limits.files
+    )
     for folder in (LESSON, TMP, SHM, HOME):
         os.mkdir(folder)
-    holds = [f"{ROOM}/.keep{number}" for number in range(len(walls.keep))]
-    for kept, hold in zip(walls.keep, holds, strict=True):
+    holds = [f"{WRITABLE}/.keep{number}" for number in range(len(configuration.keep))]
+    for kept, hold in zip(configuration.keep, holds, strict=True):
         os.mkdir(hold)
         linux.bind(kept, hold)
     linux.bind(TMP, "/tmp")
-    for kept, hold in zip(walls.keep, holds, strict=True):
+    for kept, hold in zip(configuration.keep, holds, strict=True):
         os.makedirs(kept)
         linux.bind(hold, kept)
         linux.unmount(hold)
@@ -101,16 +116,18 @@ def _plain_folder(folder: str) -> None:
     os.chdir(folder)
 
 
-def _become_student(plumbing: Plumbing, bounds: Limits, live: Callable[[int], None]) -> NoReturn:
+def _become_student(
+    descriptors: Descriptors, bounds: Limits, run_student: Callable[[int], None]
+) -> NoReturn:
     try:
         linux.set_dumpable(True)
         os.setsid()
-        _plug(plumbing)
+        _redirect_streams(descriptors)
         with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
             score.write("900")
         limits.apply(bounds)
         refuse_dangerous_calls()
-        live(CHANNEL_FD)
+        run_student(CHANNEL_FD)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except BaseException:
@@ -122,13 +139,13 @@ def _become_student(plumbing: Plumbing, bounds: Limits, live: Callable[[int], No
 OUT_OF_MEMORY = 86  # exit status of a student process that had no memory left to say more
 
 
-def _plug(plumbing: Plumbing) -> None:
+def _redirect_streams(descriptors: Descriptors) -> None:
     """Leave open: nothing to read on 0, the worker's pipes on 1 and 2, and the channel."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.dup2(plumbing.stdout, 1)
-    os.dup2(plumbing.stderr, 2)
-    os.dup2(plumbing.channel, CHANNEL_FD)
+    os.dup2(descriptors.stdout, 1)
+    os.dup2(descriptors.stderr, 2)
+    os.dup2(descriptors.channel, CHANNEL_FD)
     os.set_inheritable(CHANNEL_FD, False)
     os.closerange(3, CHANNEL_FD)
     os.closerange(CHANNEL_FD + 1, 4096)

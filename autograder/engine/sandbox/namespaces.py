@@ -39,7 +39,7 @@ def refusals() -> list[str]:
     return [f"({path} is {value})" for path, value, _ in _SETTINGS if _holds(path, value)]
 
 
-def way_out(program: str) -> str:
+def sandbox_remedy(program: str) -> str:
     """What allows `program`, a bubblewrap that fails here, to make user namespaces."""
     remedies = [remedy for path, value, remedy in _SETTINGS if _holds(path, value)]
     return " ".join(remedies).format(program=program) or _IN_A_CONTAINER

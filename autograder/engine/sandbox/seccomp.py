@@ -1,7 +1,8 @@
 """Calls to the kernel that no notebook needs, refused to learners' code.
 
 They hold memory that no limit counts (memfd, System V segments), reach into other processes, or
-have been ways out of sandboxes.  The namespaces and limits hold without this; it is one more wall.
+have been ways out of sandboxes.  The namespaces and limits hold without this filter; it is a
+second line of defence.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One life of a submission: its cells run in order, its twins answer, and then all of it ends.
+"""The worker's client of a student process: it runs cells, takes snapshots and ends them all.
 
-Nothing here believes what the processes say about themselves: times are taken here, sizes are
-bounded here, and how a process ended is told by its init and by the zygote.
+The processes of a submission are not trusted: times are measured here, sizes are bounded here, and
+how a process ended comes from its init and from the fork server.
 """
 
 from __future__ import annotations
@@ -18,20 +18,26 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from autograder.engine.forkserver.client import Exit, Zygote, ZygoteError
+from autograder.engine.forkserver.client import Exit, ForkServer, ForkServerError
 from autograder.engine.limits import Limits
 from autograder.engine.outputs import Outputs
-from autograder.engine.protocol.channel import Channel, Closed, Late, Listener, drain
+from autograder.engine.protocol.channel import (
+    Channel,
+    ChannelClosed,
+    DeadlinePassed,
+    Listener,
+    drain,
+)
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.sandbox.init import OUT_OF_MEMORY
 
 _PAGE_NBYTES = os.sysconf("SC_PAGESIZE")
 _FILE_BLOCK_NBYTES = 32 * 2**20
-_REPORT_S = 2.0
+_REPORT_S = 2.0  # for init or fork server to report an end
 
 
-class Fate(StrEnum):
-    """Why a process came to no good end; the values are those of a record's status."""
+class FailureCause(StrEnum):
+    """Why a cell could not run to its end; the values are those of a record's status."""
 
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out-of-memory"
@@ -40,17 +46,17 @@ class Fate(StrEnum):
     INFRASTRUCTURE = "infrastructure"
 
 
-class Lost(Exception):
-    """The process that was asked is gone, or cannot be believed."""
+class Failure(Exception):
+    """A process has ended, ran too long, or broke the protocol."""
 
-    def __init__(self, fate: Fate, reason: str) -> None:
+    def __init__(self, cause: FailureCause, reason: str) -> None:
         """`reason` completes a sentence that begins with the name of the cell."""
         super().__init__(reason)
-        self.fate, self.reason = fate, reason
+        self.cause, self.reason = cause, reason
 
 
 @dataclass(frozen=True)
-class CellEnd:
+class CellReport:
     """How a cell ended: `error` names the exception that left it, None without one.
 
     `nbytes` is the address space in use beyond that of the prepared process.
@@ -63,170 +69,214 @@ class CellEnd:
 
 
 @dataclass
-class Twin:
-    """A process that waits beside the notebook's state of one moment."""
+class Snapshot:
+    """A process that keeps the notebook's state of one moment and serves requests on `socket`."""
 
     socket: socket.socket
     pid: int
 
 
 @dataclass(frozen=True)
-class Line:
-    """The worker's hold on the line between a checker and a twin."""
+class SnapshotConnection:
+    """The worker's end of the connection between a checker and a snapshot."""
 
-    life: Life
-    twin: Twin
+    student: StudentProcess
+    snapshot: Snapshot
 
     def fileno(self) -> int:
-        """The grader's end of the line, to be handed to the checker."""
-        return self.twin.socket.fileno()
+        """The file descriptor that the checker gets."""
+        return self.snapshot.socket.fileno()
 
-    def gone(self) -> bool:
-        """Whether the twin has ended; processes that it left may still hold its end."""
-        return self.life.gone(self.twin.pid)
+    def has_ended(self) -> bool:
+        """Whether the snapshot has ended; processes that it started may still hold the socket."""
+        return self.student.has_ended(self.snapshot.pid)
 
-    def cut(self) -> None:
-        """End the twin; whoever waits for its answer hears that the line is closed."""
-        self.life.kill(self.twin.pid)
+    def disconnect(self) -> None:
+        """End the snapshot and close the connection, also for a checker that waits on it."""
+        self.student.kill(self.snapshot.pid)
         with suppress(OSError):
-            self.twin.socket.shutdown(socket.SHUT_RDWR)
+            self.snapshot.socket.shutdown(socket.SHUT_RDWR)
 
-    def why(self) -> Lost:
-        """What is to be said of the twin's end."""
-        return self.life.death(self.twin.pid)
+    def failure(self) -> Failure:
+        """How the snapshot ended."""
+        return self.student.failure_of(self.snapshot.pid)
 
 
-class Life:
-    """A student process and its twins, from fork to end."""
+class StudentProcess:
+    """The worker's client of one student process and its snapshots, from fork to end.
 
-    def __init__(self, zygote: Zygote, limits: Limits, listener: Listener) -> None:
-        """Fork the student process and listen to it."""
-        self._zygote, self._limits, self._listener = zygote, limits, listener
-        self._lines = zygote.fork()
-        self._main = Channel(self._lines.channel)
-        self._init = Channel(self._lines.init)
+    Deadlines are on the clock of `time.monotonic()`, in seconds.
+    """
+
+    def __init__(self, fork_server: ForkServer, limits: Limits, listener: Listener) -> None:
+        """Fork the student process.
+
+        Args:
+            fork_server: The process that forks it; it serves one student process at a time.
+            limits: What the submission may use.
+            listener: Reads what init and the processes write, while anything is awaited.
+
+        Raises:
+            ForkServerError: The fork server does not answer.
+            SandboxError: The fork server has ended.
+        """
+        self._fork_server, self._limits, self._listener = fork_server, limits, listener
+        self._connections = fork_server.fork()
+        self._main = Channel(self._connections.channel)
+        self._init = Channel(self._connections.init)
         self._outputs: Outputs | None = None
-        self._twins: list[Twin] = []
+        self._snapshots: list[Snapshot] = []
         self._statuses: dict[int, int] = {}
-        self._whole: Exit | None = None
+        self._exit: Exit | None = None
         self._pid = 0
         self._baseline_pages = 0
         self._decoders = {
             fd: (name, codecs.getincrementaldecoder("utf-8")("replace"))
-            for name, fd in (("stdout", self._lines.stdout), ("stderr", self._lines.stderr))
+            for name, fd in (
+                ("stdout", self._connections.stdout),
+                ("stderr", self._connections.stderr),
+            )
         }
         for fd in self._decoders:
-            listener.look_after(fd, partial(self._drain, fd))
-        listener.look_after(self._init.fileno(), self._hear_init)
-        listener.look_after(zygote.control.fileno(), self._hear_zygote)
+            listener.watch(fd, partial(self._drain, fd))
+        listener.watch(self._init.fileno(), self._handle_init_messages)
+        listener.watch(fork_server.control.fileno(), self._handle_exit_report)
 
-    def begin(self, setup: str, files: Mapping[str, bytes], until: float) -> None:
-        """Lay out the lesson's files, and tell which names probes may use.
+    def prepare(self, setup: str, files: Mapping[str, bytes], until: float) -> None:
+        """Write the lesson's files, and define the names that probes may use.
 
-        No learner code has run yet: whatever goes wrong here is a `ZygoteError`.
+        Args:
+            setup: The source of the lesson's set-up cell.
+            files: The lesson's data files: path relative to the notebook, and content.
+            until: The deadline.
+
+        Raises:
+            ForkServerError: Anything went wrong: no learner code has run yet.
         """
         self._outputs = Outputs(self._limits)  # what the init has to say
         try:
-            self._baseline_pages = _whole(self._expect(Kind.READY, until).get("pages"))
-            self._lay_out(setup, files)
-        except (Lost, FrameError) as lost:
+            self._baseline_pages = _whole(self._receive(Kind.READY, until).get("pages"))
+            self._send_files(setup, files)
+        except (Failure, FrameError) as failure:
             self._drain_all()
             said = " ".join(one["text"].strip() for one in self._outputs.as_list())
-            raise ZygoteError(f"a student process could not be prepared: {lost}. {said}") from None
+            raise ForkServerError(
+                f"a student process could not be prepared: {failure}. {said}"
+            ) from None
         finally:
             self._outputs = None
 
-    def _lay_out(self, setup: str, files: Mapping[str, bytes]) -> None:
+    def _send_files(self, setup: str, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
             for start in range(0, max(1, len(content)), _FILE_BLOCK_NBYTES):
                 block = content[start : start + _FILE_BLOCK_NBYTES]
-                self._tell(Kind.FILE, {"name": name}, (block,))
+                self._send(Kind.FILE, {"name": name}, (block,))
         if setup:
-            self._tell(Kind.SETUP, {"source": setup})
+            self._send(Kind.SETUP, {"source": setup})
 
-    def run(self, source: str, outputs: Outputs, until: float, *, plain: bool = False) -> CellEnd:
-        """Run a cell in the main process; raises `Lost` where it does not come to its end."""
+    def run(
+        self, source: str, outputs: Outputs, until: float, *, plain: bool = False
+    ) -> CellReport:
+        """Run a cell in the main process.
+
+        Args:
+            source: The cell.
+            outputs: Collects what the cell shows, also where it fails.
+            until: The deadline.
+            plain: A test cell that runs beside the answer: hooks that the notebook installed in
+                IPython are removed first.
+
+        Returns:
+            How the cell ended, as the student process reports it.
+
+        Raises:
+            Failure: The cell did not run to its end; the process cannot be used any more.
+        """
         self._outputs = outputs
         try:
-            self._tell(Kind.RUN, {"source": source, "plain": plain})
-            end = self._expect(Kind.DONE, until)
+            self._send(Kind.RUN, {"source": source, "plain": plain})
+            end = self._receive(Kind.DONE, until)
             self._drain_all()
-            return self._cell_end(end)
+            return self._read_report(end)
         except FrameError as error:
-            raise Lost(Fate.TAMPERED, f"sent what is no frame: {error}") from None
+            raise Failure(FailureCause.TAMPERED, f"sent what is no frame: {error}") from None
         finally:
             self._drain_all()
             self._outputs = None
 
-    def park(self, until: float) -> Twin:
-        """Keep the notebook's state of this moment in a process that waits for requests."""
+    def take_snapshot(self, until: float) -> Snapshot:
+        """Fork a snapshot: a process with the notebook's state of this moment.
+
+        Raises:
+            Failure: The student process could not fork it before the deadline `until`.
+        """
         ours, theirs = socket.socketpair()
         with theirs:
-            self._tell(Kind.PARK, {})
+            self._send(Kind.SNAPSHOT, {})
             try:
                 self._main.send_fd(theirs.fileno())
-            except Closed:
-                raise self.death(self._pid) from None
-        twin = Twin(ours, _whole(self._expect(Kind.PARKED, until).get("pid")))
-        self._twins.append(twin)
-        return twin
+            except ChannelClosed:
+                raise self.failure_of(self._pid) from None
+        snapshot = Snapshot(ours, _whole(self._receive(Kind.SNAPSHOT_TAKEN, until).get("pid")))
+        self._snapshots.append(snapshot)
+        return snapshot
 
     def finish(self) -> None:
-        """End the main process; the twins live on. From here on nothing is shown any more."""
-        with suppress(Closed, Late):
+        """End the main process; the snapshots go on. No cell shows anything after this."""
+        with suppress(ChannelClosed, DeadlinePassed):
             self._main.send(Kind.FINISH, 0, {})
-        self._listener.pause(time.monotonic() + _REPORT_S, lambda: self.gone(self._pid))
-        if not self.gone(self._pid):
+        self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(self._pid))
+        if not self.has_ended(self._pid):
             self.kill(self._pid)
 
-    def line(self, twin: Twin) -> Line:
-        """The line on which a checker asks this twin."""
-        return Line(self, twin)
+    def connection(self, snapshot: Snapshot) -> SnapshotConnection:
+        """The connection over which a checker asks this snapshot."""
+        return SnapshotConnection(self, snapshot)
 
-    def gone(self, pid: int) -> bool:
+    def has_ended(self, pid: int) -> bool:
         """Whether this process has ended."""
-        return pid in self._statuses or self._whole is not None
+        return pid in self._statuses or self._exit is not None
 
     def kill(self, pid: int) -> None:
         """Have the init end a process."""
-        with suppress(Closed, Late):
+        with suppress(ChannelClosed, DeadlinePassed):
             self._init.send(Kind.FINISH, 0, {"kill": pid})
 
-    def death(self, pid: int) -> Lost:
-        """What is to be said of a process that closed its channel."""
-        self._listener.pause(time.monotonic() + _REPORT_S, lambda: self.gone(pid))
-        if self._whole is not None and self._whole.out_of_memory:
-            return Lost(Fate.OUT_OF_MEMORY, "took more memory than a submission may")
-        return Lost(*_reading(self._statuses.get(pid)))
+    def failure_of(self, pid: int) -> Failure:
+        """Why a process closed its channel; waits for init's report, 2 s at most."""
+        self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(pid))
+        if self._exit is not None and self._exit.out_of_memory:
+            return Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may")
+        return Failure(*_failure_of_status(self._statuses.get(pid)))
 
     def end(self) -> None:
-        """End the submission with all its processes, and let go of it."""
-        for fd in (*self._decoders, self._init.fileno(), self._zygote.control.fileno()):
-            self._listener.forget(fd)
+        """End the submission with all its processes, and close the connections."""
+        for fd in (*self._decoders, self._init.fileno(), self._fork_server.control.fileno()):
+            self._listener.unwatch(fd)
         try:
-            if self._whole is None:
-                self._whole = self._zygote.end()
+            if self._exit is None:
+                self._exit = self._fork_server.end()
         finally:
             self._main.close()
             self._init.close()
-            for twin in self._twins:
-                twin.socket.close()
+            for snapshot in self._snapshots:
+                snapshot.socket.close()
             for fd in self._decoders:
                 os.close(fd)
 
-    def _tell(self, kind: Kind, body: Any, buffers: tuple[bytes, ...] = ()) -> None:
+    def _send(self, kind: Kind, body: Any, buffers: tuple[bytes, ...] = ()) -> None:
         try:
             self._main.send(kind, 0, body, buffers)
-        except Closed:
-            raise self.death(self._pid) from None
-        except Late:
-            raise Lost(Fate.TIMEOUT, "did not take what it was sent") from None
+        except ChannelClosed:
+            raise self.failure_of(self._pid) from None
+        except DeadlinePassed:
+            raise Failure(FailureCause.TIMEOUT, "did not take what it was sent") from None
 
-    def _expect(self, kind: Kind, until: float) -> dict[str, Any]:
+    def _receive(self, kind: Kind, until: float) -> dict[str, Any]:
         """The body of the next frame of this kind; events before it are taken as outputs."""
         try:
             while True:
-                frame = self._listener.wait(self._main, until, lambda: self.gone(self._pid))
+                frame = self._listener.wait(self._main, until, lambda: self.has_ended(self._pid))
                 body = frame.body()
                 if frame.kind == Kind.EVENT:
                     self._take_event(body, frame)
@@ -234,24 +284,24 @@ class Life:
                     return body
                 else:
                     raise FrameError(f"a frame of kind {frame.kind} out of turn")
-        except Late:
-            raise Lost(Fate.TIMEOUT, "ran longer than it may and was stopped") from None
-        except Closed:
-            raise self.death(self._pid) from None
+        except DeadlinePassed:
+            raise Failure(FailureCause.TIMEOUT, "ran longer than it may and was stopped") from None
+        except ChannelClosed:
+            raise self.failure_of(self._pid) from None
         except FrameError as error:
-            raise Lost(Fate.TAMPERED, f"sent what is no frame: {error}") from None
+            raise Failure(FailureCause.TAMPERED, f"sent what is no frame: {error}") from None
 
     def _take_event(self, body: object, frame: Frame) -> None:
         if self._outputs is not None:
             self._outputs.add(body, len(frame.raw))
 
-    def _cell_end(self, end: dict[str, Any]) -> CellEnd:
+    def _read_report(self, end: dict[str, Any]) -> CellReport:
         error, value, count = end.get("error"), end.get("value"), end.get("count")
         pages = _whole(end.get("pages"))
         if not isinstance(error, str | None) or not isinstance(value, str):
             raise FrameError("the end of a cell in a form that is not known")
         nbytes = max(0, pages - self._baseline_pages) * _PAGE_NBYTES
-        return CellEnd(error, value, _whole(count), nbytes)
+        return CellReport(error, value, _whole(count), nbytes)
 
     def _drain_all(self) -> None:
         for fd in self._decoders:
@@ -266,9 +316,9 @@ class Life:
                 self._outputs.add_text(name, decoder.decode(data))
 
         if not drain(fd, take):
-            self._listener.forget(fd)
+            self._listener.unwatch(fd)
 
-    def _hear_init(self) -> None:
+    def _handle_init_messages(self) -> None:
         try:
             self._init.read()
             while (frame := self._init.next()) is not None:
@@ -277,26 +327,26 @@ class Life:
                     self._pid = body["pid"]
                 else:
                     self._statuses[body["pid"]] = body["status"]
-        except (Closed, FrameError):
-            self._listener.forget(self._init.fileno())
+        except (ChannelClosed, FrameError):
+            self._listener.unwatch(self._init.fileno())
 
-    def _hear_zygote(self) -> None:
-        self._listener.forget(self._zygote.control.fileno())
-        self._whole = self._zygote.ended()
+    def _handle_exit_report(self) -> None:
+        self._listener.unwatch(self._fork_server.control.fileno())
+        self._exit = self._fork_server.wait_for_exit()
 
 
-def _reading(status: int | None) -> tuple[Fate, str]:
-    """What a wait status says, as fate and the end of a sentence."""
+def _failure_of_status(status: int | None) -> tuple[FailureCause, str]:
+    """The failure that a wait status means, as cause and reason."""
     if status is None:
-        return Fate.CRASHED, "closed its connection to the grader"
+        return FailureCause.CRASHED, "closed its connection to the grader"
     code = os.waitstatus_to_exitcode(status)
     if code == OUT_OF_MEMORY:
-        return Fate.OUT_OF_MEMORY, "took more memory than a submission may"
+        return FailureCause.OUT_OF_MEMORY, "took more memory than a submission may"
     if code == -signal.SIGXCPU:
-        return Fate.TIMEOUT, "used more processor time than a submission may"
+        return FailureCause.TIMEOUT, "used more processor time than a submission may"
     if code < 0:
-        return Fate.CRASHED, f"ended the Python process ({_signal_name(-code)})"
-    return Fate.CRASHED, f"ended the Python process with exit status {code}"
+        return FailureCause.CRASHED, f"ended the Python process ({_signal_name(-code)})"
+    return FailureCause.CRASHED, f"ended the Python process with exit status {code}"
 
 
 def _signal_name(number: int) -> str:

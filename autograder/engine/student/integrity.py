@@ -1,8 +1,8 @@
 """Notices when code that measures was replaced.
 
 The measuring modules refer to each other, and to a few functions of torch and the standard
-library, through dictionaries that any Python code in the process can change.  A seal remembers
-what stood there before the learner's first cell; its checker compares by identity.
+library, through dictionaries that any Python code in the process can change.  An `IntegrityCheck`
+remembers what stood there before the learner's first cell; its verifier compares by identity.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _ALSO: tuple[tuple[Any, tuple[str, ...]], ...] = (
 )
 
 
-class Seal:
-    """What the names and the code of the measuring modules were when it was made."""
+class IntegrityCheck:
+    """The names and the code of the measuring modules, as they were when this was made."""
 
     def __init__(self, modules: Iterable[types.ModuleType]) -> None:
         spaces = [(space, _callable_names(space)) for space in map(vars, modules)]
@@ -55,14 +55,14 @@ class Seal:
         ]
         self._looks = tuple((look, tuple(of), tuple(map(look, of))) for look, of in looks)
 
-    def checker(self) -> Callable[[], bool]:
+    def verifier(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
-        looks, every, same, each, gone = self._looks, all, is_, map, KeyError
+        looks, every, same, each, missing = self._looks, all, is_, map, KeyError
 
         def intact() -> bool:
             try:
                 return every([every(each(same, each(look, of), was)) for look, of, was in looks])
-            except gone:
+            except missing:
                 return False
 
         return intact

@@ -1,13 +1,13 @@
 """The student process: runs the learner's cells and answers requests about what they made.
 
-It obeys one channel.  Everything it needs is captured in closures before the first cell runs, so
+It serves one channel.  Everything it needs is captured in closures before the first cell runs, so
 that a cell which replaces functions of torch, json, os or of this package changes only what the
 learner's own code sees.
 
-The cells run in the main process of the submission.  Where a test cell stands, it forks a *twin*
-that keeps the notebook's state of that moment and waits.  Requests are asked of the twins only
-after all cells have run and their outputs are sealed, so no input of a hidden test can find its
-way into an output; and a call that crashes costs its own exercise, not the notebook's state.
+The cells run in the main process of the submission.  Where a test cell stands, that process forks
+a *snapshot*: a process that keeps the notebook's state of that moment and waits.  Requests go to
+the snapshots only after all cells have run and their outputs are final, so no input of a hidden
+test can reach an output; and a call that crashes costs its own exercise, not the notebook's state.
 
 What remains possible: code in this process can, with enough knowledge (walking frames, writing
 to memory through ctypes), change the measuring code itself and report false facts about its own
@@ -34,7 +34,7 @@ from autograder.engine.protocol.frames import (
     endpoint_maker,
     fd_taker,
 )
-from autograder.engine.student.integrity import Seal
+from autograder.engine.student.integrity import IntegrityCheck
 from autograder.engine.student.trusted_modules import Trusted
 
 Serve = Callable[[Any, list[bytes]], tuple[Any, list[bytes]]]
@@ -42,22 +42,24 @@ Serve = Callable[[Any, list[bytes]], tuple[Any, list[bytes]]]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the zygote has ready before it forks."""
+    """What the fork server has ready before it forks."""
 
     shell: Shell
     trusted: Trusted
-    seal: Seal
+    integrity: IntegrityCheck
     text_chars: int
 
 
-def live(channel: int, prepared: Prepared) -> None:
-    """Obey the channel until it ends; never returns to the caller's code in the zygote."""
+def run_student(channel: int, prepared: Prepared) -> None:
+    """Serve the channel until it closes; never returns to the caller's code in the fork server."""
     open_endpoint = endpoint_maker()
     send, receive = open_endpoint(channel)
     recorder = record_with(prepared.shell, _emitter(send), prepared.text_chars)
     probe_names: dict[str, Any] = {"__name__": "probes", "__builtins__": prepared.trusted.builtins}
     shorten = _shortener(prepared)
-    be_twin = _twin_maker(open_endpoint, recorder, _server(prepared, probe_names), shorten)
+    serve_snapshot = _snapshot_server(
+        open_endpoint, recorder, _server(prepared, probe_names), shorten
+    )
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space, write, define = _address_space_reader(), _write_file, _define
@@ -75,35 +77,36 @@ def live(channel: int, prepared: Prepared) -> None:
         about = {"error": end.error, "value": end.value[:500], "count": end.count}
         send(DONE, 0, {**about, "pages": address_space()})
 
-    def park(body: Any, buffers: list[bytes]) -> None:
-        twin_channel = take_fd()
+    def take_snapshot(body: Any, buffers: list[bytes]) -> None:
+        snapshot_channel = take_fd()
         pid = fork()
         if pid == 0:
             close(channel)
-            be_twin(twin_channel)
-        close(twin_channel)
-        send(PARKED, 0, {"pid": pid})
+            serve_snapshot(snapshot_channel)
+        close(snapshot_channel)
+        send(SNAPSHOT_TAKEN, 0, {"pid": pid})
 
     def finish(body: Any, buffers: list[bytes]) -> None:
         leave(0)
 
     # Plain numbers as keys: an enum's members can be replaced, and lookups would go through it.
-    obey = {FILE: write_file, SETUP: set_up, RUN: run, PARK: park, FINISH: finish}
+    handlers = {FILE: write_file, SETUP: set_up, RUN: run, SNAPSHOT: take_snapshot, FINISH: finish}
     send(READY, 0, {"pages": address_space()})
     while True:
         kind, _, body, buffers = receive()
-        obey[kind](body, buffers)
+        handlers[kind](body, buffers)
 
 
-FILE, SETUP, RUN, PARK, ASK, FINISH = (
-    int(kind) for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.PARK, Kind.ASK, Kind.FINISH)
+FILE, SETUP, RUN, SNAPSHOT, ASK, FINISH = (
+    int(kind) for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.SNAPSHOT, Kind.ASK, Kind.FINISH)
 )
-READY, EVENT, DONE, PARKED, REPLY, FAILED = (
-    int(kind) for kind in (Kind.READY, Kind.EVENT, Kind.DONE, Kind.PARKED, Kind.REPLY, Kind.FAILED)
+READY, EVENT, DONE, SNAPSHOT_TAKEN, REPLY, FAILED = (
+    int(kind)
+    for kind in (Kind.READY, Kind.EVENT, Kind.DONE, Kind.SNAPSHOT_TAKEN, Kind.REPLY, Kind.FAILED)
 )
 
 
-def _twin_maker(
+def _snapshot_server(
     open_endpoint: Callable[[int], tuple[Send, Receive]],
     recorder: Recorder,
     serve: Serve,
@@ -113,7 +116,7 @@ def _twin_maker(
     leave, silence, nowhere, Large = os._exit, _silencer(), _nowhere, TooLarge
     replied, failed = REPLY, FAILED
 
-    def be_twin(channel: int) -> None:
+    def serve_snapshot(channel: int) -> None:
         try:
             send, receive = open_endpoint(channel)
             recorder._emit = nowhere  # what is printed meanwhile goes nowhere
@@ -133,14 +136,14 @@ def _twin_maker(
         finally:
             leave(70)
 
-    return be_twin
+    return serve_snapshot
 
 
 def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
     """One function that runs a request beside the answer, over the shell's names."""
     names, find = prepared.shell.user_ns, prepared.trusted.get
     backend = find("course.testing.answers", "LocalBackend")(lambda: names, probe_names)
-    run, intact = backend.serve, prepared.seal.checker()
+    run, intact = backend.serve, prepared.integrity.verifier()
 
     def library_probe(target: Any, source: str | None) -> Any:
         if target[0] != "probe" or source is not None:

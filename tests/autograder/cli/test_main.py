@@ -312,7 +312,7 @@ def test_the_doctor_says_how_to_get_what_is_missing(
 def test_the_doctor_says_which_bubblewrap_is_used(
     path: str, whose: str, course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.engine.sandbox.bubblewrap.why_not", lambda: None)
+    monkeypatch.setattr("autograder.engine.sandbox.bubblewrap.sandbox_problem", lambda: None)
     monkeypatch.setattr("autograder.engine.sandbox.bubblewrap.bubblewrap", lambda: path)
     monkeypatch.setattr("platform.system", lambda: "Linux")
     found = {one.name: one for one in examine(course)}

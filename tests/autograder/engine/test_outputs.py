@@ -141,11 +141,11 @@ def test_what_is_no_event_is_refused(event: Any) -> None:
 def test_a_recorder_reports_little_of_much() -> None:
     events: list[dict[str, Any]] = []
     recorder = Recorder(events.append, 1_000)
-    recorder.begin()
+    recorder.start_cell()
     out = Stream("stdout", recorder, 1)
     for _ in range(1_000):
         print("x" * 99, file=out)
-    recorder.end()
+    recorder.end_cell()
     assert sum(len(event.get("text", "")) for event in events) == 1_000
     assert events[-1] == {"dropped": 99_000}
 
@@ -159,7 +159,7 @@ def test_a_write_during_a_report_waits_for_its_turn() -> None:
         events.append(event)
 
     recorder = Recorder(emit, 1_000)
-    recorder.begin()
+    recorder.start_cell()
     recorder.write("stdout", "first\n")
-    recorder.end()
+    recorder.end_cell()
     assert [event["text"] for event in events] == ["first\n", "from within"]

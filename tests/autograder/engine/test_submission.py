@@ -325,7 +325,7 @@ def test_an_observation_with_a_number_beyond_all_floats_is_tampered(tmp_path: Pa
     assert "not strict JSON" in total.notes[0]
 
 
-# Answers for the twin of the first exercise: a reply whose `printed_count` is 1e400.
+# Answers for the snapshot of the first exercise: a reply whose `printed_count` is 1e400.
 FORGER = """\
 import os, struct, threading, socket
 original = total

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.engine.plan import Part, plan, setup_source
+from autograder.engine.plan import CellKind, plan, setup_source
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from tests.autograder.engine.exam import (
     SECRET,
@@ -182,7 +182,7 @@ def test_no_shuffling_of_cells_changes_what_is_tested(
         if data.draw(st.booleans()):
             cell["source"] = data.draw(st.sampled_from(["", "x = 1", TWICE, cell["source"]]))
     result = repaired(chosen)
-    tests = [step for step in plan(result.cells) if step.part is Part.TEST]
+    tests = [step for step in plan(result.cells) if step.kind is CellKind.TEST]
     assert [step.source for step in tests] == [SOURCE[3]["source"], SOURCE[6]["source"]]
     assert setup_source(result.cells) == SOURCE[1]["source"]
     assert len({cell["id"] for cell in result.cells}) == len(result.cells)

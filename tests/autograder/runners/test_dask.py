@@ -29,7 +29,7 @@ from autograder.records.runner import Job, Outcome
 from autograder.runners import dask_worker
 from autograder.runners.choice import choose_runner
 from autograder.runners.dask import ClusterError, ClusterRunner, _refuse_other_version, _Task
-from autograder.runners.dask_worker import Orders, code_digest, edition, pack_lesson
+from autograder.runners.dask_worker import GradingSettings, code_digest, edition, pack_lesson
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, hand_in
 
@@ -262,6 +262,6 @@ def test_a_lesson_travels_with_its_files_and_keeps_its_digest(tmp_path: Path) ->
     assert pack_lesson(there) == pack_lesson(lesson)
 
 
-def test_orders_survive_the_way() -> None:
-    orders = Orders.of(Limits(cell_s=1.5), sandbox=False, hide=(Path("/srv/course"),))
-    assert Orders.from_text(orders.to_text()) == orders
+def test_grading_settings_survive_the_way() -> None:
+    settings = GradingSettings.of(Limits(cell_s=1.5), sandbox=False, hide=(Path("/srv/course"),))
+    assert GradingSettings.from_text(settings.to_text()) == settings

@@ -146,7 +146,7 @@ def test_who_says_how_to_run_it_gets_no_other_way(
 ) -> None:
     asked = []
     monkeypatch.setattr(grade, "choose_runner", lambda *_, **more: asked.append(more["sandbox"]))
-    monkeypatch.setattr(bubblewrap, "why_not", lambda: REFUSAL)
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: REFUSAL)
     with pytest.raises(AttributeError):  # there is no runner to be closed
         main(["grade", "--course", str(course), *words])
     assert asked == [True]
@@ -155,7 +155,7 @@ def test_who_says_how_to_run_it_gets_no_other_way(
 def test_where_there_is_a_sandbox_our_own_class_runs_in_it(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    monkeypatch.setattr(bubblewrap, "why_not", lambda: None)
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: None)
     submissions = find_submissions(place(course), select_lessons(course))
     assert marker.sandbox_for(course, submissions)
     assert capsys.readouterr().err == ""

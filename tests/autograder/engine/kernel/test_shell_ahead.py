@@ -36,7 +36,7 @@ CASES = {
     "a text that ends like a comment with a semicolon": (["'''\n# a;'''"], r"'\n# a;'"),
 }
 
-# Forks for each case, as the zygote does, and prints what its last cell showed.
+# Forks for each case, as the fork server does, and prints what its last cell showed.
 DRIVER = """
 import json, os, sys
 from autograder.engine.kernel.shell import new_shell, record_with

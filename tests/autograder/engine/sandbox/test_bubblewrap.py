@@ -14,7 +14,7 @@ import pytest
 
 from autograder.engine import EngineRunner
 from autograder.engine.limits import Limits
-from autograder.engine.machine import machine_facts
+from autograder.engine.machine_facts import machine_facts
 from autograder.engine.sandbox import bubblewrap, namespaces
 from autograder.engine.sandbox.bubblewrap import (
     SandboxError,
@@ -160,7 +160,7 @@ def test_the_systems_own_bubblewrap_comes_before_that_of_pip(
 @pytest.mark.needs("sandbox")
 @pytest.mark.usefixtures("no_system_bubblewrap")
 def test_the_bubblewrap_of_pip_builds_the_sandbox() -> None:
-    assert bubblewrap.why_not() is None
+    assert bubblewrap.sandbox_problem() is None
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,11 @@ def test_the_way_out_is_the_setting_of_the_kernel_that_refuses(
 ) -> None:
     monkeypatch.setattr(namespaces, "_holds", lambda path, value: path == f"/proc/sys/{setting}")
     monkeypatch.setattr(bubblewrap, "bubblewrap", lambda: "/usr/sandbox")
-    monkeypatch.setattr(bubblewrap, "why_not", lambda: "bwrap: No permissions")
-    assert remedy in bubblewrap.way_out()
-    assert bubblewrap.way_out().endswith("Or say --no-sandbox if you trust every submission.")
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "bwrap: No permissions")
+    assert remedy in bubblewrap.sandbox_remedy()
+    assert bubblewrap.sandbox_remedy().endswith(
+        "Or say --no-sandbox if you trust every submission."
+    )
 
 
 def test_the_reason_names_the_setting_that_forbids(
@@ -191,7 +193,7 @@ def test_the_reason_names_the_setting_that_forbids(
     monkeypatch.setattr(bubblewrap, "bubblewrap", lambda: str(refusing))
     monkeypatch.setattr(namespaces, "_holds", lambda path, value: path.endswith("_clone"))
     setting = "/proc/sys/kernel/unprivileged_userns_clone"
-    assert bubblewrap.why_not() == f"bwrap: No permissions ({setting} is 0)"
+    assert bubblewrap.sandbox_problem() == f"bwrap: No permissions ({setting} is 0)"
 
 
 def test_a_kernel_that_refuses_is_found_out_before_anything_is_graded() -> None:
@@ -200,7 +202,9 @@ def test_a_kernel_that_refuses_is_found_out_before_anything_is_graded() -> None:
     else:
         one = "echo 1 > /proc/sys/user/max_user_namespaces; exec unshare --user --map-user=1000 "
         forbidden = ["unshare", "--user", "--map-root-user", "sh", "-c", one + '"$@"', "sh"]
-    trial = "from autograder.engine.sandbox.bubblewrap import why_not; print(why_not())"
+    trial = (
+        "from autograder.engine.sandbox.bubblewrap import sandbox_problem; print(sandbox_problem())"
+    )
     command = [*forbidden, sys.executable, "-c", trial]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert told.stdout.startswith("bwrap: ")
@@ -236,7 +240,7 @@ def test_what_is_hidden_is_covered_even_where_it_lies_below_python(
 def test_the_facts_of_a_machine_are_told_in_words() -> None:
     facts = machine_facts()
     assert facts["bubblewrap"].startswith("/")
-    assert facts["sandbox"] == (bubblewrap.why_not() or "works")
+    assert facts["sandbox"] == (bubblewrap.sandbox_problem() or "works")
     assert int(facts["workers"]) >= 1
 
 
@@ -247,7 +251,7 @@ def test_a_sandbox_that_cannot_be_built_is_the_graders_fault_and_says_why(tmp_pa
     with EngineRunner(1, limits=broken) as runner:
         (outcome,) = runner.run_many([job])
     assert outcome.record.status == "infrastructure"
-    assert "mount /room: Invalid argument" in outcome.record.notes[0]
+    assert "mount /submission: Invalid argument" in outcome.record.notes[0]
 
 
 def test_memory_of_the_grader_stays_bounded_whatever_is_printed_or_returned(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""What the shell or the service manager lets the grader itself use, and whether that is enough.
+"""Resources that the grader itself needs: open files and address space, raised and checked.
 
-A grader that is short of file descriptors or address space fails in places that say nothing about
-the cause, or lets an honest answer run out of memory.  It is refused before anything runs.
+A grader that is short of file descriptors or address space fails in places that do not name the
+cause, or lets an honest answer run out of memory.  So grading is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _TORCH_NBYTES = 1024 * MiB  # of address space, at the very least, before torch 
 _FILES, _FILES_A_WORKER = 64, 8
 
 
-class AllowanceError(AutograderError):
+class ResourceError(AutograderError):
     """The machine lets the grader use less than it needs."""
 
 
-def make_room(limits: Limits, workers: int) -> None:
-    """Raise this process's own bounds to what grading takes; raises `AllowanceError`.
+def raise_own_limits(limits: Limits, workers: int) -> None:
+    """Raise this process's own bounds to what grading takes; raises `ResourceError`.
 
     The processes that it starts inherit them.
     """
     files = max(limits.open_files, _FILES + _FILES_A_WORKER * workers)
     allowed = _raised(resource.RLIMIT_NOFILE, files)
     if allowed < files:
-        raise AllowanceError(
+        raise ResourceError(
             f"a process may open {allowed} files here, and grading takes {files}",
             remedy=f"Raise the limit: `ulimit -n {files}` in this shell, or LimitNOFILE= "
             "in the service that starts it.",
@@ -45,7 +45,7 @@ def check_memory(limits: Limits) -> None:
 def _refuse_small(needed: int) -> None:
     allowed = _number(resource.getrlimit(resource.RLIMIT_AS)[1])
     if allowed < needed:
-        raise AllowanceError(
+        raise ResourceError(
             f"a process may take {allowed // MiB:,.0f} MB of address space here, and grading takes "
             f"{needed // MiB:,} MB",
             remedy="Lift the limit: `ulimit -v unlimited` in this shell, or LimitAS= in the "

@@ -12,8 +12,8 @@ from autograder.engine.limits import Limits, MiB
 from autograder.engine.sandbox.bubblewrap import (
     SandboxError,
     bubblewrap,
+    sandbox_problem,
     shown_directories,
-    why_not,
 )
 
 
@@ -22,7 +22,7 @@ def machine_facts() -> dict[str, str]:
     return {
         "system": f"{platform.system()} {platform.release()}",
         "bubblewrap": _bubblewrap(),
-        "sandbox": why_not() or "works",
+        "sandbox": sandbox_problem() or "works",
         "user": _user(),
         "workers": str(_cores()),
         "memory": _memory(),
