@@ -49,7 +49,9 @@ ENGINE = "autograder.engine"
 # In the engine a row is what runs in one process, or talks to it.
 INSIDE = {
     f"{ENGINE}.limits": GROUND,
-    f"{ENGINE}.outputs": {f"{ENGINE}.limits", f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
+    f"{ENGINE}.outcomes": set(),
+    f"{ENGINE}.outputs": {f"{ENGINE}.limits", f"{ENGINE}.outcomes", f"{ENGINE}.kernel"}
+    | {f"{ENGINE}.protocol"},
     f"{ENGINE}.protocol": GROUND,
     f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
@@ -57,11 +59,17 @@ INSIDE = {
     f"{ENGINE}.forkserver": GROUND
     | {f"{ENGINE}.limits", f"{ENGINE}.kernel", f"{ENGINE}.sandbox", f"{ENGINE}.student"},
 }
+# What is decided before and after a run knows no process.
+DECISIONS = {
+    f"{ENGINE}.plan": {"autograder.lessons"},
+    f"{ENGINE}.scoring": {f"{ENGINE}.outcomes", f"{ENGINE}.plan"}
+    | {"autograder.lessons", "autograder.records"},
+}
 OUTSIDE = {
     f"{ENGINE}.student.client": {*INSIDE},
     f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE, f"{ENGINE}.student.client"},
     f"{ENGINE}": GROUND
-    | {*INSIDE, f"{ENGINE}.student.client", f"{ENGINE}.checker"}
+    | {*INSIDE, *DECISIONS, f"{ENGINE}.student.client", f"{ENGINE}.checker"}
     | {"autograder.lessons", "autograder.records", "autograder.submissions"},
 }
 
@@ -73,6 +81,7 @@ AUTOGRADER = {
     "autograder.lessons": GROUND | {"autograder.records", "course.claims"},
     "autograder.submissions": GROUND | {"autograder.records", "autograder.lessons"},
     **INSIDE,
+    **DECISIONS,
     **OUTSIDE,
     "autograder.runners": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}

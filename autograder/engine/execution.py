@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from autograder.engine.checker.client import Checker, CheckerFailed, CheckerStuck, TestRun
+from autograder.engine.checker.client import Checker, CheckerFailed, CheckerStuck
 from autograder.engine.forkserver.client import ForkServer
 from autograder.engine.limits import Limits
-from autograder.engine.outputs import TABLE_KEY, Budget, Output, Outputs
+from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureCause
+from autograder.engine.outputs import Budget, Outputs
 from autograder.engine.plan import CellKind, Step
 from autograder.engine.protocol.channel import Listener
-from autograder.engine.student.client import (
-    CellReport,
-    Failure,
-    FailureCause,
-    Snapshot,
-    StudentProcess,
-)
+from autograder.engine.student.client import CellReport, ProcessFailed, Snapshot, StudentProcess
 
 _MOST_STARTS = 6
 _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Cannot allocate memory")
@@ -34,17 +29,6 @@ class Material:
 
     setup: str
     files: Mapping[str, bytes] = field(default_factory=dict)
-
-
-@dataclass
-class CellOutcome:
-    """What became of one cell."""
-
-    outputs: tuple[Output, ...] = ()
-    count: int | None = None
-    error: str | None = None
-    failure: Failure | None = None
-    memory_error: bool = False
 
 
 class Execution:
@@ -114,10 +98,10 @@ class Execution:
                     snapshots[step.index] = student.take_snapshot(self._deadline())
                 elif not self._run_cell(student, step):
                     return {}, step.index
-        except Failure as failure:
+        except ProcessFailed as failed:
             if step is None:
                 return {}, None
-            self.outcomes[step.index] = CellOutcome(failure=failure)
+            self.outcomes[step.index] = CellOutcome(failure=failed.failure)
             return {}, step.index
         return snapshots, None
 
@@ -126,37 +110,34 @@ class Execution:
         plain = step.kind is CellKind.PLAIN_TEST
         # The points of a plain test are read from its outputs: no other cell may use up its budget.
         outputs = Outputs(self._limits, None if plain else self._budget)
-        outcome = self.outcomes[step.index] = CellOutcome()
         try:
             end = student.run(step.source, outputs, self._deadline(), plain=plain)
-        except Failure as failure:
-            outcome.outputs, outcome.failure = (
-                tuple(outputs.as_list()),
-                self._naming_the_limit(failure),
-            )
+        except ProcessFailed as failed:
+            failure = self._naming_the_limit(failed.failure)
+            self.outcomes[step.index] = CellOutcome(tuple(outputs.as_list()), failure=failure)
             return False
         outputs.end_with(end.error, end.value)
         outputs.drop_metadata(TABLE_KEY)
-        outcome.outputs, outcome.count = tuple(outputs.as_list()), end.count
-        outcome.error, outcome.memory_error = end.error, _is_memory_error(end)
+        outcome = CellOutcome(
+            tuple(outputs.as_list()), end.count, end.error, memory_error=_is_memory_error(end)
+        )
         if outcome.memory_error and end.nbytes > 0.6 * self._limits.memory_nbytes:
             reason = "took more memory than a submission may and kept it"
-            outcome.failure = Failure(FailureCause.OUT_OF_MEMORY, reason)
-            return False
-        return True
+            outcome = replace(outcome, failure=Failure(FailureCause.OUT_OF_MEMORY, reason))
+        self.outcomes[step.index] = outcome
+        return outcome.failure is None
 
     def _run_tests(self, student: StudentProcess, snapshots: Mapping[int, Snapshot]) -> None:
         for step in self._steps:
             if step.kind is CellKind.TEST and step.index in snapshots:
-                run = self._test(student, step, snapshots[step.index])
-                failure = None if run.failure is None else self._naming_the_limit(run.failure)
-                self.outcomes[step.index] = CellOutcome(
-                    run.outputs, run.count, run.error, failure, run.memory_error
-                )
+                outcome = self._test(student, step, snapshots[step.index])
+                if outcome.failure is not None:
+                    outcome = replace(outcome, failure=self._naming_the_limit(outcome.failure))
+                self.outcomes[step.index] = outcome
 
-    def _test(self, student: StudentProcess, step: Step, snapshot: Snapshot) -> TestRun:
+    def _test(self, student: StudentProcess, step: Step, snapshot: Snapshot) -> CellOutcome:
         if self._out_of_time():
-            return TestRun((), failure=self._out_of_time_failure())
+            return CellOutcome(failure=self._out_of_time_failure())
         if self._checker is None:
             self._checker = self._fork_checker()
             self._checker.set_up(self._material.setup, self._deadline())
@@ -164,13 +145,13 @@ class Execution:
             return self._checker.run(step.source, student.connection(snapshot), self._deadline())
         except CheckerStuck as stuck:
             self.close()
-            return TestRun((), failure=stuck.failure)
+            return CellOutcome(failure=stuck.failure)
         except CheckerFailed as error:
             error.step = step.index
             if not self._last_attempt:
                 raise
             self.close()
-            return TestRun((), failure=self._checker_failure(step, error))
+            return CellOutcome(failure=self._checker_failure(step, error))
 
     def _checker_failure(self, step: Step, error: CheckerFailed) -> Failure:
         """An answer that ends the checker each time is to blame; what came once is our fault."""

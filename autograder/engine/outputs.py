@@ -11,12 +11,11 @@ from typing import Any
 
 from autograder.engine.kernel.outputs import TOO_LARGE
 from autograder.engine.limits import Limits
+from autograder.engine.outcomes import Output
 from autograder.engine.protocol.frames import FrameError
 
 Event = dict[str, Any]
-Output = dict[str, Any]
 
-TABLE_KEY = "pytorch-measured"  # where a check table puts its record
 _STREAMS = ("stdout", "stderr")
 _TRACEBACK_LINES = 200
 _LINE_CHARS = 20_000

@@ -23,10 +23,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from autograder.engine.execution import CellOutcome
-from autograder.engine.outputs import TABLE_KEY, Output
+from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, Output
 from autograder.engine.plan import CellKind, Step
-from autograder.engine.student.client import Failure
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import WORDS_STUB
 from autograder.records.model import ExerciseRecord, RecordError, Status

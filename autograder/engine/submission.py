@@ -20,11 +20,12 @@ from nbformat import NotebookNode
 
 from autograder import linux
 from autograder.engine.checker.client import Checker, CheckerFailed
-from autograder.engine.execution import CellOutcome, Execution, Material, student_forker
+from autograder.engine.execution import Execution, Material, student_forker
 from autograder.engine.forkserver.client import ForkServer, ForkServerError, ForkServers
 from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.kernel.shell import Shell, new_shell, warm_up
 from autograder.engine.limits import Limits
+from autograder.engine.outcomes import CellOutcome
 from autograder.engine.plan import CellKind, Step, plan, setup_source
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown

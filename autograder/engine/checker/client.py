@@ -7,29 +7,18 @@ import signal
 import socket
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from autograder import linux
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.limits import Limits, limit_memory
-from autograder.engine.outputs import Output, Outputs
+from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
+from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import FrameError, Kind
-from autograder.engine.student.client import Failure, FailureCause, SnapshotConnection
+from autograder.engine.student.client import SnapshotConnection
 
 _GRACE_S = 5.0  # for a test cell to end after its snapshot was disconnected
-
-
-@dataclass(frozen=True)
-class TestRun:
-    """What a test cell showed; `failure` says why it could not come to its end."""
-
-    outputs: tuple[Output, ...]
-    error: str | None = None
-    count: int | None = None
-    failure: Failure | None = None
-    memory_error: bool = False
 
 
 class CheckerFailed(Exception):
@@ -88,7 +77,7 @@ class Checker:
         if source:
             self._run(source, None, until)
 
-    def run(self, source: str, connection: SnapshotConnection, until: float) -> TestRun:
+    def run(self, source: str, connection: SnapshotConnection, until: float) -> CellOutcome:
         """Run a test cell.
 
         Args:
@@ -105,7 +94,7 @@ class Checker:
         """
         return self._run(source, connection, until)
 
-    def _run(self, source: str, connection: SnapshotConnection | None, until: float) -> TestRun:
+    def _run(self, source: str, connection: SnapshotConnection | None, until: float) -> CellOutcome:
         outputs, failure = Outputs(self._limits), None
         try:
             self._channel.send(Kind.TEST, 0, {"source": source, "asks": connection is not None})
@@ -114,7 +103,7 @@ class Checker:
             while True:
                 try:
                     end = self._until_done(outputs, None if failure else connection, until)
-                    return _test_run(outputs, end, failure, connection)
+                    return _outcome(outputs, end, failure, connection)
                 except (DeadlinePassed, _SnapshotEnded) as reason:
                     if failure is not None:
                         raise CheckerStuck(failure) from None
@@ -166,12 +155,12 @@ def _never() -> bool:
     return False
 
 
-def _test_run(
+def _outcome(
     outputs: Outputs,
     end: dict[str, Any],
     failure: Failure | None,
     connection: SnapshotConnection | None,
-) -> TestRun:
+) -> CellOutcome:
     if end["grader_error"]:
         raise CheckerFailed(f"an answer's facts could not be read: {end['grader_error']}")
     if end["tampered"]:
@@ -186,7 +175,7 @@ def _test_run(
         )
     elif end["disconnected"] and connection is not None:
         failure = failure or connection.failure()
-    return TestRun(tuple(outputs.as_list()), end["error"], end["count"], failure, end["memory"])
+    return CellOutcome(tuple(outputs.as_list()), end["count"], end["error"], failure, end["memory"])
 
 
 def _run_checker(channel: int, shell: Shell, folder: str, limits: Limits, worker: int) -> None:

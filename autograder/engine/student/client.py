@@ -14,12 +14,12 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from autograder.engine.forkserver.client import Exit, ForkServer, ForkServerError
 from autograder.engine.limits import Limits
+from autograder.engine.outcomes import Failure, FailureCause
 from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import (
     Channel,
@@ -36,23 +36,12 @@ _FILE_BLOCK_NBYTES = 32 * 2**20
 _REPORT_S = 2.0  # for init or fork server to report an end
 
 
-class FailureCause(StrEnum):
-    """Why a cell could not run to its end; the values are those of a record's status."""
+class ProcessFailed(Exception):
+    """A process has ended, ran too long, or broke the protocol; `failure` says which."""
 
-    TIMEOUT = "timeout"
-    OUT_OF_MEMORY = "out-of-memory"
-    CRASHED = "crashed"
-    TAMPERED = "tampered"
-    INFRASTRUCTURE = "infrastructure"
-
-
-class Failure(Exception):
-    """A process has ended, ran too long, or broke the protocol."""
-
-    def __init__(self, cause: FailureCause, reason: str) -> None:
-        """`reason` completes a sentence that begins with the name of the cell."""
-        super().__init__(reason)
-        self.cause, self.reason = cause, reason
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
 
 
 @dataclass(frozen=True)
@@ -157,11 +146,11 @@ class StudentProcess:
         try:
             self._baseline_pages = _whole(self._receive(Kind.READY, until).get("pages"))
             self._send_files(setup, files)
-        except (Failure, FrameError) as failure:
+        except (ProcessFailed, FrameError) as error:
             self._drain_all()
             said = " ".join(one["text"].strip() for one in self._outputs.as_list())
             raise ForkServerError(
-                f"a student process could not be prepared: {failure}. {said}"
+                f"a student process could not be prepared: {error}. {said}"
             ) from None
         finally:
             self._outputs = None
@@ -190,7 +179,7 @@ class StudentProcess:
             How the cell ended, as the student process reports it.
 
         Raises:
-            Failure: The cell did not run to its end; the process cannot be used any more.
+            ProcessFailed: The cell did not run to its end; the process cannot be used any more.
         """
         self._outputs = outputs
         try:
@@ -199,7 +188,9 @@ class StudentProcess:
             self._drain_all()
             return self._read_report(end)
         except FrameError as error:
-            raise Failure(FailureCause.TAMPERED, f"sent what is no frame: {error}") from None
+            raise ProcessFailed(
+                Failure(FailureCause.TAMPERED, f"sent what is no frame: {error}")
+            ) from None
         finally:
             self._drain_all()
             self._outputs = None
@@ -208,7 +199,7 @@ class StudentProcess:
         """Fork a snapshot: a process with the notebook's state of this moment.
 
         Raises:
-            Failure: The student process could not fork it before the deadline `until`.
+            ProcessFailed: The student process could not fork it before the deadline `until`.
         """
         ours, theirs = socket.socketpair()
         with theirs:
@@ -216,7 +207,7 @@ class StudentProcess:
             try:
                 self._main.send_fd(theirs.fileno())
             except ChannelClosed:
-                raise self.failure_of(self._pid) from None
+                raise ProcessFailed(self.failure_of(self._pid)) from None
         snapshot = Snapshot(ours, _whole(self._receive(Kind.SNAPSHOT_TAKEN, until).get("pid")))
         self._snapshots.append(snapshot)
         return snapshot
@@ -247,7 +238,7 @@ class StudentProcess:
         self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(pid))
         if self._exit is not None and self._exit.out_of_memory:
             return Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may")
-        return Failure(*_failure_of_status(self._statuses.get(pid)))
+        return _failure_of_status(self._statuses.get(pid))
 
     def end(self) -> None:
         """End the submission with all its processes, and close the connections."""
@@ -268,9 +259,11 @@ class StudentProcess:
         try:
             self._main.send(kind, 0, body, buffers)
         except ChannelClosed:
-            raise self.failure_of(self._pid) from None
+            raise ProcessFailed(self.failure_of(self._pid)) from None
         except DeadlinePassed:
-            raise Failure(FailureCause.TIMEOUT, "did not take what it was sent") from None
+            raise ProcessFailed(
+                Failure(FailureCause.TIMEOUT, "did not take what it was sent")
+            ) from None
 
     def _receive(self, kind: Kind, until: float) -> dict[str, Any]:
         """The body of the next frame of this kind; events before it are taken as outputs."""
@@ -285,11 +278,15 @@ class StudentProcess:
                 else:
                     raise FrameError(f"a frame of kind {frame.kind} out of turn")
         except DeadlinePassed:
-            raise Failure(FailureCause.TIMEOUT, "ran longer than it may and was stopped") from None
+            raise ProcessFailed(
+                Failure(FailureCause.TIMEOUT, "ran longer than it may and was stopped")
+            ) from None
         except ChannelClosed:
-            raise self.failure_of(self._pid) from None
+            raise ProcessFailed(self.failure_of(self._pid)) from None
         except FrameError as error:
-            raise Failure(FailureCause.TAMPERED, f"sent what is no frame: {error}") from None
+            raise ProcessFailed(
+                Failure(FailureCause.TAMPERED, f"sent what is no frame: {error}")
+            ) from None
 
     def _take_event(self, body: object, frame: Frame) -> None:
         if self._outputs is not None:
@@ -335,18 +332,18 @@ class StudentProcess:
         self._exit = self._fork_server.wait_for_exit()
 
 
-def _failure_of_status(status: int | None) -> tuple[FailureCause, str]:
-    """The failure that a wait status means, as cause and reason."""
+def _failure_of_status(status: int | None) -> Failure:
+    """The failure that a wait status means."""
     if status is None:
-        return FailureCause.CRASHED, "closed its connection to the grader"
+        return Failure(FailureCause.CRASHED, "closed its connection to the grader")
     code = os.waitstatus_to_exitcode(status)
     if code == OUT_OF_MEMORY:
-        return FailureCause.OUT_OF_MEMORY, "took more memory than a submission may"
+        return Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may")
     if code == -signal.SIGXCPU:
-        return FailureCause.TIMEOUT, "used more processor time than a submission may"
+        return Failure(FailureCause.TIMEOUT, "used more processor time than a submission may")
     if code < 0:
-        return FailureCause.CRASHED, f"ended the Python process ({_signal_name(-code)})"
-    return FailureCause.CRASHED, f"ended the Python process with exit status {code}"
+        return Failure(FailureCause.CRASHED, f"ended the Python process ({_signal_name(-code)})")
+    return Failure(FailureCause.CRASHED, f"ended the Python process with exit status {code}")
 
 
 def _signal_name(number: int) -> str:

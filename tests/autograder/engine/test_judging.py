@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from autograder.engine.execution import CellOutcome
-from autograder.engine.outputs import TABLE_KEY
+from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureCause
 from autograder.engine.plan import CellKind, Step
 from autograder.engine.scoring import judge
-from autograder.engine.student.client import Failure, FailureCause
 from autograder.lessons.model import Exercise
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
 

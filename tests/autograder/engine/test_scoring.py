@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from autograder.engine.execution import CellOutcome
+from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
 from autograder.engine.plan import CellKind, Step, asks_for_answers, plan
 from autograder.engine.scoring import judge, notes_of, submission_status
-from autograder.engine.student.client import Failure, FailureCause
 from autograder.lessons.model import Exercise
 from autograder.records.model import ExerciseRecord, Status
 from tests.autograder.engine.exam import exam_cells, words
