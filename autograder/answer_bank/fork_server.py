@@ -2,13 +2,15 @@
 
 It reads one line of JSON a trial from its standard input and writes one to its standard output.
 SIGTERM ends it together with the trial that runs.
+
+It shares with the engine's fork server what is loaded before the fork and how processes end.  It
+forks by itself, as it has to work without Linux, and runs cells in IPython's own shell, as a
+notebook does.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import importlib
 import json
 import os
 import select
@@ -19,8 +21,11 @@ import tempfile
 import time
 from typing import Any
 
+from autograder.engine.forkserver.descendants import end_descendants
+from autograder.engine.forkserver.preload import modules_needed
+from autograder.engine.outcomes import TABLE_KEY
+
 _NOTHING: dict[str, Any] = {"errors": [None] * 3, "table": None, "value": None, "stderr": False}
-METADATA_KEY = "pytorch-measured"
 
 
 def main() -> None:
@@ -28,11 +33,12 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the `finally` of a trial
     os.dup2(2, 1)  # what an import prints must not mix with the replies
+    _adopt_orphans()
     shell = _prepared_shell()
     for line in sys.stdin:
         question = json.loads(line)
         if "prepare" in question:
-            _import_ahead(question["prepare"])
+            _load(question["prepare"])
         else:
             replies.write(json.dumps(_in_a_fork(shell, question)) + "\n")
             replies.flush()
@@ -53,17 +59,11 @@ def _prepared_shell() -> Any:
     return InteractiveShell.instance(config=config)
 
 
-def _import_ahead(setups: list[str]) -> None:
+def _load(setups: list[str]) -> None:
     """Import what the set-up cells import, so that no fork pays for it."""
-    for setup in setups:
-        plain = "\n".join(line for line in setup.split("\n") if line[:1] not in ("%", "!"))
-        with contextlib.suppress(SyntaxError):
-            for node in ast.walk(ast.parse(plain)):
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-                for name in names:
-                    with contextlib.suppress(Exception):  # the set-up cell itself will say it
-                        importlib.import_module(name)
+    from autograder.engine.student.trusted_modules import load_modules
+
+    load_modules(modules_needed(setups))
 
 
 def _in_a_fork(shell: Any, trial: dict[str, Any]) -> dict[str, Any]:
@@ -84,12 +84,16 @@ def _in_a_fork(shell: Any, trial: dict[str, Any]) -> dict[str, Any]:
             reply = _await(reading, started + trial["limit_s"])
         finally:
             os.close(reading)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)  # and whatever it started
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            _end(child)
     return {**reply, "seconds": round(time.monotonic() - started, 4)}
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what a trial leaves behind, where the system offers that."""
+    if sys.platform == "linux":
+        from autograder.linux import adopt_orphans
+
+        adopt_orphans()
 
 
 def _end_with_parent(parent: int) -> None:
@@ -98,6 +102,16 @@ def _end_with_parent(parent: int) -> None:
         from autograder.linux import die_with_parent
 
         die_with_parent(parent)
+
+
+def _end(child: int) -> None:
+    """End a trial with everything that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)  # before it led a group of its own
+    os.waitpid(child, 0)
+    end_descendants()  # what left the group and was adopted
 
 
 def _await(reading: int, deadline: float) -> dict[str, Any]:
@@ -138,7 +152,7 @@ def _run(shell: Any, cells: list[str]) -> dict[str, Any]:
         execution, captured = _run_cell(shell, source)
         error = execution.error_before_exec or execution.error_in_exec
         errors.append(f"{type(error).__name__}: {error!s:.300}" if error is not None else None)
-        tables = [output.metadata.get(METADATA_KEY) for output in captured.outputs]
+        tables = [output.metadata.get(TABLE_KEY) for output in captured.outputs]
         table = next((one for one in reversed(tables) if one), None)
         value = None if execution.result is None else repr(execution.result)
         stderr = bool(captured.stderr)

@@ -64,6 +64,21 @@ from autograder.answer_bank.notebook_runner import Trial, run_trials
 
 run_trials([Trial("", "while True: pass", "1", 1.0, limit_s=400.0)])
 """
+# An answer that leaves a process behind which has left its parent and its process group.
+DAEMON = """
+from autograder.answer_bank.notebook_runner import Trial, run_trials
+
+answer = '''
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(54321)
+    os._exit(0)
+'''
+trials = [Trial("", answer, "1", 1.0), Trial("", "", "1", 1.0)]
+print([one.ended for one in run_trials(trials, workers=1)])
+"""
 SANDBOX = ["sandbox", "none"]
 
 
@@ -118,6 +133,11 @@ def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
     found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, ("trial server",), last=0))
     assert "the process that runs answers ended with -9" in found.output
     assert found.survivors == []
+
+
+def test_what_an_answer_started_ends_with_its_trial(tmp_path: Path) -> None:
+    found = watch(Plan([sys.executable, "-c", DAEMON], {"TMPDIR": str(tmp_path)}, last=0))
+    assert (found.output, found.survivors) == ("['finished', 'finished']\n", [])
 
 
 def test_fork_servers_whose_starter_dies_before_they_know_it_end(tmp_path: Path) -> None:

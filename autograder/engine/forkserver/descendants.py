@@ -48,8 +48,10 @@ def end_descendants(*, keep: Collection[int] = ()) -> None:
 
 
 def _parents() -> dict[int, int]:
-    """Process → its parent, of all that can be seen."""
-    parents = {}
+    """Process → its parent, of all that can be seen; empty where there is no /proc."""
+    parents: dict[int, int] = {}
+    if not os.path.isdir("/proc"):
+        return parents
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as stat:

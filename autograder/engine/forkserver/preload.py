@@ -25,9 +25,12 @@ def modules_needed(sources: Iterable[str]) -> tuple[str, ...]:
 
 
 def _imported(source: str) -> set[str]:
+    if source.startswith("%%"):  # another language, or a file to be written
+        return set()
+    python = "\n".join(line for line in source.split("\n") if line[:1] not in ("%", "!"))
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):  # a magic: what it hides is loaded later
+        tree = ast.parse(python)
+    except (SyntaxError, ValueError, RecursionError):  # what it imports is loaded when it runs
         return set()
     found = set()
     for node in ast.walk(tree):

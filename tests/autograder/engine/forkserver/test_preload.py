@@ -28,6 +28,8 @@ from tests.autograder.engine.exam import (
         ("def f():\n    from collections import Counter", {"collections"}),
         ("from course import gpu", {"course", "course.gpu"}),
         ("!pip list", set()),
+        ("%matplotlib inline\n!ls\nimport math", {"math"}),
+        ("%%bash\nimport math", set()),
         ("from . import neighbour", set()),
         ("torch.optim.SGD(p)", {"torch._dynamo"}),
         ("print('optimal')", set()),
