@@ -179,8 +179,8 @@ class Outputs:
     def _append(self, output: Output) -> bool:
         # How a cell ended is shown whatever stood before it: its first result, its first error.
         kind = output["output_type"]
-        owed = kind in ("error", "execute_result") and not self._has(kind)
-        if owed or (len(self._found) < _MOST_OUTPUTS and self._budget.take(_OUTPUT_NBYTES)):
+        is_first = kind in ("error", "execute_result") and not self._has(kind)
+        if is_first or (len(self._found) < _MOST_OUTPUTS and self._budget.take(_OUTPUT_NBYTES)):
             self._found.append(output)
             return True
         self._left_out += 1

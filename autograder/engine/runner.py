@@ -182,7 +182,8 @@ class EngineRunner:
 
     def _idle_worker(self) -> _Worker:
         if not self._idle:
-            count = 1 if self._pools else self._size  # all at first, then one that was lost
+            # All at first; later one in place of one that died.
+            count = 1 if self._pools else self._size
             pool = _WorkerPool(count, self._limits, self._sandbox, self._hide)
             self._pools.append(pool)
             self._idle += pool.workers
@@ -267,7 +268,7 @@ class _Worker:
 
     def has_started(self, pid: int) -> None:
         """It waits for its first job."""
-        with suppress(ProcessLookupError):  # it has ended already, which its connection will tell
+        with suppress(ProcessLookupError):  # it has ended already, its connection then is closed
             self._pidfd = os.pidfd_open(pid)
         self.pid = pid
 

@@ -228,7 +228,7 @@ def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:
         return repair(prepared.cells, read_submission(raw))
     except (Malformed, OSError):
         raise
-    except Exception as error:  # the same code takes all honest notebooks: it is these bytes
+    except Exception as error:  # a fault of this file: the same code reads every valid notebook
         name = type(error).__name__
         raise Malformed(
             f"The file breaks the form of a notebook ({name}). Open it in JupyterLab, save it and "

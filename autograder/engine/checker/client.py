@@ -109,12 +109,9 @@ class Checker:
                         raise CheckerStuck(failure) from None
                     if connection is None:
                         raise CheckerFailed("the set-up cell did not come to its end") from None
+                    too_long = Failure(FailureCause.TIMEOUT, "ran longer than it may")
                     late = isinstance(reason, DeadlinePassed)
-                    failure = (
-                        Failure(FailureCause.TIMEOUT, "ran longer than it may")
-                        if late
-                        else connection.failure()
-                    )
+                    failure = too_long if late else connection.failure()
                     connection.disconnect()
                     until = time.monotonic() + _GRACE_S
         except (ChannelClosed, FrameError) as error:
@@ -182,7 +179,7 @@ def _run_checker(channel: int, shell: Shell, folder: str, limits: Limits, worker
     from autograder.engine.checker.process import run_checker
 
     try:
-        # It holds copies of the worker's sockets, which so would stay open after the worker.
+        # It holds copies of the worker's sockets, which would stay open after the worker's end.
         linux.die_with_parent(worker)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         limit_memory(limits)

@@ -168,11 +168,11 @@ class Shell(InteractiveShell):
     def _compiled(self, source: str, translated: str) -> _CompiledCell:
         name = self.compile.cache(translated, 0, source)
         steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
-        shown = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
-        quiet = ast.Module(steps[: len(steps) - len(shown)], [])
+        last = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
+        others = ast.Module(steps[: len(steps) - len(last)], [])
         compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
-        codes = [compiler(quiet, name, "exec")]
-        codes += [compiler(ast.Interactive(shown), name, "single")] if shown else []
+        codes = [compiler(others, name, "exec")]
+        codes += [compiler(ast.Interactive(last), name, "single")] if last else []
         return _CompiledCell(translated, tuple(codes))
 
     def _compiled_cell(self, source: str) -> _CompiledCell | None:

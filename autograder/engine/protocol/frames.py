@@ -113,7 +113,7 @@ def _refuse(word: str) -> NoReturn:
 
 
 def _finite(digits: str) -> float:
-    """The number of these digits; `1e400` is infinity to Python, and nobody honest writes it."""
+    """The number of these digits; refuses `1e400`, which Python reads as infinity."""
     value = float(digits)
     return value if value - value == 0 else _refuse(digits[:20])
 

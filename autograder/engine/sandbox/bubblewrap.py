@@ -47,7 +47,7 @@ _ISOLATE = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 
 
 class SandboxError(AutograderError):
-    """Learners' code cannot be kept apart on this machine; says why, and what to install."""
+    """Learners' code cannot be isolated on this machine; says why, and what to install."""
 
 
 @dataclass(frozen=True)
