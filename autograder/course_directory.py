@@ -16,30 +16,30 @@ from autograder.errors import AutograderError
 from autograder.import_speed import skip_unused_grammar
 
 if TYPE_CHECKING:
-    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.coursedir import CourseDirectory as NbgraderCourseDirectory
 
 DEFAULT_COURSE = "default_course"
 
 
-class PlaceError(AutograderError):
+class CourseDirectoryError(AutograderError):
     """A course directory that cannot be used."""
 
 
 @dataclass(frozen=True)
-class Place:
+class CourseDirectory:
     """One course directory.
 
     `config` is the course's own nbgrader configuration, so that its directory names, database
-    and late penalties hold for `autograder` as they do for `nbgrader`.  `db_told` is set where a
-    person named the gradebook for this one command.
+    and late penalties hold for `autograder` as they do for `nbgrader`.  `db_named` is set where
+    a person named the gradebook for this one command.
     """
 
     root: Path
     config: Config
-    db_told: bool = False
+    db_named: bool = False
 
     @property
-    def coursedir(self) -> CourseDirectory:
+    def coursedir(self) -> NbgraderCourseDirectory:
         """The course directory as nbgrader's own steps want it."""
         from nbgrader.coursedir import CourseDirectory  # a second; paths are needed before that
 
@@ -94,16 +94,16 @@ class Place:
         return str(self.config.CourseDirectory.get(name) or default)
 
 
-def place(root: Path, *, db: str | None = None, told: bool = True) -> Place:
+def load_course(root: Path, *, db: str | None = None, by_person: bool = True) -> CourseDirectory:
     """The course directory at `root`; `db` replaces the database its configuration names.
 
-    `told` is false where `db` comes from a program's own configuration and not from a person.
+    `by_person` is false where `db` comes from a program's own configuration and not from a person.
     """
     root = root.resolve()
     own_programs_first()
     skip_unused_grammar()
     if not root.is_dir():
-        raise PlaceError(
+        raise CourseDirectoryError(
             "there is no such course directory",
             place=str(root),
             remedy="Give one with --course DIR, or make one with `autograder simulate --out DIR`.",
@@ -117,7 +117,7 @@ def place(root: Path, *, db: str | None = None, told: bool = True) -> Place:
         config.CourseDirectory.db_url = db
     elif "db_url" in config.CourseDirectory:
         config.CourseDirectory.db_url = _from_root(str(config.CourseDirectory.db_url), root)
-    return Place(root=root, config=config, db_told=bool(db) and told)
+    return CourseDirectory(root=root, config=config, db_named=bool(db) and by_person)
 
 
 def _from_root(url: str, root: Path) -> str:
@@ -134,7 +134,7 @@ def _load(root: Path) -> Config:
     try:
         return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     except Exception as error:
-        raise PlaceError(
+        raise CourseDirectoryError(
             f"cannot be run: {type(error).__name__}: {error}",
             place=str(root / "nbgrader_config.py"),
             remedy="Mend that line, or take the file away to use nbgrader's defaults.",

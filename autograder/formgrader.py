@@ -23,7 +23,7 @@ from nbgrader.server_extensions.formgrader.apihandlers import (
     GenerateAllFeedbackHandler,
 )
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.grading.pipeline import grade
 from autograder.lessons.model import find_lesson, lesson_paths
@@ -36,7 +36,7 @@ from autograder.submissions.discovery import find_submissions
 
 _AUTOGRADE = r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde"
 _FEEDBACK = r"/formgrader/api/assignment/([^/]+)(?:/([^/]+))?/generate_feedback"
-_DESK = "autograder_desk"
+_SERVICE = "autograder_service"
 _IDLE_S = 300.0
 
 Answer = dict[str, Any]  # what formgrader's page expects: success, and a log or an error
@@ -48,7 +48,7 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _load_jupyter_server_extension(app: Any) -> None:
     settings = app.web_app.settings
-    settings[_DESK] = Desk()
+    settings[_SERVICE] = GradingService()
     base_url = settings["base_url"].rstrip("/")
     handlers = {_AUTOGRADE: EngineAutogradeHandler, _FEEDBACK: OurFeedbackHandler}
     app.web_app.add_handlers(".*$", [(base_url + path, one) for path, one in handlers.items()])
@@ -66,8 +66,8 @@ class EngineAutogradeHandler(AutogradeHandler):
         if sys.platform != "linux" or assignment_id not in lesson_paths(root):
             super().post(assignment_id, student_id)
             return
-        desk, db = self.settings[_DESK], self.coursedir.db_url
-        self.write(json.dumps(await desk.autograde(root, db, assignment_id, student_id)))
+        service, db = self.settings[_SERVICE], self.coursedir.db_url
+        self.write(json.dumps(await service.autograde(root, db, assignment_id, student_id)))
 
 
 class OurFeedbackHandler(GenerateAllFeedbackHandler):
@@ -82,12 +82,12 @@ class OurFeedbackHandler(GenerateAllFeedbackHandler):
         if assignment_id not in lesson_paths(root):
             answer = self.api.generate_feedback(assignment_id, student_id)
         else:
-            desk, db = self.settings[_DESK], self.coursedir.db_url
-            answer = await desk.feedback(root, db, assignment_id, student_id)
+            service, db = self.settings[_SERVICE], self.coursedir.db_url
+            answer = await service.feedback(root, db, assignment_id, student_id)
         self.write(json.dumps(answer))
 
 
-class Desk:
+class GradingService:
     """Grades one submission after the other; its engine stays warm between two presses."""
 
     def __init__(
@@ -115,7 +115,9 @@ class Desk:
         """Write our pages; of whom nbgrader alone graded, a page has the points."""
         async with self._turn:
             try:
-                return await asyncio.to_thread(_write_feedback, place(root, db=db), lesson, student)
+                return await asyncio.to_thread(
+                    _write_feedback, load_course(root, db=db), lesson, student
+                )
             except AutograderError as error:
                 return {"success": False, "error": str(error)}
 
@@ -125,7 +127,7 @@ class Desk:
             self._runners.popitem()[1].close()
 
     def _autograde(self, root: Path, db: str, lesson: str, student: str) -> Answer:
-        course = place(root, db=db, told=False)
+        course = load_course(root, db=db, by_person=False)
         submissions = find_submissions(course, (find_lesson(root, lesson),), student)
         if root not in self._runners:
             self._runners[root] = self._new_runner(course.root)
@@ -135,7 +137,7 @@ class Desk:
         return _answer(graded.records[0])
 
 
-def _write_feedback(course: Place, slug: str, student: str | None) -> Answer:
+def _write_feedback(course: CourseDirectory, slug: str, student: str | None) -> Answer:
     lesson = find_lesson(course.root, slug)
     pages = write_pages(course, lesson, student)
     accompany_pages(course, lesson, student)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from autograder.console import Progress
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.grading.pipeline import grade
 from autograder.lessons.model import Lesson
 from autograder.records.model import Status
@@ -31,15 +31,15 @@ def run(
     as_json: bool = False,
 ) -> int:
     """Grade what was handed in and print it; 0 where every submission was graded, else 1."""
-    where = place(course, db=db)
-    submissions = find_submissions(where, lessons, student)
+    directory = load_course(course, db=db)
+    submissions = find_submissions(directory, lessons, student)
     if sandbox and runner is None and scheduler is None:
-        sandbox = sandbox_for(where.root, submissions)
+        sandbox = sandbox_for(directory.root, submissions)
     executor = choose_runner(
-        runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(where.root,)
+        runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(directory.root,)
     )
     with contextlib.closing(executor), Progress(sys.stderr) as progress:
-        graded = grade(where, submissions, executor, regrade=regrade, progress=progress)
+        graded = grade(directory, submissions, executor, regrade=regrade, progress=progress)
     print((grades_json if as_json else grades_table)(graded.records))
     for line in graded.news:
         print(line, file=sys.stderr)

@@ -112,8 +112,8 @@ def _feedback(options: argparse.Namespace) -> int:
     else:
         code = feedback.run(options.course, lessons, **about)
     for lesson in lessons:
-        where = course_directory.place(options.course, db=options.db)
-        exchange.accompany_pages(where, lesson, options.student)
+        directory = course_directory.load_course(options.course, db=options.db)
+        exchange.accompany_pages(directory, lesson, options.student)
     return code
 
 

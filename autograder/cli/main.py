@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> Parser:
     """The parser with every command."""
-    from autograder.cli import authoring, collecting, grading, keeping, machine, writing
+    from autograder.cli import authoring, backup, collecting, diagnostics, grading, lesson_editing
 
     parser = Parser(
         prog="autograder",
@@ -71,7 +71,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for group in (authoring, writing, collecting, grading, keeping, machine):
+    for group in (authoring, lesson_editing, collecting, grading, backup, diagnostics):
         group.add_commands(commands)
     return parser
 

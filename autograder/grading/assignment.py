@@ -12,13 +12,13 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import is_grade
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.grading.gradebook import GradebookError, explained
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson
 
 
-def register(lesson: Lesson, course: Place) -> None:
+def register(lesson: Lesson, course: CourseDirectory) -> None:
     """Enter the assignment, its notebook and its cells; does nothing where all of it is there.
 
     Raises `GradebookError` where exercises came or went after the first submission.
@@ -47,7 +47,9 @@ def register(lesson: Lesson, course: Place) -> None:
         ) from error
 
 
-def prepared(lesson: Lesson, course: Place, resources: Mapping[str, object]) -> NotebookNode:
+def prepared(
+    lesson: Lesson, course: CourseDirectory, resources: Mapping[str, object]
+) -> NotebookNode:
     """The source notebook after nbgrader's own steps, up to the one that saves its cells."""
     notebook = nbformat.read(lesson.source, as_version=4)
     tests = with_autotests(lesson).tests

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.records.journal import JournalError, write_bytes
 from autograder.records.model import SubmissionRecord
 from autograder.submissions.discovery import Submission
@@ -38,7 +38,7 @@ class NotWritten(Exception):
 
 
 def write_autograded(
-    course: Place,
+    course: CourseDirectory,
     submission: Submission,
     record: SubmissionRecord,
     notebook: Mapping[str, Any] | None,

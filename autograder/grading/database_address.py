@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError
 from autograder.records.journal import write_bytes
 
@@ -18,10 +18,10 @@ class OtherGradebook(UsageError):
     """The command would use another gradebook than the one that holds the grades."""
 
 
-def check_address(course: Place) -> None:
+def check_address(course: CourseDirectory) -> None:
     """Raise `OtherGradebook` where the grades are elsewhere and nobody named this address."""
     grades_in = remembered(course)
-    if course.db_told or grades_in is None or grades_in == (asked := address_of(course)):
+    if course.db_named or grades_in is None or grades_in == (asked := address_of(course)):
         return
     there, here = _in_full(course, grades_in), _in_full(course, asked)
     raise OtherGradebook(
@@ -33,13 +33,13 @@ def check_address(course: Place) -> None:
     )
 
 
-def remember_address(course: Place) -> None:
+def remember_address(course: CourseDirectory) -> None:
     """Write down that the grades of `course` are where it says."""
     if remembered(course) != (address := address_of(course)):
         write_bytes(_note(course), f"{address}\n".encode())
 
 
-def remembered(course: Place) -> str | None:
+def remembered(course: CourseDirectory) -> str | None:
     """The address that the last `grade` used; None where nobody graded yet."""
     try:
         return _note(course).read_text(encoding="utf-8").strip() or None
@@ -47,7 +47,7 @@ def remembered(course: Place) -> str | None:
         return None
 
 
-def address_of(course: Place) -> str:
+def address_of(course: CourseDirectory) -> str:
     """The address of the gradebook as it is compared and shown.
 
     It has no password and no driver; a file in the course directory is named from there, so that
@@ -73,7 +73,7 @@ def address_of(course: Place) -> str:
     return f"sqlite:///{file.relative_to(course.root) if inside else file}"
 
 
-def database_file(course: Place) -> Path | None:
+def database_file(course: CourseDirectory) -> Path | None:
     """The file of an SQLite gradebook; None for a server, and where the address names no file."""
     from sqlalchemy.engine import make_url
 
@@ -84,11 +84,11 @@ def database_file(course: Place) -> Path | None:
     return Path(name).resolve()
 
 
-def _in_full(course: Place, address: str) -> str:
+def _in_full(course: CourseDirectory, address: str) -> str:
     """`address` as --db takes it, whatever the current directory."""
     kind, name = address.partition("sqlite:///")[1:]
     return f"{kind}{course.root / name}" if kind and ":" not in name else address
 
 
-def _note(course: Place) -> Path:
+def _note(course: CourseDirectory) -> Path:
     return course.state / "gradebook"

@@ -30,32 +30,32 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import scoped_session, selectinload, sessionmaker
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.database_address import check_address, database_file
 from autograder.grading.gradebook_damage import RESTORE, is_damaged, never_empty
-from autograder.grading.penalties import Change, LatePolicy, seconds_late
-from autograder.grading.standing import (
+from autograder.grading.gradebook_entry import (
     NEEDS_PERSON,
-    Standing,
+    GradebookEntry,
     auto_points,
     comment_on,
+    entry_of,
     is_doubtful,
-    standing_of,
     utc_of,
 )
+from autograder.grading.penalties import LatePolicy, PenaltyChange, seconds_late
 from autograder.lessons.model import Lesson
 from autograder.records.model import ExerciseRecord, SubmissionRecord
 from autograder.submissions.class_list import Extensions, read_table
 
 __all__ = [
     "NEEDS_PERSON",
+    "GradebookEntry",
     "GradebookError",
     "GradebookReader",
     "GradebookWriter",
     "Mark",
     "NoGradebook",
-    "Standing",
     "auto_points",
     "enrolled",
     "explained",
@@ -84,7 +84,7 @@ class Mark:
 class GradebookReader:
     """An open gradebook that is only read; close it, or use it in a `with` statement."""
 
-    def __init__(self, course: Place) -> None:
+    def __init__(self, course: CourseDirectory) -> None:
         """Open the gradebook of `course`; raises `NoGradebook` where there is none."""
         check_address(course)
         self._course = course
@@ -104,11 +104,11 @@ class GradebookReader:
         """Give the connections back."""
         self._gradebook.close()
 
-    def standings(self, lesson: str) -> dict[str, Standing]:
+    def entries(self, lesson: str) -> dict[str, GradebookEntry]:
         """Student → what the gradebook holds of `lesson`."""
         with explained(self._course):
             found = {
-                one.student_id: standing_of(one, lesson, self._penalty_due(one, lesson))
+                one.student_id: entry_of(one, lesson, self._penalty_due(one, lesson))
                 for one in self._submissions(lesson)
             }
             self._gradebook.db.rollback()  # ends the read, so that nobody waits for us
@@ -139,14 +139,14 @@ class GradebookReader:
         return self._policy.penalty(submission.student_id, score, seconds) or 0.0
 
     @staticmethod
-    def _opened(course: Place) -> Gradebook:
+    def _opened(course: CourseDirectory) -> Gradebook:
         return _Existing(course)
 
 
 class GradebookWriter(GradebookReader):
     """An open gradebook to write to; close it, or use it in a `with` statement."""
 
-    def __init__(self, course: Place) -> None:
+    def __init__(self, course: CourseDirectory) -> None:
         """Open the gradebook of `course`, and create it where there is none."""
         super().__init__(course)
         self._cells: dict[str, dict[str, str]] = {}  # notebook id -> cell id -> name
@@ -218,7 +218,7 @@ class GradebookWriter(GradebookReader):
                     said.manual_comment = mark.comment
         return frozenset(marks.keys() - found.keys())
 
-    def penalise(self, lesson: str, leave: Iterable[str] = ()) -> list[Change]:
+    def penalise(self, lesson: str, leave: Iterable[str] = ()) -> list[PenaltyChange]:
         """Give everyone the extension and the late penalty that hold now; which ones changed.
 
         Nothing is run for it.  Those to `leave` are graded anew, and get theirs then.
@@ -230,11 +230,11 @@ class GradebookWriter(GradebookReader):
                     continue
                 self._extend(submission)
                 due = self._penalty_due(submission, lesson)
-                standing = standing_of(submission, lesson, due)
-                if not standing.penalty_holds:
+                entry = entry_of(submission, lesson, due)
+                if not entry.penalty_holds:
                     for notebook in (one for one in submission.notebooks if one.name == lesson):
                         self._penalise(submission, notebook)
-                    changes.append(Change(submission.student_id, standing.penalty, due))
+                    changes.append(PenaltyChange(submission.student_id, entry.penalty, due))
         return changes
 
     def _names_of_cells(self, notebook: SubmittedNotebook) -> dict[str, str]:
@@ -264,7 +264,7 @@ class GradebookWriter(GradebookReader):
             notebook.late_submission_penalty = self._policy.penalty(student, score, seconds)
 
     @staticmethod
-    def _opened(course: Place) -> Gradebook:
+    def _opened(course: CourseDirectory) -> Gradebook:
         with _version_found_here():
             return Gradebook(course.db_url, course.course_id)
 
@@ -293,7 +293,7 @@ def _enter_points(grade: Grade, exercise: ExerciseRecord | None) -> None:
 class _Existing(Gradebook):
     """A gradebook that is there already; nbgrader's own constructor would make one."""
 
-    def __init__(self, course: Place) -> None:
+    def __init__(self, course: CourseDirectory) -> None:
         make_url(course.db_url)  # an address that is none has an explanation of its own
         file = database_file(course)
         if file is not None and not file.exists():
@@ -306,7 +306,7 @@ class _Existing(Gradebook):
             raise _nothing_at(course)
 
 
-def _nothing_at(course: Place) -> NoGradebook:
+def _nothing_at(course: CourseDirectory) -> NoGradebook:
     return NoGradebook(
         "there is no gradebook here",
         place=_address(course.db_url),
@@ -315,7 +315,7 @@ def _nothing_at(course: Place) -> NoGradebook:
     )
 
 
-def enrolled(course: Place) -> dict[str, tuple[str, str]]:
+def enrolled(course: CourseDirectory) -> dict[str, tuple[str, str]]:
     """Student → first and last name; nobody where there is no gradebook yet, and none is made."""
     try:
         with GradebookReader(course) as gradebook:
@@ -336,7 +336,7 @@ def _version_found_here() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def explained(course: Place) -> Iterator[None]:
+def explained(course: CourseDirectory) -> Iterator[None]:
     """Turn a database's error into one that says what to do; what is graded is in the journal."""
     try:
         yield

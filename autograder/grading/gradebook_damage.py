@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import DatabaseError
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.grading.database_address import database_file
 from autograder.records.journal import Journal
 
@@ -26,7 +26,7 @@ def is_damaged(error: Exception) -> bool:
 
 
 @contextlib.contextmanager
-def never_empty(course: Place) -> Iterator[None]:
+def never_empty(course: CourseDirectory) -> Iterator[None]:
     """Refuse a gradebook that lost all its bytes, which SQLite takes for a new one.
 
     Filled again from the journal it would look whole, without anybody's points by hand.  A file
@@ -48,6 +48,6 @@ def _is_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size == 0
 
 
-def _records(course: Place) -> Iterator[Path]:
+def _records(course: CourseDirectory) -> Iterator[Path]:
     found = Journal(course.state).root.glob("*/*.json")
     return (path for path in found if not path.name.startswith("."))

@@ -22,7 +22,7 @@ class PolicyError(AutograderError):
 
 
 @dataclass(frozen=True)
-class Change:
+class PenaltyChange:
     """A late penalty that is another one now, though the submission is the same."""
 
     student: str

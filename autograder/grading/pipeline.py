@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autograder.console import Progress, plain
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.autograded import NotWritten, write_autograded
 from autograder.grading.database_address import check_address
-from autograder.grading.prefetch import Ahead
+from autograder.grading.prefetch import Prefetch
 from autograder.import_speed import importing
 from autograder.lessons.model import Lesson
 from autograder.records.journal import Journal, only_grader
@@ -26,11 +26,11 @@ from autograder.records.runner import Job, Outcome, Runner, unrun
 from autograder.submissions.discovery import Submission, students_with
 
 if TYPE_CHECKING:
-    from autograder.grading.sync import Books
+    from autograder.grading.sync import GradebookSync
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradingResult:
     """What a run leaves: the records, and the gradebook's trouble where it could not be written.
 
     `news` says what changed in the gradebook for submissions that were not run.
@@ -51,13 +51,13 @@ class Plan:
 
 
 def grade(
-    course: Place,
+    course: CourseDirectory,
     submissions: tuple[Submission, ...],
     runner: Runner,
     *,
     regrade: bool = False,
     progress: Progress | None = None,
-) -> Graded:
+) -> GradingResult:
     """Grade what has to be graded; the records of all `submissions`, old and new."""
     progress, journal = progress or Progress(None), Journal(course.state)
     check_address(course)  # now, and not after hours of grading
@@ -66,14 +66,14 @@ def grade(
         _sweep(course, journal, submissions)
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
-        done, books = _carry_out(course, journal, plans, runner, progress)
+        done, sync = _carry_out(course, journal, plans, runner, progress)
     records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
     records |= {(one.lesson, one.student): one for one in done}
     chosen = tuple(records[one.lesson.slug, one.student] for one in submissions)
-    return Graded(chosen, books.trouble, tuple(books.news))
+    return GradingResult(chosen, sync.trouble, tuple(sync.news))
 
 
-def _sweep(course: Place, journal: Journal, submissions: Sequence[Submission]) -> None:
+def _sweep(course: CourseDirectory, journal: Journal, submissions: Sequence[Submission]) -> None:
     """Remove the unfinished files of a run that was killed; nobody else writes there now."""
     folders = {journal.root / one.lesson.slug for one in submissions}
     folders |= {course.autograded(one.student, one.lesson.slug) for one in submissions}
@@ -107,34 +107,34 @@ def current_record(journal: Journal, submission: Submission) -> SubmissionRecord
 
 
 def _carry_out(
-    course: Place,
+    course: CourseDirectory,
     journal: Journal,
     plans: Sequence[Plan],
     runner: Runner,
     progress: Progress,
-) -> tuple[list[SubmissionRecord], Books]:
-    """The records that came, all entered, and the books, which say what went wrong there."""
+) -> tuple[list[SubmissionRecord], GradebookSync]:
+    """The records that came, all entered, and the gradebook's sync, which knows what went wrong."""
     names = {plan.lesson.slug: [one.student for one in plan.due] for plan in plans}
     gone = {slug: _gone(course, journal, slug) for slug in names}
     runs = {slug: journal.begin(slug, due, gone[slug]) for slug, due in names.items() if due}
     waiting = {(one.lesson.slug, one.student): one for plan in plans for one in plan.due}
     done = []
-    with Ahead(_outcomes(runner, list(waiting.values()))) as outcomes:
+    with Prefetch(_outcomes(runner, list(waiting.values()))) as outcomes:
         with importing("nbgrader.api"):  # it takes a second, in which the workers start
-            from autograder.grading.sync import Books
+            from autograder.grading.sync import GradebookSync
 
-        with Books(course) as books:
+        with GradebookSync(course) as sync:
             for plan in plans:
-                books.open(plan.lesson, _settled(journal, plan), names[plan.lesson.slug])
+                sync.open(plan.lesson, _settled(journal, plan), names[plan.lesson.slug])
             for outcome in outcomes:
                 submission = waiting.pop((outcome.record.lesson, outcome.record.student))
                 record = _keep(course, journal, submission, outcome, runs[outcome.record.lesson])
-                books.enter(record, submission.lesson)
+                sync.enter(record, submission.lesson)
                 progress.step(plain(record.student))
                 done.append(record)
         for plan in plans:
             journal.finish(plan.lesson.slug, gone[plan.lesson.slug])
-        return done, books
+        return done, sync
 
 
 def _settled(journal: Journal, plan: Plan) -> list[SubmissionRecord]:
@@ -144,14 +144,14 @@ def _settled(journal: Journal, plan: Plan) -> list[SubmissionRecord]:
     return [one for one in records if one.student not in due and one.source_digest == digest]
 
 
-def _gone(course: Place, journal: Journal, slug: str) -> frozenset[str]:
+def _gone(course: CourseDirectory, journal: Journal, slug: str) -> frozenset[str]:
     """Who was to be graded by a run that never ended, and has no submission any more."""
     due = journal.due(slug)
     return due - set(students_with(course, slug)) if due else due
 
 
 def _keep(
-    course: Place, journal: Journal, submission: Submission, outcome: Outcome, run: str
+    course: CourseDirectory, journal: Journal, submission: Submission, outcome: Outcome, run: str
 ) -> SubmissionRecord:
     """Write notebook and record; what fails for this submission alone stops no other."""
     try:
@@ -173,7 +173,7 @@ def _keep(
 
 
 def _written(
-    course: Place, journal: Journal, submission: Submission, outcome: Outcome, run: str
+    course: CourseDirectory, journal: Journal, submission: Submission, outcome: Outcome, run: str
 ) -> SubmissionRecord:
     record = complete(outcome.record, submission)
     write_autograded(course, submission, record, outcome.notebook)

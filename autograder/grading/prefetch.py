@@ -13,7 +13,7 @@ T = TypeVar("T")
 _WAIT_S = 0.2  # how long a full queue is waited for before asking whether to stop
 
 
-class Ahead(Generic[T]):
+class Prefetch(Generic[T]):
     """The items of `source`, made up to `most` ahead of the reader; errors arrive at the reader.
 
     Use it in a `with` statement: leaving it closes `source`, which has to be a generator.

@@ -14,27 +14,27 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from autograder.console import named, points
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.assignment import register
 from autograder.grading.database_address import remember_address
 from autograder.grading.gradebook import GradebookError, GradebookWriter
-from autograder.grading.penalties import Change, PolicyError
-from autograder.grading.standing import agrees
+from autograder.grading.gradebook_entry import agrees
+from autograder.grading.penalties import PenaltyChange, PolicyError
 from autograder.lessons.model import Lesson, lesson_paths
 from autograder.records.journal import write_json
 from autograder.records.model import SubmissionRecord
 from autograder.submissions.class_list import ROSTER, RosterError, read_extensions
 
 
-class Books:
+class GradebookSync:
     """Enters records as long as the gradebook takes them.
 
     The first refusal is kept in `trouble` and nothing more is tried: the journal has everything,
     and the next run enters what is missing.  `news` says what changed without anything being run.
     """
 
-    def __init__(self, course: Place) -> None:
+    def __init__(self, course: CourseDirectory) -> None:
         """Open the gradebook of `course` and enter its roster."""
         self.trouble: AutograderError | None = None
         self.news: list[str] = []
@@ -43,8 +43,8 @@ class Books:
         self._missing: dict[str, set[str]] = {}  # lesson -> whose grade may not be entered
         self._try(self._begin)
 
-    def __enter__(self) -> Books:
-        """Give the books."""
+    def __enter__(self) -> GradebookSync:
+        """Give itself."""
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -89,21 +89,21 @@ class Books:
     ) -> None:
         register(lesson, self._course)
         writer = self._use()
-        standings = writer.standings(lesson.slug)
+        entries = writer.entries(lesson.slug)
         late = []
         for record in settled:
-            agreed = agrees(standings.get(record.student), record, lesson)
+            agreed = agrees(entries.get(record.student), record, lesson)
             if not agreed or record.student in listed:
                 self._write(record, lesson)
                 late.append(record.student)
         if late:
             self.news.append(f"{lesson.slug}: entered now, as the gradebook had not: {named(late)}")
         self._tell(lesson.slug, writer.penalise(lesson.slug, leave=due))
-        old = due & standings.keys()
+        old = due & entries.keys()
         if old:
             writer.mark_stale(lesson.slug, old)
 
-    def _tell(self, lesson: str, changes: Sequence[Change]) -> None:
+    def _tell(self, lesson: str, changes: Sequence[PenaltyChange]) -> None:
         if changes:
             told = [f"{one.student} {points(one.before)} → {points(one.after)}" for one in changes]
             self.news.append(
@@ -135,7 +135,7 @@ class Books:
             self.trouble = error
 
 
-def unentered(course: Place, lesson: str) -> frozenset[str]:
+def unentered(course: CourseDirectory, lesson: str) -> frozenset[str]:
     """Whose grade may not have reached the gradebook."""
     try:
         return frozenset(map(str, json.loads(_list_of(course, lesson).read_bytes())))
@@ -143,5 +143,5 @@ def unentered(course: Place, lesson: str) -> frozenset[str]:
         return frozenset()
 
 
-def _list_of(course: Place, lesson: str) -> Path:
+def _list_of(course: CourseDirectory, lesson: str) -> Path:
     return course.state / "unentered" / f"{lesson}.json"

@@ -103,9 +103,9 @@ def _written_out(source: Path) -> dict[str, str]:
     from nbgrader.preprocessors import InstantiateTests
     from nbgrader.utils import is_grade
 
-    from autograder.course_directory import place
+    from autograder.course_directory import load_course
 
-    config = place(source.parents[2]).config
+    config = load_course(source.parents[2]).config
     config.InstantiateTests.autotest_filename = str(autotest_templates(source) or "autotests.yml")
     read_notebook(source)  # says in our words what is wrong with it
     notebook = nbformat.read(source, as_version=4)

@@ -149,10 +149,10 @@ def _generate(root: Path, course: Path, lesson: Lesson) -> None:
     from nbgrader.converters.base import NbGraderException
     from nbgrader.coursedir import CourseDirectory
 
-    from autograder.course_directory import place
+    from autograder.course_directory import load_course
 
     own_programs_first()
-    config = copy.deepcopy(place(course).config)
+    config = copy.deepcopy(load_course(course).config)
     config.CourseDirectory.update(
         root=str(root),
         db_url=f"sqlite:///{root}/gradebook.db",

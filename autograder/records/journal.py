@@ -35,7 +35,7 @@ class JournalError(AutograderError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """A record and the run of `grade` that wrote it."""
 
     record: SubmissionRecord
@@ -57,7 +57,7 @@ class Journal:
         """Keep the journal below `state`, a directory that need not exist yet."""
         self.root = state / "journal"
 
-    def read(self, lesson: str, student: str) -> Entry | None:
+    def read(self, lesson: str, student: str) -> JournalEntry | None:
         """What is known of a submission; None where nothing, or nothing readable, is."""
         return _read(self._path(lesson, student))
 
@@ -122,21 +122,21 @@ class Journal:
         return self.root / lesson / name
 
 
-def _read(path: Path) -> Entry | None:
+def _read(path: Path) -> JournalEntry | None:
     try:
         return _entry(path.read_bytes())
     except (OSError, RecordError):
         return None  # as good as never graded: the next run grades it again
 
 
-def _entry(raw: bytes) -> Entry:
+def _entry(raw: bytes) -> JournalEntry:
     try:
         data: Any = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"the journal entry is not JSON: {error}") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise RecordError("the journal entry is of another format")
-    return Entry(SubmissionRecord.from_json(data.get("record")), str(data.get("run", "")))
+    return JournalEntry(SubmissionRecord.from_json(data.get("record")), str(data.get("run", "")))
 
 
 def write_json(path: Path, data: object) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograder.console import named
-from autograder.course_directory import Place
-from autograder.grading.gradebook import NEEDS_PERSON, GradebookReader, Standing
-from autograder.grading.standing import agrees, record_from
+from autograder.course_directory import CourseDirectory
+from autograder.grading.gradebook import NEEDS_PERSON, GradebookEntry, GradebookReader
+from autograder.grading.gradebook_entry import agrees, record_from
 from autograder.lessons.model import TEST_PREFIX, Lesson
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord, total
-from autograder.reporting.wording import TO_INSTRUCTOR, counts, is_unread
+from autograder.reporting.status_texts import TO_INSTRUCTOR, counts, is_unread
 from autograder.submissions.discovery import find_submissions
 
 NOT_HANDED_IN = "not handed in"
@@ -20,7 +20,7 @@ WAITING = "handed in, not yet graded"
 
 
 @dataclass(frozen=True)
-class Row:
+class LearnerResult:
     """One learner in one lesson; `record` is None where nothing is graded.
 
     `waits` then tells a submission from none.  `newer`: another submission lies there now;
@@ -33,7 +33,7 @@ class Row:
     first_name: str
     last_name: str
     record: SubmissionRecord | None
-    standing: Standing | None
+    entry: GradebookEntry | None
     newer: bool = False
     unfinished: bool = False
     unentered: bool = False
@@ -60,15 +60,15 @@ class Row:
     @property
     def score(self) -> float | None:
         """The points that count, manual ones and penalties included; None where none do."""
-        by_hand = self.standing is not None and bool(self.standing.manual)
+        by_hand = self.entry is not None and bool(self.entry.manual)
         if self.record is None or not (counts(self.record) or by_hand):
             return None
-        return self.standing.score if self.standing is not None else self.record.score
+        return self.entry.score if self.entry is not None else self.record.score
 
     def points_of(self, exercise: str, test_id: str) -> float | None:
         """The points of one exercise that count; None where nothing was judged."""
-        if self.standing is not None and test_id in self.standing.manual:
-            return self.standing.points[test_id]
+        if self.entry is not None and test_id in self.entry.manual:
+            return self.entry.points[test_id]
         mine = self.record.exercise(exercise) if self.record is not None else None
         if mine is None or not counts(mine) or (mine.manual and mine.attempted):
             return None
@@ -77,10 +77,10 @@ class Row:
     @property
     def counted(self) -> SubmissionRecord | None:
         """The record with a person's points in place of the machine's; those for words stay 0."""
-        standing, record = self.standing, self.record
-        if record is None or standing is None or not standing.manual:
+        entry, record = self.entry, self.record
+        if record is None or entry is None or not entry.manual:
             return record
-        by_hand = {id_.removeprefix(TEST_PREFIX): standing.points[id_] for id_ in standing.manual}
+        by_hand = {id_.removeprefix(TEST_PREFIX): entry.points[id_] for id_ in entry.manual}
         exercises = tuple(
             one if one.manual else replace(one, score=by_hand.get(one.id, one.score))
             for one in record.exercises
@@ -93,10 +93,10 @@ class Row:
 
         One with points from before a regrade is not among them: it is to be looked at again.
         """
-        if self.record is None or self.standing is None:
+        if self.record is None or self.entry is None:
             return ()
         asked = [one.id for one in self.record.exercises if is_unread(one)]
-        open_ = self.standing.waiting - self.standing.manual
+        open_ = self.entry.waiting - self.entry.manual
         return tuple(id_ for id_ in asked if id_ in open_)
 
     @property
@@ -112,38 +112,38 @@ class Row:
             found.append("A newer submission or an unfinished regrade waits: run `grade` again.")
         elif self.unentered:
             found.append("The gradebook does not hold this grade as it is: run `grade` again.")
-        if self.standing is not None and self.record.status not in NEEDS_PERSON:
-            waiting = sorted(self.standing.waiting - set(self.unread))
+        if self.entry is not None and self.record.status not in NEEDS_PERSON:
+            waiting = sorted(self.entry.waiting - set(self.unread))
             found += [f"Waits for points by hand: {', '.join(waiting)}."] if waiting else []
         return (*found, *self.record.notes) if found else ()
 
 
-def roll(course: Place, lesson: Lesson) -> tuple[Row, ...]:
+def class_results(course: CourseDirectory, lesson: Lesson) -> tuple[LearnerResult, ...]:
     """Everyone known to the gradebook or the journal, or who handed in, by last name and id."""
     journal = Journal(course.state)
     records = {one.student: one for one in journal.records(lesson.slug)}
     due = journal.due(lesson.slug)
     current = {one.student: one.digest for one in find_submissions(course, (lesson,))}
     with GradebookReader(course) as gradebook:
-        names, standings = gradebook.names(), gradebook.standings(lesson.slug)
+        names, entries = gradebook.names(), gradebook.entries(lesson.slug)
     rows = []
     for student in sorted(names.keys() | records.keys() | current.keys()):
         first, last = names.get(student, ("", ""))
-        record, standing = records.get(student), standings.get(student)
+        record, entry = records.get(student), entries.get(student)
         if record is None:
-            row = _without_record(student, first, last, standing, lesson, student in current)
+            row = _without_record(student, first, last, entry, lesson, student in current)
         else:
-            row = Row(
-                *(student, first, last, record, standing),
+            row = LearnerResult(
+                *(student, first, last, record, entry),
                 newer=current.get(student, record.submission_digest) != record.submission_digest,
                 unfinished=student in due and student in current,
-                unentered=not (agrees(standing, record, lesson) and _penalty_holds(standing)),
+                unentered=not (agrees(entry, record, lesson) and _penalty_holds(entry)),
             )
         rows.append(row)
     return tuple(sorted(rows, key=lambda row: (row.last_name, row.student)))
 
 
-def cautions(lesson: Lesson, rows: Sequence[Row]) -> list[str]:
+def cautions(lesson: Lesson, rows: Sequence[LearnerResult]) -> list[str]:
     """What whoever uses the points of `rows` has to know, a line each."""
     alone = [row.student for row in rows if not row.explained]
     behind = [row.student for row in rows if row.unentered]
@@ -165,17 +165,17 @@ def _without_record(
     student: str,
     first: str,
     last: str,
-    standing: Standing | None,
+    entry: GradebookEntry | None,
     lesson: Lesson,
     handed_in: bool,
-) -> Row:
+) -> LearnerResult:
     """The row of somebody of whom the journal knows nothing."""
-    if standing is None or not standing.is_graded:
-        waits = handed_in or standing is not None
-        return Row(student, first, last, None, standing, waits=waits)
-    record, behind = record_from(standing, lesson), not _penalty_holds(standing)
-    return Row(student, first, last, record, standing, unentered=behind, explained=False)
+    if entry is None or not entry.is_graded:
+        waits = handed_in or entry is not None
+        return LearnerResult(student, first, last, None, entry, waits=waits)
+    record, behind = record_from(entry, lesson), not _penalty_holds(entry)
+    return LearnerResult(student, first, last, record, entry, unentered=behind, explained=False)
 
 
-def _penalty_holds(standing: Standing | None) -> bool:
-    return standing is None or standing.penalty_holds
+def _penalty_holds(entry: GradebookEntry | None) -> bool:
+    return entry is None or entry.penalty_holds

@@ -11,14 +11,14 @@ import shutil
 import stat
 from pathlib import Path
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.lessons.model import Lesson
 
 TOKENS = ("timestamp.txt", "submission_secret.txt")
 _TOKEN_NBYTES = 4096
 
 
-def accompany_pages(course: Place, lesson: Lesson, student: str | None = None) -> None:
+def accompany_pages(course: CourseDirectory, lesson: Lesson, student: str | None = None) -> None:
     """Put time and secret of the submission beside each page of `lesson` that is there."""
     everyone = course.feedback("*", lesson.slug)
     for pages in everyone.parent.parent.glob(f"*/{everyone.name}"):

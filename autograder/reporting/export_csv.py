@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.console import points
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.journal import write_bytes
 from autograder.records.model import NOT_ATTEMPTED, Status
-from autograder.reporting.class_results import Row, cautions, roll
+from autograder.reporting.class_results import LearnerResult, cautions, class_results
 
 _ABOUT = ("student", "last_name", "first_name", "lesson", "status", "score", "max")
 _AFTER = ("late_penalty", "hours_late", "submitted_at")
@@ -23,23 +23,23 @@ def run(
     course: Path, lessons: tuple[Lesson, ...], *, out: Path | None = None, db: str | None = None
 ) -> int:
     """Write a CSV file a lesson below report/, or to `out`; `-` prints."""
-    where = place(course, db=db)
-    rolls = [(lesson, roll(where, lesson)) for lesson in lessons]
-    tables = [grades_csv(lesson, rows) for lesson, rows in rolls]
+    directory = load_course(course, db=db)
+    results = [(lesson, class_results(directory, lesson)) for lesson in lessons]
+    tables = [grades_csv(lesson, rows) for lesson, rows in results]
     if str(out) == "-":
         sys.stdout.write("\n".join(tables))
     elif out is not None:
         _write(out, "\n".join(tables))
     else:
         for lesson, table in zip(lessons, tables, strict=True):
-            _write(where.report / f"{lesson.slug}.csv", table)
-    for lesson, rows in rolls:
+            _write(directory.report / f"{lesson.slug}.csv", table)
+    for lesson, rows in results:
         for line in cautions(lesson, rows):
             print(line, file=sys.stderr)
     return 0
 
 
-def grades_csv(lesson: Lesson, rows: Iterable[Row]) -> str:
+def grades_csv(lesson: Lesson, rows: Iterable[LearnerResult]) -> str:
     """The CSV of one lesson.
 
     An exercise's cell holds its points where they are a judgement, else the reason in words; so
@@ -67,14 +67,14 @@ def _is_formula(cell: str) -> bool:
     return cell[:1] == "-" and len(cell) > 1
 
 
-def _about(row: Row, lesson: Lesson) -> list[str]:
+def _about(row: LearnerResult, lesson: Lesson) -> list[str]:
     most = points(row.record.max if row.record else lesson.points)
     score = "" if row.score is None else points(row.score)
     about = (row.student, row.last_name, row.first_name, lesson.slug, row.status)
     return [*about, score, most]
 
 
-def _of_exercise(row: Row, exercise: Exercise) -> str:
+def _of_exercise(row: LearnerResult, exercise: Exercise) -> str:
     got = row.points_of(exercise.name, exercise.test_id)
     mine = row.record.exercise(exercise.name) if row.record else None
     if mine is None or (got is not None and mine.attempted):
@@ -84,12 +84,12 @@ def _of_exercise(row: Row, exercise: Exercise) -> str:
     return NOT_ATTEMPTED if not mine.attempted else "waits for a person"
 
 
-def _after(row: Row) -> list[str]:
-    if row.standing is None:
+def _after(row: LearnerResult) -> list[str]:
+    if row.entry is None:
         return ["", "", (row.record.submitted_at or "") if row.record else ""]
-    hours = row.standing.seconds_late / 3600
+    hours = row.entry.seconds_late / 3600
     return [
-        points(row.standing.penalty),
+        points(row.entry.penalty),
         points(hours),
         (row.record.submitted_at or "") if row.record else "",
     ]

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UnknownStudent, did_you_mean
-from autograder.grading.gradebook import Standing
+from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.cells import RawCell, grader
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions
 from autograder.records.journal import write_bytes
 from autograder.records.model import CheckRecord, ExerciseRecord, SubmissionRecord
-from autograder.reporting.class_results import Row, cautions, roll
+from autograder.reporting.class_results import LearnerResult, cautions, class_results
 from autograder.reporting.misconceptions import (
     Explanation,
     explain,
@@ -34,7 +34,7 @@ from autograder.reporting.misconceptions import (
 )
 from autograder.reporting.pages.html import markdown, plain, render
 from autograder.reporting.pages.layout_figure import picture_of
-from autograder.reporting.wording import TO_LEARNER, counts, is_unread, state_of
+from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, state_of
 
 REMOVED = "[a line of a hidden test was removed here]"
 _TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
@@ -90,11 +90,11 @@ def run(
 
     0, or 1 where somebody gets no page because the gradebook does not hold their grade as it is.
     """
-    where = place(course, db=db)
-    rolls = [(lesson, graded_rows(where, lesson, student)) for lesson in lessons]
-    if not any(rows for _, rows in rolls):
-        raise nobody(where, lessons, student)
-    written = {lesson.slug: _write(where, lesson, _settled(rows)) for lesson, rows in rolls}
+    directory = load_course(course, db=db)
+    results = [(lesson, graded_rows(directory, lesson, student)) for lesson in lessons]
+    if not any(rows for _, rows in results):
+        raise nobody(directory, lessons, student)
+    written = {lesson.slug: _write(directory, lesson, _settled(rows)) for lesson, rows in results}
     pages = [page for paths in written.values() for page in paths]
     if as_json:
         print(json.dumps([{"page": str(page)} for page in pages], indent=1))
@@ -103,35 +103,37 @@ def run(
             print(f"{slug}: {len(paths)} pages")
         for page in pages[:1]:
             print(f"the first one: {page}")
-    for line in (line for lesson, rows in rolls for line in cautions(lesson, rows)):
+    for line in (line for lesson, rows in results for line in cautions(lesson, rows)):
         print(line, file=sys.stderr)
-    return 0 if len(pages) == sum(len(rows) for _, rows in rolls) else 1
+    return 0 if len(pages) == sum(len(rows) for _, rows in results) else 1
 
 
-def write_pages(course: Place, lesson: Lesson, student: str | None = None) -> list[Path]:
+def write_pages(course: CourseDirectory, lesson: Lesson, student: str | None = None) -> list[Path]:
     """Write the pages of `lesson`, of one student or of all; their paths."""
     return _write(course, lesson, _settled(graded_rows(course, lesson, student)))
 
 
-def graded_rows(course: Place, lesson: Lesson, student: str | None = None) -> list[Row]:
+def graded_rows(
+    course: CourseDirectory, lesson: Lesson, student: str | None = None
+) -> list[LearnerResult]:
     """Those who have a grade in `lesson`, or the one of them who is asked for, by student."""
-    rows = (row for row in roll(course, lesson) if row.record is not None)
+    rows = (row for row in class_results(course, lesson) if row.record is not None)
     return sorted((row for row in rows if student in (None, row.student)), key=lambda r: r.student)
 
 
-def _settled(rows: Iterable[Row]) -> list[Row]:
+def _settled(rows: Iterable[LearnerResult]) -> list[LearnerResult]:
     """Those whose points the next `grade` does not change by itself; no learner is told others."""
     return [row for row in rows if not row.unentered]
 
 
-def _write(course: Place, lesson: Lesson, rows: Iterable[Row]) -> list[Path]:
+def _write(course: CourseDirectory, lesson: Lesson, rows: Iterable[LearnerResult]) -> list[Path]:
     known = explanations(course.root, lesson)
     paths = []
     for row in rows:
         assert row.record is not None
         path = course.feedback(row.student, lesson.slug) / f"{lesson.slug}.html"
         cells = executed(course, row.record)
-        page = page_of(row.record, lesson, known, cells, row.standing, stale=row.newer)
+        page = page_of(row.record, lesson, known, cells, row.entry, stale=row.newer)
         write_bytes(path, page.encode("utf-8", "replace"))
         paths.append(path)
     return paths
@@ -142,19 +144,19 @@ def page_of(
     lesson: Lesson,
     known: Mapping[str, Explanation],
     cells: Mapping[str, RawCell],
-    standing: Standing | None = None,
+    entry: GradebookEntry | None = None,
     *,
     stale: bool = False,
 ) -> str:
     """The page of one submission; `cells` are the executed ones by their grade id."""
     views = [
-        _exercise_view(exercise, found, known, cells, standing)
+        _exercise_view(exercise, found, known, cells, entry)
         for exercise in lesson.exercises
         if (found := record.exercise(exercise.name)) is not None
     ]
     beliefs = ranked(check for view in views for check in telling(view.record))
     sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
-    penalty = standing.penalty if standing else 0.0
+    penalty = entry.penalty if entry else 0.0
     return render(
         "feedback.html.j2",
         record=record,
@@ -164,7 +166,7 @@ def page_of(
         judged=counts(record) or any(view.by_hand for view in views),
         unread=sum(one.record.max for one in views if is_unread(one.record) and not one.by_hand),
         penalty=penalty,
-        late=standing.seconds_late if standing else 0.0,
+        late=entry.seconds_late if entry else 0.0,
         stale=stale,
         status_text=TO_LEARNER[record.status],
         beliefs=[explain(id_, known) for id_ in beliefs],
@@ -200,13 +202,13 @@ def _exercise_view(
     record: ExerciseRecord,
     known: Mapping[str, Explanation],
     cells: Mapping[str, RawCell],
-    standing: Standing | None,
+    entry: GradebookEntry | None,
 ) -> ExerciseView:
     hidden = hidden_lines(exercise)
     cell = cells.get(exercise.answer_id, {})
     code = _code(exercise, cell)
-    by_hand = standing is not None and exercise.test_id in standing.manual
-    score = standing.points[exercise.test_id] if standing and by_hand else record.score
+    by_hand = entry is not None and exercise.test_id in entry.manual
+    score = entry.points[exercise.test_id] if entry and by_hand else record.score
     return ExerciseView(
         record=record,
         exercise=exercise,
@@ -218,7 +220,7 @@ def _exercise_view(
         beliefs=tuple(explain(id_, known) for id_ in ranked(telling(record))),
         score=score,
         by_hand=by_hand,
-        comment=standing.comments.get(exercise.answer_id, "") if standing else "",
+        comment=entry.comments.get(exercise.answer_id, "") if entry else "",
     )
 
 
@@ -285,7 +287,7 @@ def _part(cell: RawCell) -> tuple[str, Markup | str]:
     return "code", cell["source"]
 
 
-def executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
+def executed(course: CourseDirectory, record: SubmissionRecord) -> dict[str, RawCell]:
     """The cells of the executed notebook by their grade id; none where there is no notebook."""
     path = course.autograded(record.student, record.lesson) / f"{record.lesson}.ipynb"
     try:
@@ -296,7 +298,9 @@ def executed(course: Place, record: SubmissionRecord) -> dict[str, RawCell]:
     return {str(grader(cell).get("grade_id", "")): cell for cell in joined}
 
 
-def nobody(course: Place, lessons: tuple[Lesson, ...], student: str | None) -> UnknownStudent:
+def nobody(
+    course: CourseDirectory, lessons: tuple[Lesson, ...], student: str | None
+) -> UnknownStudent:
     """The error that says that nobody, or not this student, was graded."""
     known = sorted({row.student for lesson in lessons for row in graded_rows(course, lesson)})
     who = f"student '{student}' has" if student else "nobody has"

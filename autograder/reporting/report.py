@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.console import points
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.journal import write_bytes
 from autograder.records.model import Status
-from autograder.reporting.class_results import NOT_HANDED_IN, Row, cautions, roll
+from autograder.reporting.class_results import NOT_HANDED_IN, LearnerResult, cautions, class_results
 from autograder.reporting.export_csv import grades_csv
 from autograder.reporting.misconceptions import explanations
 from autograder.reporting.pages.html import render
@@ -30,7 +30,7 @@ from autograder.reporting.statistics import (
     section_measures,
     share,
 )
-from autograder.reporting.wording import STATUS_WORDS
+from autograder.reporting.status_texts import STATUS_WORDS
 
 _SHORT = {
     Status.GRADED: "by hand",
@@ -67,17 +67,17 @@ class LessonView:
     """One lesson as the report shows it."""
 
     lesson: Lesson
-    rows: tuple[Row, ...]
+    rows: tuple[LearnerResult, ...]
     handed_in: int
     centre: tuple[float, float] | None
     bars: tuple[Bar, ...]
     measures: tuple[ExerciseMeasure, ...]
     beliefs: tuple[BeliefMeasure, ...]
     sections: tuple[SectionMeasure, ...]
-    heat: tuple[tuple[Row, tuple[Heat, ...]], ...]
+    heat: tuple[tuple[LearnerResult, tuple[Heat, ...]], ...]
 
     @property
-    def to_look_at(self) -> tuple[Row, ...]:
+    def to_look_at(self) -> tuple[LearnerResult, ...]:
         """The submissions that need a person."""
         return tuple(row for row in self.rows if row.reasons)
 
@@ -89,18 +89,18 @@ class LessonView:
         return tuple((name, asked.count(name)) for name in names)
 
     @property
-    def late(self) -> tuple[Row, ...]:
+    def late(self) -> tuple[LearnerResult, ...]:
         """The submissions that came after the due date, the latest first."""
-        found = [row for row in self.rows if row.standing and row.standing.seconds_late > 0]
-        return tuple(sorted(found, key=lambda row: -row.standing.seconds_late))  # type: ignore[union-attr]
+        found = [row for row in self.rows if row.entry and row.entry.seconds_late > 0]
+        return tuple(sorted(found, key=lambda row: -row.entry.seconds_late))  # type: ignore[union-attr]
 
     @property
-    def absent(self) -> tuple[Row, ...]:
+    def absent(self) -> tuple[LearnerResult, ...]:
         """Those who handed nothing in."""
         return tuple(row for row in self.rows if row.status == NOT_HANDED_IN)
 
     @property
-    def unexplained(self) -> tuple[Row, ...]:
+    def unexplained(self) -> tuple[LearnerResult, ...]:
         """Those whose points the gradebook alone knows; they have no checks."""
         return tuple(row for row in self.rows if not row.explained)
 
@@ -117,16 +117,16 @@ def run(
 
     Prints their paths, or with `as_json` the numbers too.
     """
-    where = place(course, db=db)
-    views = [view for lesson in lessons if (view := view_of(where, lesson)).heat]
+    directory = load_course(course, db=db)
+    views = [view for lesson in lessons if (view := view_of(directory, lesson)).heat]
     if not views:
         raise UsageError(
             f"nothing was graded of {', '.join(one.slug for one in lessons)}",
             place=str(course),
             remedy="Run `autograder grade` first.",
         )
-    target = (out or where.report) / "index.html"
-    write_bytes(target, page_of(where.root.name, views).encode("utf-8", "replace"))
+    target = (out or directory.report) / "index.html"
+    write_bytes(target, page_of(directory.root.name, views).encode("utf-8", "replace"))
     tables = []
     for view in views:
         tables.append(target.parent / f"{view.lesson.slug}.csv")
@@ -142,9 +142,9 @@ def run(
     return 0
 
 
-def view_of(course: Place, lesson: Lesson) -> LessonView:
+def view_of(course: CourseDirectory, lesson: Lesson) -> LessonView:
     """Everything the report says of one lesson."""
-    rows = roll(course, lesson)
+    rows = class_results(course, lesson)
     records = [record for row in rows if (record := row.counted) is not None]
     shares = [share(one) for one in judged(records)]
     beliefs = belief_measures(records, explanations(course.root, lesson))
@@ -208,7 +208,7 @@ def bars(counts: Sequence[int], width: float = 640, height: float = 160) -> tupl
     )
 
 
-def _heat(row: Row, exercise: Exercise) -> Heat:
+def _heat(row: LearnerResult, exercise: Exercise) -> Heat:
     mine = row.record.exercise(exercise.name) if row.record else None
     got = row.points_of(exercise.name, exercise.test_id)
     if mine is None:

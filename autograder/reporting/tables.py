@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from autograder.console import plain, points
 from autograder.records.model import UNJUDGED, Status, SubmissionRecord
 from autograder.reporting.statistics import share
-from autograder.reporting.wording import counts, is_unread
+from autograder.reporting.status_texts import counts, is_unread
 
 _NAMED = 20  # in the line of those who need you
 _REASON_CHARS, _NAME_CHARS = 90, 40

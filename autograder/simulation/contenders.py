@@ -47,11 +47,11 @@ def points(course: Path, lesson: str) -> dict[tuple[str, str], float | None]:
     """The automatic points of every (student, test cell) in a course's gradebook."""
     from nbgrader.api import Gradebook
 
-    from autograder.course_directory import place
+    from autograder.course_directory import load_course
     from autograder.environment import own_programs_first
 
     own_programs_first()
-    here = place(course)
+    here = load_course(course)
     with Gradebook(here.db_url, here.course_id) as gradebook:
         return {
             (submission.student_id, grade.name): grade.auto_score
@@ -65,9 +65,9 @@ def _autograde(course: str, lesson: str, student: str) -> bool:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    from autograder.course_directory import place
+    from autograder.course_directory import load_course
 
-    config = Config(place(Path(course)).config)
+    config = Config(load_course(Path(course)).config)
     config.CourseDirectory.root = course
     result = NbGraderAPI(config=config).autograde(lesson, student, force=True, create=True)
     return bool(result["success"])

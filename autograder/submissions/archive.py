@@ -45,7 +45,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Found:
+class ArchiveFile:
     """A file of the archive; `path` has the inner path of a nested zip after its own."""
 
     path: tuple[str, ...]
@@ -53,7 +53,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedEntry:
     """A file that is not taken, and why."""
 
     path: tuple[str, ...]
@@ -76,7 +76,7 @@ class _Budget:
             raise _Refusal(f"the archive holds more than {self.bounds.files} files")
 
 
-def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[Found | Refused]:
+def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[ArchiveFile | RefusedEntry]:
     """Every file in the archive at `path`, in its order; raises `ArchiveError` where it is none."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -92,7 +92,7 @@ def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[Found | R
 
 def _files(
     archive: zipfile.ZipFile, above: tuple[str, ...], budget: _Budget
-) -> Iterator[Found | Refused]:
+) -> Iterator[ArchiveFile | RefusedEntry]:
     seen: set[str] = set()
     for info in archive.infolist():
         parts = (*above, *_parts(info))
@@ -105,28 +105,28 @@ def _files(
             seen.add(info.filename)
             data = _read(archive, info, budget)
         except _Refusal as refusal:
-            yield Refused(parts, str(refusal))
+            yield RefusedEntry(parts, str(refusal))
             continue
         if parts[-1].lower().endswith(".zip"):
             yield from _nested(data, parts, budget, len(above))
         else:
-            yield Found(parts, data)
+            yield ArchiveFile(parts, data)
 
 
 def _nested(
     data: bytes, parts: tuple[str, ...], budget: _Budget, depth: int
-) -> Iterator[Found | Refused]:
+) -> Iterator[ArchiveFile | RefusedEntry]:
     if depth >= _DEPTH:
-        yield Refused(parts, "is a zip inside a zip inside a zip; it is not opened")
+        yield RefusedEntry(parts, "is a zip inside a zip inside a zip; it is not opened")
         return
     if _directory_nbytes(data) > len(data) // 2 + MiB:
-        yield Refused(parts, "is a zip whose list of files is larger than its files")
+        yield RefusedEntry(parts, "is a zip whose list of files is larger than its files")
         return
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as inner:
             yield from _files(inner, parts, budget)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-        yield Refused(parts, f"cannot be read as a zip archive: {error}")
+        yield RefusedEntry(parts, f"cannot be read as a zip archive: {error}")
 
 
 def _directory_nbytes(data: bytes) -> int:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.console import Progress
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.cells import cells_of, grader
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, read_submission
 from autograder.records.journal import only_grader
-from autograder.submissions.archive import Found, Refused, read_archive
-from autograder.submissions.names import Named, Owner, base_name, read_name
+from autograder.submissions.archive import ArchiveFile, RefusedEntry, read_archive
+from autograder.submissions.names import ArchiveName, Owner, base_name, read_name
 from autograder.submissions.roster import Enrolled, Roster, read_roster
 from autograder.submissions.store import State, forget_staged, hand_in, remember, stage
 
@@ -52,7 +52,7 @@ class Unmatched:
 
 
 @dataclass(frozen=True)
-class Left:
+class RefusedFile:
     """A file that was not taken."""
 
     file: str
@@ -66,14 +66,14 @@ class Collected:
 
     taken: tuple[Taken, ...]
     unmatched: tuple[Unmatched, ...]
-    refused: tuple[Left, ...]
+    refused: tuple[RefusedFile, ...]
 
 
 @dataclass(frozen=True)
 class _Candidate:
     """A notebook that is kept aside until everything was read."""
 
-    named: Named
+    named: ArchiveName
     file: str
     lesson: str
     notebook: Path
@@ -85,7 +85,7 @@ def run(
     archive: Path,
     lessons: tuple[Lesson, ...],
     *,
-    enrolled: Callable[[Place], Enrolled],
+    enrolled: Callable[[CourseDirectory], Enrolled],
     worksheet: Path | None = None,
     match: Sequence[str] = (),
     zone: tzinfo | None = None,
@@ -96,19 +96,21 @@ def run(
 
     `enrolled` reads the students of the gradebook.
     """
-    where = place(course, db=db)
-    roster = read_roster(where, enrolled(where), worksheet=worksheet, chosen=match, zone=zone)
+    directory = load_course(course, db=db)
+    roster = read_roster(
+        directory, enrolled(directory), worksheet=worksheet, chosen=match, zone=zone
+    )
     with Progress(sys.stderr) as progress:
-        found = collect(where, archive, lessons, roster, progress=progress)
+        found = collect(directory, archive, lessons, roster, progress=progress)
     if as_json:
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
     else:
-        print("\n".join(told(found)))
+        print("\n".join(summary_lines(found)))
     return 1 if found.unmatched or found.refused else 0
 
 
 def collect(
-    course: Place,
+    course: CourseDirectory,
     archive: Path,
     lessons: tuple[Lesson, ...],
     roster: Roster,
@@ -125,7 +127,7 @@ def collect(
             forget_staged(course)
 
 
-def told(found: Collected) -> Iterable[str]:
+def summary_lines(found: Collected) -> Iterable[str]:
     """What became of everything, for people."""
     by_lesson: dict[str, Counter[str]] = defaultdict(Counter)
     for one in found.taken:
@@ -149,16 +151,16 @@ def told(found: Collected) -> Iterable[str]:
 
 
 def _read(
-    course: Place, archive: Path, lessons: tuple[Lesson, ...]
-) -> tuple[list[_Candidate], list[tuple[Named | None, Left]]]:
+    course: CourseDirectory, archive: Path, lessons: tuple[Lesson, ...]
+) -> tuple[list[_Candidate], list[tuple[ArchiveName | None, RefusedFile]]]:
     """Every notebook of the archive, kept aside, and what is none."""
     candidates: list[_Candidate] = []
-    refused: list[tuple[Named | None, Left]] = []
+    refused: list[tuple[ArchiveName | None, RefusedFile]] = []
     for number, found in enumerate(read_archive(archive)):
         file, named = "/".join(found.path), read_name(found.path)
         verdict = _judge(found, named, lessons)
         if isinstance(verdict, str):
-            refused.append((named, Left(file, verdict)))
+            refused.append((named, RefusedFile(file, verdict)))
             continue
         lesson, notebook, notes = verdict
         assert named is not None
@@ -168,10 +170,10 @@ def _read(
 
 
 def _judge(
-    found: Found | Refused, named: Named | None, lessons: tuple[Lesson, ...]
+    found: ArchiveFile | RefusedEntry, named: ArchiveName | None, lessons: tuple[Lesson, ...]
 ) -> tuple[str, bytes, tuple[str, ...]] | str:
     """The lesson, the bytes and notes of a notebook, or the reason why it is not taken."""
-    if isinstance(found, Refused):
+    if isinstance(found, RefusedEntry):
         return found.reason
     if named is None:
         return "its name is neither Moodle's nor Canvas's, so nobody can be found by it"
@@ -209,10 +211,10 @@ def _lesson_of(file: str, notebook: dict[str, Any], lessons: tuple[Lesson, ...])
 
 
 def _decide(
-    course: Place,
+    course: CourseDirectory,
     roster: Roster,
     candidates: list[_Candidate],
-    refused: list[tuple[Named | None, Left]],
+    refused: list[tuple[ArchiveName | None, RefusedFile]],
     progress: Progress,
 ) -> Collected:
     """Match everyone, refuse what is there twice, and write the rest."""
@@ -226,11 +228,11 @@ def _decide(
         if student is not None:
             mine[student, one.lesson].append(one)
     left = [
-        Left(one.file, one.reason, matches[named.owner].student if named else None)
+        RefusedFile(one.file, one.reason, matches[named.owner].student if named else None)
         for named, one in refused
     ]
     left += [
-        Left(one.file, _twice(one, several), student)
+        RefusedFile(one.file, _twice(one, several), student)
         for (student, _), several in mine.items()
         if len(several) > 1
         for one in several
@@ -250,13 +252,13 @@ def _twice(one: _Candidate, several: list[_Candidate]) -> str:
 
 
 def _write(
-    course: Place,
+    course: CourseDirectory,
     roster: Roster,
     single: dict[tuple[str, str], _Candidate],
     progress: Progress,
 ) -> tuple[Taken, ...]:
     taken = []
-    people: dict[str, dict[str, Named]] = defaultdict(dict)
+    people: dict[str, dict[str, ArchiveName]] = defaultdict(dict)
     progress.expect(len(single))
     for (student, lesson), one in sorted(single.items()):
         moment: datetime | None = roster.submitted_at(one.named.owner)

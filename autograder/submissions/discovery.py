@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError, UnknownStudent, did_you_mean
 from autograder.lessons.model import Lesson
 from autograder.submissions.folder import (
@@ -55,7 +55,7 @@ class Submission:
 
 
 def find_submissions(
-    course: Place,
+    course: CourseDirectory,
     lessons: tuple[Lesson, ...],
     student: str | None = None,
     *,
@@ -80,7 +80,7 @@ def find_submissions(
     return found
 
 
-def students_with(course: Place, lesson: str) -> tuple[str, ...]:
+def students_with(course: CourseDirectory, lesson: str) -> tuple[str, ...]:
     """The names of those who handed something in for `lesson`."""
     return tuple(_folders(course, lesson))
 
@@ -100,7 +100,7 @@ def student_id(name: str) -> str:
     return f"{text[:200]}~{hashlib.sha256(raw).hexdigest()[:12]}"
 
 
-def _folders(course: Place, lesson: str) -> dict[str, Path]:
+def _folders(course: CourseDirectory, lesson: str) -> dict[str, Path]:
     """Student → what lies there for `lesson`, in the order of their ids."""
     everyone = course.submitted("*", lesson)
     base = everyone.parent.parent

@@ -45,7 +45,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Named:
+class ArchiveName:
     """What a name in the archive says; `file` is empty for text typed into the LMS.
 
     `file_id` is Canvas's number of the file.
@@ -57,7 +57,7 @@ class Named:
     file_id: str = ""
 
 
-def read_name(path: tuple[str, ...]) -> Named | None:
+def read_name(path: tuple[str, ...]) -> ArchiveName | None:
     """What the path of a file in the archive says; None where no LMS wrote it."""
     return _moodle(path) or _canvas(path)
 
@@ -92,7 +92,7 @@ def plain_letters(text: str) -> str:
     return letters("".join(one for one in parts if not unicodedata.combining(one)))
 
 
-def _moodle(path: tuple[str, ...]) -> Named | None:
+def _moodle(path: tuple[str, ...]) -> ArchiveName | None:
     for position, part in enumerate(path):
         found = _MOODLE.fullmatch(part)
         if found is None:
@@ -100,11 +100,11 @@ def _moodle(path: tuple[str, ...]) -> Named | None:
         below, rest = path[position + 1 :], found["rest"] or ""
         file = below[-1] if below else rest
         owner = Owner("moodle", found["name"].strip(), found["number"])
-        return Named(owner, file if found["kind"] == "file" else "")
+        return ArchiveName(owner, file if found["kind"] == "file" else "")
     return None
 
 
-def _canvas(path: tuple[str, ...]) -> Named | None:
+def _canvas(path: tuple[str, ...]) -> ArchiveName | None:
     for position, part in enumerate(path):
         found = _CANVAS.fullmatch(part)
         if found is None:
@@ -112,5 +112,5 @@ def _canvas(path: tuple[str, ...]) -> Named | None:
         below = path[position + 1 :]  # the learner's own archive
         file = (below[-1] if below else found["rest"]) or ""
         owner = Owner("canvas", found["name"] or "", found["number"])
-        return Named(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
+        return ArchiveName(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
     return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
 from autograder.submissions.class_list import ROSTER, RosterError, read_table
 from autograder.submissions.names import Owner, letters, plain_letters
@@ -115,7 +115,7 @@ class Roster:
 
 
 def read_roster(
-    course: Place,
+    course: CourseDirectory,
     enrolled: Enrolled,
     *,
     worksheet: Path | None = None,
@@ -147,7 +147,7 @@ def read_roster(
     return Roster(tuple(students.values()), people, by_hand)
 
 
-def known_students(course: Place, enrolled: Enrolled) -> dict[str, Student]:
+def known_students(course: CourseDirectory, enrolled: Enrolled) -> dict[str, Student]:
     """The students of the gradebook and of students.csv, which wins, by their ids."""
     of_gradebook = (Student(id_, *names) for id_, names in enrolled.items())
     return {one.id: one for one in (*of_gradebook, *_of_file(course.root / ROSTER))}

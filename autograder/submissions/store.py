@@ -19,16 +19,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.records.journal import JournalError, write_bytes, write_json
-from autograder.submissions.names import Named
+from autograder.submissions.names import ArchiveName
 
 State = Literal["new", "replaced", "unchanged"]
 _STAGED = "collecting"
 
 
 @dataclass(frozen=True)
-class Known:
+class LmsStudent:
     """A student as an LMS knows them; `file_id` is Canvas's number of what they handed in."""
 
     lms: str
@@ -37,20 +37,24 @@ class Known:
     file_id: str = ""
 
 
-def stage(course: Place, number: int, notebook: bytes) -> Path:
+def stage(course: CourseDirectory, number: int, notebook: bytes) -> Path:
     """Keep `notebook` in a folder of its own until it is decided what becomes of it."""
     path = course.state / _STAGED / str(number) / "notebook"
     write_bytes(path, notebook)
     return path
 
 
-def forget_staged(course: Place) -> None:
+def forget_staged(course: CourseDirectory) -> None:
     """Remove what `stage` kept, of this run and of one that was killed."""
     shutil.rmtree(course.state / _STAGED, ignore_errors=True)
 
 
 def hand_in(
-    course: Place, student: str, lesson: str, notebook: Path, submitted_at: datetime | None
+    course: CourseDirectory,
+    student: str,
+    lesson: str,
+    notebook: Path,
+    submitted_at: datetime | None,
 ) -> State:
     """Make the staged `notebook` the submission of `student`; what became of the one before."""
     target = course.submitted(student, lesson)
@@ -77,33 +81,33 @@ def hand_in(
     return "replaced" if replaced else "new"
 
 
-def earlier(course: Place, student: str, lesson: str) -> Path:
+def earlier(course: CourseDirectory, student: str, lesson: str) -> Path:
     """Where earlier submissions of a student are kept, one folder each."""
     return course.state / "earlier" / lesson / student
 
 
-def known_people(course: Place, lesson: str) -> dict[str, Known]:
+def lms_students(course: CourseDirectory, lesson: str) -> dict[str, LmsStudent]:
     """Student → how the LMS knows them, as `collect` has seen it for `lesson`."""
     try:
         data = json.loads(_people_path(course, lesson).read_bytes())
-        return {str(student): Known(**one) for student, one in data.items()}
+        return {str(student): LmsStudent(**one) for student, one in data.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def remember(course: Place, lesson: str, people: Mapping[str, Named]) -> None:
+def remember(course: CourseDirectory, lesson: str, people: Mapping[str, ArchiveName]) -> None:
     """Keep how the LMS knows each student who handed in for `lesson`, for grades and feedback."""
-    known = {student: vars(one) for student, one in known_people(course, lesson).items()}
+    known = {student: vars(one) for student, one in lms_students(course, lesson).items()}
     new = {student: vars(_known(named)) for student, named in people.items()}
     if new:
         write_json(_people_path(course, lesson), dict(sorted({**known, **new}.items())))
 
 
-def _known(named: Named) -> Known:
-    return Known(named.owner.lms, named.owner.name, named.owner.number, named.file_id)
+def _known(named: ArchiveName) -> LmsStudent:
+    return LmsStudent(named.owner.lms, named.owner.name, named.owner.number, named.file_id)
 
 
-def _people_path(course: Place, lesson: str) -> Path:
+def _people_path(course: CourseDirectory, lesson: str) -> Path:
     return course.state / "lms" / f"{lesson}.json"
 
 
@@ -117,7 +121,7 @@ def _is_same(target: Path, lesson: str, notebook: Path, stamp: str) -> bool:
     return not stamp or (time.is_file() and time.read_text(encoding="utf-8") == stamp)
 
 
-def _set_aside(course: Place, student: str, lesson: str, target: Path) -> None:
+def _set_aside(course: CourseDirectory, student: str, lesson: str, target: Path) -> None:
     folder = earlier(course, student, lesson)
     folder.mkdir(parents=True, exist_ok=True)
     taken = [int(one.name) for one in folder.iterdir() if one.name.isdecimal()]

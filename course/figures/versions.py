@@ -13,7 +13,7 @@ import torch
 from course.figures.palette import CARD, FAULT, INK, MUTED, RULE, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import SMALL, TEXT, Box, Item, Label, Scene, paint, text_width
-from course.figures.storage.wording import listed
+from course.figures.storage.descriptions import listed
 from course.inspection.facts import TensorFacts, facts
 from course.inspection.graph import Saved, saved_by
 

@@ -18,14 +18,14 @@ from typing import Any
 from course.progress.file import FILE_NAME, Lessons, ProgressError, merged, read, write
 from course.testing.attempts import Best, best_results, take_over
 
-__all__ = ["Standing", "lesson_progress"]
+__all__ = ["LessonProgress", "lesson_progress"]
 
 _SIGNS = {"full": "✓", "part": "◐", "none": "✗", "open": "–"}
 _WORDS = {"full": "all points", "part": "some points", "none": "no points yet", "open": "open"}
 
 
 @dataclass(frozen=True)
-class Standing:
+class LessonProgress:
     """How far you are in a lesson; `told` is what was saved or loaded, one sentence each.
 
     `by_hand` are the questions in words with their points, which no check can judge.
@@ -117,7 +117,7 @@ def lesson_progress(
     by_hand: Mapping[str, float] | None = None,
     action: str = "show",
     path: str | Path = FILE_NAME,
-) -> Standing:
+) -> LessonProgress:
     """Your score in `lesson`, whose exercises give `points`, after saving or loading.
 
     A file that cannot be read or written changes nothing; the reason stands below the table.
@@ -133,7 +133,7 @@ def lesson_progress(
     except OSError as error:
         told = [f"{path} could not be used: {error.strerror or error}."]
     best = _of_lesson(best_results(), points)
-    return Standing(lesson, dict(points), best, dict(by_hand or {}), tuple(told), answers)
+    return LessonProgress(lesson, dict(points), best, dict(by_hand or {}), tuple(told), answers)
 
 
 Told = tuple[list[str], dict[str, str]]

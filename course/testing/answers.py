@@ -145,7 +145,7 @@ class _Undefined:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallOutcome:
     """What is remembered of a request; its values would keep every input of a lesson alive."""
 
     name: str
@@ -159,7 +159,7 @@ class _Desk:
     """The backend in use, and what came of the requests since the program began."""
 
     backend: Backend
-    seen: list[Outcome] = field(default_factory=list)
+    seen: list[CallOutcome] = field(default_factory=list)
 
 
 _desk = _Desk(LocalBackend(notebook_names))
@@ -170,7 +170,7 @@ def use_backend(backend: Backend) -> None:
     _desk.backend = backend
 
 
-def outcomes() -> list[Outcome]:
+def outcomes() -> list[CallOutcome]:
     """The outcomes of all requests so far; a check looks at those since it was made."""
     return _desk.seen
 
@@ -178,7 +178,7 @@ def outcomes() -> list[Outcome]:
 def submit(request: Request, live: Callable[..., Any] | None = None) -> Observation:
     """Run a request on the backend in use and remember what was seen."""
     seen = _desk.backend.run(request, live)
-    _desk.seen.append(Outcome(seen.name, seen.attempted, seen.error, seen.printed_count))
+    _desk.seen.append(CallOutcome(seen.name, seen.attempted, seen.error, seen.printed_count))
     return seen
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import nbformat
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.assignment import register
 from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.pipeline import Graded, grade
+from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord, total
 from autograder.records.runner import Job, Outcome
@@ -61,19 +61,19 @@ def answered(**answers: str) -> dict[str, Any]:
 def empty_gradebook() -> bytes:
     """A gradebook that knows the tiny lesson; nbgrader takes a second to create one."""
     with TemporaryDirectory() as folder:
-        course = place(tiny.build(Path(folder)))
+        course = load_course(tiny.build(Path(folder)))
         GradebookWriter(course).close()
         register(find_lesson(course.root, SLUG), course)
         return (course.root / "gradebook.db").read_bytes()
 
 
-def classroom(root: Path, *students: str) -> tuple[Place, Lesson]:
+def classroom(root: Path, *students: str) -> tuple[CourseDirectory, Lesson]:
     """A course directory in which each of `students` handed in the source's own solution."""
     tiny.build(root)
     (root / "gradebook.db").write_bytes(empty_gradebook())
     for student in students:
         hand_in(root, student, answered(), "2026-01-10 12:00:00 UTC")
-    return place(root), find_lesson(root, SLUG)
+    return load_course(root), find_lesson(root, SLUG)
 
 
 def flatten(score: float = 4.0, **changes: Any) -> ExerciseRecord:
@@ -121,7 +121,9 @@ class FakeRunner:
             yield Outcome(self.gives(job), notebook)
 
 
-def graded(course: Place, runner: FakeRunner | None = None, **options: Any) -> Graded:
+def graded(
+    course: CourseDirectory, runner: FakeRunner | None = None, **options: Any
+) -> GradingResult:
     """What `grade` makes of everything that was handed in."""
     lesson = find_lesson(course.root, SLUG)
     return grade(course, find_submissions(course, (lesson,)), runner or FakeRunner(), **options)

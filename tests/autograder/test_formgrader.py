@@ -23,10 +23,10 @@ from typing import Any
 
 import pytest
 
-from autograder.course_directory import Place
-from autograder.formgrader import Desk
+from autograder.course_directory import CourseDirectory
+from autograder.formgrader import GradingService
 from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.standing import FROM_GRADEBOOK
+from autograder.grading.gradebook_entry import FROM_GRADEBOOK
 from autograder.lessons.model import find_lesson
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord
@@ -51,7 +51,7 @@ WRONG = "def flatten(x):\n    return x.clone().reshape(-1)"
 class Server:
     """A Jupyter server with formgrader on a course of one lesson."""
 
-    course: Place
+    course: CourseDirectory
     url: str
 
     def press_autograde(self, assignment: str, student: str) -> dict[str, Any]:
@@ -128,8 +128,8 @@ def test_the_button_grades_with_the_engine(server: Server) -> None:
     entry = Journal(server.course.state).read(SLUG, "ada")
     assert entry is not None
     assert (entry.record.runner, entry.record.sandboxed) == ("engine", True)
-    with GradebookWriter(server.course) as books:
-        assert books.standings(SLUG)["ada"].score == 5.0
+    with GradebookWriter(server.course) as writer:
+        assert writer.entries(SLUG)["ada"].score == 5.0
     assert (server.course.autograded("ada", SLUG) / f"{SLUG}.ipynb").is_file()
 
 
@@ -191,14 +191,14 @@ def test_a_stranger_cannot_press_the_button(server: Server) -> None:
         urllib.request.urlopen(urllib.request.Request(address, method="POST", data=b""))
 
 
-# The desk behind the button, with a runner that gives what a test wants.
+# The service behind the button, with a runner that gives what a test wants.
 
 
-def press(desk: Desk, course: Place, *students: str) -> list[dict[str, Any]]:
+def press(service: GradingService, course: CourseDirectory, *students: str) -> list[dict[str, Any]]:
     """The answers to a press for each of `students`, all at once."""
 
     async def all_of_them() -> list[dict[str, Any]]:
-        one = (desk.autograde(course.root, course.db_url, SLUG, name) for name in students)
+        one = (service.autograde(course.root, course.db_url, SLUG, name) for name in students)
         return list(await asyncio.gather(*one))
 
     return asyncio.run(all_of_them())
@@ -212,7 +212,7 @@ def test_the_engine_stays_for_the_next_press_and_grades_again(tmp_path: Path) ->
         roots.append(root)
         return runner
 
-    answers = press(Desk(new_runner), course, "ada", "bob", "ada")
+    answers = press(GradingService(new_runner), course, "ada", "bob", "ada")
     assert [one["success"] for one in answers] == [True] * 3
     assert (roots, runner.ran) == ([course.root], ["ada", "bob", "ada"])
 
@@ -224,7 +224,7 @@ def test_a_fault_of_the_grader_is_no_success(tmp_path: Path) -> None:
         return replace(record(job.student, *parts, status=status), notes=("The disk is full.",))
 
     course, _ = classroom(tmp_path, "ada")
-    [answer] = press(Desk(lambda root: FakeRunner(lost)), course, "ada")
+    [answer] = press(GradingService(lambda root: FakeRunner(lost)), course, "ada")
     assert not answer["success"]
     assert answer["error"].endswith("The disk is full.")
 
@@ -237,10 +237,10 @@ def test_an_engine_that_is_not_used_is_ended(tmp_path: Path) -> None:
             Counting.closed += 1
 
     course, _ = classroom(tmp_path, "ada")
-    desk = Desk(lambda root: Counting(), idle_s=0.0)
+    service = GradingService(lambda root: Counting(), idle_s=0.0)
 
     async def press_and_wait() -> None:
-        await desk.autograde(course.root, course.db_url, SLUG, "ada")
+        await service.autograde(course.root, course.db_url, SLUG, "ada")
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.Event().wait(), 0.05)
 

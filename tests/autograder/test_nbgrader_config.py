@@ -10,7 +10,7 @@ import pytest
 from nbgrader.apps import NbGrader
 from traitlets.config import Config
 
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 
 ROOT = Path(__file__).parents[2]
 HERE = (ROOT / "nbgrader_config.py").read_text()
@@ -80,7 +80,11 @@ def test_our_own_commands_work_in_the_gradebook_that_nbgrader_uses(
     course: Path, tmp_path: Path
 ) -> None:
     say(tmp_path / "site", "c.CourseDirectory.db_url = 'sqlite:////srv/grades.db'")
-    assert place(course).db_url == settings().CourseDirectory.db_url == "sqlite:////srv/grades.db"
+    assert (
+        load_course(course).db_url
+        == settings().CourseDirectory.db_url
+        == "sqlite:////srv/grades.db"
+    )
 
 
 def test_a_site_cannot_publish_hidden_tests_or_move_the_course(

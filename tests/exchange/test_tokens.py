@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.lessons.model import Lesson
 from autograder.reporting.exchange import TOKENS, accompany_pages
 from tests.autograder.classroom import SLUG, classroom, graded
 
-CLASS = tuple[Place, Lesson]
+CLASS = tuple[CourseDirectory, Lesson]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def paged(tmp_path: Path) -> CLASS:
     return course, lesson
 
 
-def secret(course: Place, student: str) -> Path:
+def secret(course: CourseDirectory, student: str) -> Path:
     return course.feedback(student, SLUG) / TOKENS[1]
 
 

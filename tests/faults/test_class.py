@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.engine import EngineRunner, Limits
 from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.pipeline import Graded, grade
+from autograder.grading.pipeline import GradingResult, grade
 from autograder.records.model import SubmissionRecord
 from autograder.reporting.tables import grades_table
 from autograder.submissions import folder as handed_in
@@ -150,7 +150,7 @@ def _answer(notebook: dict[str, Any], source: str) -> None:
     next(cell for cell in notebook["cells"] if cell["id"] == "flatten")["source"] = source
 
 
-def class_of(root: Path, *, faults: bool) -> Place:
+def class_of(root: Path, *, faults: bool) -> CourseDirectory:
     """Twenty honest learners; with `faults` one more for each fault."""
     course, _ = classroom(root)
     source = tiny.notebook()
@@ -184,14 +184,14 @@ def refuse_one(path: Path, flags: int) -> int:
     return os.open(path, flags)
 
 
-def graded(course: Place, runner: EngineRunner) -> Graded:
+def graded(course: CourseDirectory, runner: EngineRunner) -> GradingResult:
     from autograder.lessons.model import find_lesson
 
     lesson = find_lesson(course.root, SLUG)
     return grade(course, find_submissions(course, (lesson,), opened=refuse_one), runner)
 
 
-def without_clock(done: Graded) -> list[SubmissionRecord]:
+def without_clock(done: GradingResult) -> list[SubmissionRecord]:
     """The honest learners' records, but for how long each took."""
     honest = [one for one in done.records if one.student.startswith("honest")]
     return [replace(one, seconds=0.0) for one in honest]
@@ -214,7 +214,7 @@ def test_honest_learners_beside_every_fault_are_graded_as_if_they_were_alone(
     check_what_is_kept(beside, done)
 
 
-def check_the_others(done: Graded) -> None:
+def check_the_others(done: GradingResult) -> None:
     """Each fault has its own status, and the table ends with whom it needs."""
     wanted = {name: status for name, (_, status) in FOLDERS.items()} | dict.fromkeys(
         BEFORE, "graded"
@@ -229,10 +229,10 @@ def check_the_others(done: Graded) -> None:
     assert "not readable (infrastructure: 01-tiny.ipynb cannot be read: Permission den" in last
 
 
-def check_what_is_kept(course: Place, done: Graded) -> None:
+def check_what_is_kept(course: CourseDirectory, done: GradingResult) -> None:
     """Everybody is in the gradebook and has an executed notebook of a usual size."""
-    with GradebookWriter(course) as books:
-        points = {name: one.score for name, one in books.standings(SLUG).items()}
+    with GradebookWriter(course) as writer:
+        points = {name: one.score for name, one in writer.entries(SLUG).items()}
     assert points == {one.student: one.score for one in done.records}
     for one in done.records:
         notebook = course.autograded(one.student, SLUG) / NOTEBOOK

@@ -38,8 +38,8 @@ except Exception:
     untold = traceback.format_exc()
 filler.unlink()
 again = graded(course, runner := FakeRunner())
-with GradebookWriter(course) as books:
-    points = {name: one.score for name, one in books.standings(SLUG).items()}
+with GradebookWriter(course) as writer:
+    points = {name: one.score for name, one in writer.entries(SLUG).items()}
 left_over = [str(path) for path in root.rglob(".*.tmp")]
 print(json.dumps([str(trouble or ""), untold, str(again.trouble or ""), points, left_over]))
 """

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.lessons.model import find_lesson
 from autograder.records.journal import Journal
 from autograder.simulation.simulate import simulate
@@ -45,7 +45,7 @@ def grade(root: Path, *options: str, **plan: Any) -> Report:
 
 def content(root: Path) -> dict[str, Any]:
     """All that a gradebook and the journal say, without the ids and times of the run."""
-    where = place(root)
+    where = load_course(root)
     with Gradebook(where.db_url, where.course_id) as gradebook:
         rows = {
             one.student_id: (
@@ -96,11 +96,11 @@ def test_a_run_that_is_killed_twenty_times_ends_like_one_in_peace(
 
 
 def test_a_demo_made_twice_has_the_same_gradebook(tmp_path: Path) -> None:
-    lessons, books = (find_lesson(course(tmp_path / "course"), SLUG),), []
+    lessons, writer = (find_lesson(course(tmp_path / "course"), SLUG),), []
     for _ in range(2):
         out = tmp_path / "course" / "demo"
         simulate(tmp_path / "course", lessons, out=out, students=3, seed=1)
         assert grade(out, last=0).survivors == []
-        books.append(content(out))
-    assert books[0] == books[1]
-    assert len(books[0]["rows"]) == 3
+        writer.append(content(out))
+    assert writer[0] == writer[1]
+    assert len(writer[0]["rows"]) == 3

@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.backup.gradebook_copy import COPY_NAMES, copy_of, described
 from autograder.grading.sync import ROSTER
@@ -77,12 +77,12 @@ class Contents:
         return any(part.path == path for part in self.parts)
 
 
-def default_file(course: Place) -> Path:
+def default_file(course: CourseDirectory) -> Path:
     """Where a backup goes that was given no name: a directory that git ignores."""
     return course.state / "backups" / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.zip"
 
 
-def back_up(course: Place, file: Path, *, force: bool = False) -> Contents:
+def back_up(course: CourseDirectory, file: Path, *, force: bool = False) -> Contents:
     """Write the backup; raises where `file` is there already, unless told to replace it."""
     if os.path.lexists(file) and not force:
         raise BackupError(
@@ -94,7 +94,7 @@ def back_up(course: Place, file: Path, *, force: bool = False) -> Contents:
         return write_backup(course, file)
 
 
-def write_backup(course: Place, file: Path, *, gradebook: bool = True) -> Contents:
+def write_backup(course: CourseDirectory, file: Path, *, gradebook: bool = True) -> Contents:
     """Write the backup of a course that this process holds, and read it back."""
     unfinished = file.with_name(f".{file.name}.part")
     try:
@@ -177,7 +177,7 @@ def _damaged(archive: zipfile.ZipFile, cause: str) -> BackupError:
     )
 
 
-def _write(course: Place, file: Path, gradebook: bool) -> Contents:
+def _write(course: CourseDirectory, file: Path, gradebook: bool) -> Contents:
     with TemporaryDirectory(prefix="autograder-backup-") as folder, file.open("wb") as raw:
         os.chmod(file, 0o600)  # names and grades
         copy = copy_of(course, Path(folder)) if gradebook else None
@@ -262,7 +262,7 @@ def _is_record(path: str) -> bool:
     return folder.startswith(f"{STATE}/journal/") and not name.startswith(".")
 
 
-def _forget_killed(course: Place) -> None:
+def _forget_killed(course: CourseDirectory) -> None:
     """Remove what a killed run began in our own directory; elsewhere it may be a person's."""
     for path in (course.state / "backups").glob(".*.zip.part"):
         path.unlink()

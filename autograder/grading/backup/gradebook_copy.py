@@ -21,7 +21,7 @@ import nbgrader.api
 from sqlalchemy import Connection, Engine, Interval, Table, create_engine, inspect, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.grading.database_address import database_file
 from autograder.grading.gradebook import GradebookError, GradebookWriter, explained
 
@@ -30,7 +30,7 @@ _TABLES: tuple[Table, ...] = tuple(nbgrader.api.Base.metadata.sorted_tables)
 _WAIT_S = 10.0
 
 
-def copy_of(course: Place, folder: Path) -> Path | None:
+def copy_of(course: CourseDirectory, folder: Path) -> Path | None:
     """The gradebook's copy in `folder`; None where there is no gradebook yet."""
     with explained(course), _sqlite_told():
         path = database_file(course)
@@ -56,7 +56,7 @@ def described(copy: Path) -> str:
     return f"{submissions} submissions, {by_hand} points and {comments} comments by hand"
 
 
-def put_back(course: Place, copy: Path) -> None:
+def put_back(course: CourseDirectory, copy: Path) -> None:
     """Make the gradebook of `course` what `copy` holds: all of it, or nothing changes."""
     path = database_file(course)
     _refuse_others(course, copy)
@@ -70,12 +70,12 @@ def put_back(course: Place, copy: Path) -> None:
         _replace(connection, data)
 
 
-def is_used(course: Place) -> bool:
+def is_used(course: CourseDirectory) -> bool:
     """Whether the gradebook knows a student or an assignment; raises where it is damaged."""
     return any(_ids(course, table) for table in ("student", "assignment"))
 
 
-def _refuse_others(course: Place, copy: Path) -> None:
+def _refuse_others(course: CourseDirectory, copy: Path) -> None:
     """Raise where the database holds courses that the copy would take away."""
     others = _ids(course, "course") - {row["id"] for row in _read(copy)["rows"]["course"]}
     if _ids(course, "assignment") and others - {course.course_id}:
@@ -87,7 +87,7 @@ def _refuse_others(course: Place, copy: Path) -> None:
         )
 
 
-def _ids(course: Place, table: str) -> set[str]:
+def _ids(course: CourseDirectory, table: str) -> set[str]:
     path = database_file(course)
     if path is not None and not path.is_file():
         return set()

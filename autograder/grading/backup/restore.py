@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.grading.backup.backup import (
     LEFT_OUT,
     STATE,
@@ -37,7 +37,9 @@ from autograder.records.journal import only_grader
 _STAGED = "restoring"
 
 
-def restore(course: Place, file: Path, *, force: bool = False) -> tuple[Contents, list[Path]]:
+def restore(
+    course: CourseDirectory, file: Path, *, force: bool = False
+) -> tuple[Contents, list[Path]]:
     """Bring back what `file` holds; what it held, and where what was there before is kept."""
     staged = course.state / _STAGED
     with only_grader(course.state):
@@ -86,7 +88,7 @@ def _safe(file: Path, path: str) -> str:
     return path
 
 
-def _keep_what_is_there(course: Place, force: bool) -> list[Path]:
+def _keep_what_is_there(course: CourseDirectory, force: bool) -> list[Path]:
     """Back up what is there; raises where anything is and nobody said that it may go."""
     damaged = False
     try:
@@ -110,7 +112,7 @@ def _keep_what_is_there(course: Place, force: bool) -> list[Path]:
     return [file, *(_move_aside(course, stamp) if damaged else [])]
 
 
-def _there(course: Place) -> Iterator[str]:
+def _there(course: CourseDirectory) -> Iterator[str]:
     tops = {name.split("/")[0] for name, _ in kept_state(course.state)}
     if tops:
         yield f"records in .autograder/ ({', '.join(sorted(tops))})"
@@ -118,7 +120,7 @@ def _there(course: Place) -> Iterator[str]:
         yield ROSTER
 
 
-def _move_aside(course: Place, stamp: str) -> Iterator[Path]:
+def _move_aside(course: CourseDirectory, stamp: str) -> Iterator[Path]:
     """Take a damaged gradebook out of the way, with what SQLite keeps beside it."""
     path = database_file(course)
     assert path is not None  # only a file is damaged
@@ -130,7 +132,7 @@ def _move_aside(course: Place, stamp: str) -> Iterator[Path]:
             yield target
 
 
-def _bring_back(course: Place, staged: Path) -> None:
+def _bring_back(course: CourseDirectory, staged: Path) -> None:
     new, old = staged / "new", staged / "old"
     for name in COPY_NAMES.values():
         if (new / name).is_file():

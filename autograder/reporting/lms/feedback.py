@@ -26,16 +26,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
 from autograder.records.journal import JournalError
 from autograder.records.model import UNJUDGED
-from autograder.reporting.class_results import Row, roll
+from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import nobody, write_pages
-from autograder.reporting.wording import TO_INSTRUCTOR
+from autograder.reporting.status_texts import TO_INSTRUCTOR
 from autograder.submissions.names import letters
-from autograder.submissions.store import Known, known_people
+from autograder.submissions.store import LmsStudent, lms_students
 
 Lms = Literal["moodle", "canvas"]
 _NAME_NBYTES = 255
@@ -73,10 +73,10 @@ def run(
     as_json: bool = False,
 ) -> int:
     """Write the pages and pack them, a zip a lesson; print who is left out, and why."""
-    where = place(course, db=db)
-    if not [page for lesson in lessons for page in write_pages(where, lesson, student)]:
-        raise nobody(where, lessons, student)
-    packed = [pack(where, lesson, lms, student) for lesson in lessons]
+    directory = load_course(course, db=db)
+    if not [page for lesson in lessons for page in write_pages(directory, lesson, student)]:
+        raise nobody(directory, lessons, student)
+    packed = [pack(directory, lesson, lms, student) for lesson in lessons]
     if as_json:
         print(json.dumps([one.to_json() for one in packed], indent=1, ensure_ascii=False))
     else:
@@ -92,10 +92,10 @@ def run(
     return 0
 
 
-def pack(course: Place, lesson: Lesson, lms: Lms, student: str | None = None) -> Packed:
+def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None = None) -> Packed:
     """Pack the pages of `lesson` that are written, of one student or of all."""
-    rows = [row for row in roll(course, lesson) if student in (None, row.student)]
-    people = {n: one for n, one in known_people(course, lesson.slug).items() if one.lms == lms}
+    rows = [row for row in class_results(course, lesson) if student in (None, row.student)]
+    people = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms}
     pages = {row.student: _page(course, lesson, row.student) for row in rows}
     wrong = {row.student: _why_not(row, pages[row.student]) for row in rows}
     good = [row for row in rows if not wrong[row.student]]
@@ -123,23 +123,23 @@ _UNKNOWN = {
 }
 
 
-def _why_not(row: Row, page: Path) -> str:
+def _why_not(row: LearnerResult, page: Path) -> str:
     """Why the page of a learner is not given back; empty where it is."""
     if row.record is None:
         return row.status
     if row.stale:
         return "a newer submission or an unfinished regrade waits: run `autograder grade`"
-    by_hand = row.standing is not None and bool(row.standing.manual)
+    by_hand = row.entry is not None and bool(row.entry.manual)
     if row.record.status in UNJUDGED and not by_hand:
         return f"{row.record.status}. {TO_INSTRUCTOR[row.record.status]}"
     return "" if page.is_file() else "has no page"
 
 
-def _page(course: Place, lesson: Lesson, student: str) -> Path:
+def _page(course: CourseDirectory, lesson: Lesson, student: str) -> Path:
     return course.feedback(student, lesson.slug) / f"{lesson.slug}.html"
 
 
-def _entry(lms: Lms, lesson: Lesson, known: Known | None) -> str:
+def _entry(lms: Lms, lesson: Lesson, known: LmsStudent | None) -> str:
     """The name by which the LMS knows whom a page is for; empty where it cannot."""
     if known is None:
         return ""
@@ -172,7 +172,9 @@ def _write_zip(file: Path, pages: Mapping[str, Path]) -> Path | None:
     return file
 
 
-def _write_folders(folder: Path, pages: Iterable[tuple[Row, Path]], lms: Lms) -> Path | None:
+def _write_folders(
+    folder: Path, pages: Iterable[tuple[LearnerResult, Path]], lms: Lms
+) -> Path | None:
     """Write a folder a learner in place of those of an earlier run; none but for Canvas."""
     pages = list(pages)
     if lms != "canvas":
@@ -193,7 +195,7 @@ def _write_folders(folder: Path, pages: Iterable[tuple[Row, Path]], lms: Lms) ->
     return folder
 
 
-def _folder_name(row: Row) -> str:
+def _folder_name(row: LearnerResult) -> str:
     """`Lovelace Ada (ada)`; the id alone where that is longer than a name may be."""
     plain = re.sub(r"[^\w .,'-]", " ", f"{row.last_name} {row.first_name}").strip(" .")
     name = f"{plain} ({row.student})" if plain else row.student

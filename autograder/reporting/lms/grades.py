@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.console import points
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.grading.gradebook import enrolled
 from autograder.lessons.model import Lesson
 from autograder.records.journal import write_bytes
-from autograder.reporting.class_results import Row, cautions, roll
+from autograder.reporting.class_results import LearnerResult, cautions, class_results
 from autograder.reporting.export_csv import inert
 from autograder.submissions.roster import Student, known_students
-from autograder.submissions.store import Known, known_people
+from autograder.submissions.store import LmsStudent, lms_students
 
 LmsFormat = Literal["moodle", "canvas"]
 
@@ -50,14 +50,17 @@ def run(
             f"{form} reads one file a lesson, and --out names a single one",
             remedy="Name one lesson, or leave --out away: the files go to report/.",
         )
-    where = place(course, db=db)
+    directory = load_course(course, db=db)
     for lesson in lessons:
-        rows, students = roll(where, lesson), known_students(where, enrolled(where))
-        text = lms_csv(form, lesson, rows, students, _people(where, lesson, form))
+        rows, students = (
+            class_results(directory, lesson),
+            known_students(directory, enrolled(directory)),
+        )
+        text = lms_csv(form, lesson, rows, students, _people(directory, lesson, form))
         if str(out) == "-":
             sys.stdout.write(text)
         else:
-            path = out or where.report / f"{lesson.slug}-{form}.csv"
+            path = out or directory.report / f"{lesson.slug}-{form}.csv"
             write_bytes(path, text.encode("utf-8"))
             print(path)
         for line in cautions(lesson, rows):
@@ -72,9 +75,9 @@ def run(
 def lms_csv(
     form: LmsFormat,
     lesson: Lesson,
-    rows: Iterable[Row],
+    rows: Iterable[LearnerResult],
     students: Mapping[str, Student],
-    people: Mapping[str, Known],
+    people: Mapping[str, LmsStudent],
 ) -> str:
     """The CSV of one lesson; `people` says how the LMS knows a student."""
     buffer = io.StringIO()
@@ -92,18 +95,18 @@ def lms_csv(
     return buffer.getvalue()
 
 
-def without_points(rows: Iterable[Row]) -> list[str]:
+def without_points(rows: Iterable[LearnerResult]) -> list[str]:
     """Who has no points that count, and why."""
     return [f"{row.student}: {row.status}" for row in rows if row.score is None]
 
 
-def unread(rows: Iterable[Row]) -> list[str]:
+def unread(rows: Iterable[LearnerResult]) -> list[str]:
     """Whose points lack those for an answer in words that nobody has read, and for which."""
     return [f"{row.student}: {', '.join(row.unread)} to be read" for row in rows if row.unread]
 
 
 def _moodle(
-    row: Row, lesson: Lesson, students: Mapping[str, Student], known: Known | None
+    row: LearnerResult, lesson: Lesson, students: Mapping[str, Student], known: LmsStudent | None
 ) -> list[str]:
     student = students.get(row.student, Student(row.student))
     most = row.record.max if row.record else lesson.points
@@ -119,20 +122,22 @@ def _moodle(
     ]
 
 
-def _canvas(row: Row, students: Mapping[str, Student], known: Known | None) -> list[str]:
+def _canvas(
+    row: LearnerResult, students: Mapping[str, Student], known: LmsStudent | None
+) -> list[str]:
     student = students.get(row.student, Student(row.student))
     number = student.lms_user_id or (known.number if known else "")
     name = ", ".join(filter(None, [row.last_name, row.first_name])) or row.student
     return [name, number, "", row.student, "", _score(row)]
 
 
-def _score(row: Row) -> str:
+def _score(row: LearnerResult) -> str:
     return "" if row.score is None else points(row.score)
 
 
-def _people(course: Place, lesson: Lesson, form: LmsFormat) -> dict[str, Known]:
+def _people(course: CourseDirectory, lesson: Lesson, form: LmsFormat) -> dict[str, LmsStudent]:
     """Who is who in the LMS: a Moodle number holds for one lesson, a Canvas id everywhere."""
     files = sorted((course.state / "lms").glob("*.json")) if form == "canvas" else []
     slugs = [*(path.stem for path in files), lesson.slug]
-    known = {name: one for slug in slugs for name, one in known_people(course, slug).items()}
+    known = {name: one for slug in slugs for name, one in lms_students(course, slug).items()}
     return {name: one for name, one in known.items() if one.lms == form}

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from autograder.console import points as written_points
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.gradebook import GradebookWriter, Mark
 from autograder.lessons.model import Lesson
 from autograder.records.journal import only_grader
@@ -23,7 +23,7 @@ from autograder.reporting.marking.sheet import Line, read_points, read_sheet
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedLine:
     """A line that was not taken in."""
 
     sheet: str
@@ -49,7 +49,7 @@ class Marked:
     """What became of every line of the sheets."""
 
     taken: tuple[Taken, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedLine, ...]
 
 
 def run(
@@ -61,7 +61,7 @@ def run(
     as_json: bool = False,
 ) -> int:
     """Take in `sheets` and print what became of each line; 0 where none was refused, else 1."""
-    marked = take_in(place(course, db=db), sheets, lessons)
+    marked = take_in(load_course(course, db=db), sheets, lessons)
     if as_json:
         print(json.dumps(asdict(marked), indent=1, ensure_ascii=False))
     else:
@@ -69,10 +69,10 @@ def run(
     return 1 if marked.refused else 0
 
 
-def take_in(course: Place, sheets: Sequence[Path], lessons: tuple[Lesson, ...]) -> Marked:
+def take_in(course: CourseDirectory, sheets: Sequence[Path], lessons: tuple[Lesson, ...]) -> Marked:
     """Enter what `sheets` hold for `lessons`, question by question."""
     lines = [(str(path), line) for path in sheets for line in read_sheet(path)]
-    refused: list[Refused] = []
+    refused: list[RefusedLine] = []
     taken = []
     with only_grader(course.state):
         known = _known(course, lessons, {line.lesson for _, line in lines})
@@ -86,7 +86,7 @@ def take_in(course: Place, sheets: Sequence[Path], lessons: tuple[Lesson, ...]) 
 
 
 def _known(
-    course: Place, lessons: tuple[Lesson, ...], wanted: set[str]
+    course: CourseDirectory, lessons: tuple[Lesson, ...], wanted: set[str]
 ) -> dict[tuple[str, str], Question]:
     names = pseudonyms(course.state, make=False)
     if names is None:  # without the key no id means anybody
@@ -106,7 +106,10 @@ def _by_question(
 
 
 def _enter(
-    course: Place, question: Question, group: list[tuple[str, Line]], refused: list[Refused]
+    course: CourseDirectory,
+    question: Question,
+    group: list[tuple[str, Line]],
+    refused: list[RefusedLine],
 ) -> Taken:
     """Enter the lines of one question that can be believed; the others are added to `refused`."""
     taken = Taken(question.lesson.slug, question.exercise.name)
@@ -183,8 +186,8 @@ def _replaced(line: Line, answer: Answer, mark: Mark) -> Iterator[str]:
         yield f"{line.answer_id}: the comment was replaced"
 
 
-def _refuse(where: str, line: Line, reason: str) -> Refused:
-    return Refused(where, line.number, line.answer_id, reason)
+def _refuse(where: str, line: Line, reason: str) -> RefusedLine:
+    return RefusedLine(where, line.number, line.answer_id, reason)
 
 
 def _stranger(name: tuple[str, str]) -> str:

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.console import points
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError, UsageError
-from autograder.grading.gradebook import Standing
+from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.cells import RawCell
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import SOLUTION, split_regions
 from autograder.records.journal import only_grader, write_bytes
-from autograder.reporting.class_results import Row, roll
+from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import executed
 from autograder.reporting.marking.anonymous import Pseudonyms, pseudonyms
 from autograder.reporting.marking.sheet import SheetError, read_sheet, sheet
 from autograder.reporting.pages.html import markdown, render
-from autograder.reporting.wording import is_unread
+from autograder.reporting.status_texts import is_unread
 
 
 class MarkingError(AutograderError):
@@ -65,11 +65,11 @@ def run(
             "--questions writes a sheet and a page a question, not to standard output",
             remedy="Name a directory with --out, or leave it away.",
         )
-    where = place(course, db=db)
-    with only_grader(where.state):
-        names = pseudonyms(where.state, make=True)
+    directory = load_course(course, db=db)
+    with only_grader(directory.state):
+        names = pseudonyms(directory.state, make=True)
         assert names is not None
-        found = [one for lesson in lessons for one in questions(where, lesson, names)]
+        found = [one for lesson in lessons for one in questions(directory, lesson, names)]
         if not found:
             slugs = ", ".join(lesson.slug for lesson in lessons)
             raise MarkingError(
@@ -77,14 +77,14 @@ def run(
                 remedy="Name a lesson that has one; points for code are given in formgrader.",
             )
         for question in found:
-            _export(question, out or where.report / "questions")
+            _export(question, out or directory.report / "questions")
     return 0
 
 
-def questions(course: Place, lesson: Lesson, names: Pseudonyms) -> list[Question]:
+def questions(course: CourseDirectory, lesson: Lesson, names: Pseudonyms) -> list[Question]:
     """The questions of `lesson` that a person marks, with everybody's answers."""
     asked = [one for one in lesson.exercises if one.manual]
-    rows = [row for row in roll(course, lesson) if row.record is not None] if asked else []
+    rows = [row for row in class_results(course, lesson) if row.record is not None] if asked else []
     cells = {row.student: executed(course, row.record) for row in rows if row.record is not None}
     return [_question(lesson, one, rows, cells, names) for one in asked]
 
@@ -92,7 +92,7 @@ def questions(course: Place, lesson: Lesson, names: Pseudonyms) -> list[Question
 def _question(
     lesson: Lesson,
     exercise: Exercise,
-    rows: list[Row],
+    rows: list[LearnerResult],
     cells: dict[str, dict[str, RawCell]],
     names: Pseudonyms,
 ) -> Question:
@@ -105,18 +105,23 @@ def _question(
         elif mine is not None and is_unread(mine):
             text = _text(cells[row.student].get(exercise.answer_id, {}))
             version = names.of("version", lesson.slug, exercise.name, row.student, text)
-            answers.append(_answer(row.standing, exercise, id_, row.student, text, version))
+            answers.append(_answer(row.entry, exercise, id_, row.student, text, version))
     in_order = tuple(sorted(answers, key=lambda one: one.id))
     return Question(lesson, exercise, in_order, frozenset(behind))
 
 
 def _answer(
-    standing: Standing | None, exercise: Exercise, id_: str, student: str, text: str, version: str
+    entry: GradebookEntry | None,
+    exercise: Exercise,
+    id_: str,
+    student: str,
+    text: str,
+    version: str,
 ) -> Answer:
     given, comment = None, ""
-    if standing is not None:
-        given = standing.points[exercise.test_id] if exercise.test_id in standing.manual else None
-        comment = standing.comments.get(exercise.answer_id, "")
+    if entry is not None:
+        given = entry.points[exercise.test_id] if exercise.test_id in entry.manual else None
+        comment = entry.comments.get(exercise.answer_id, "")
     return Answer(id_, student, text, version, given, comment)
 
 

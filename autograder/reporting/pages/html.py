@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.console import points
-from autograder.reporting.wording import STATUS_WORDS, state_of
+from autograder.reporting.status_texts import STATUS_WORDS, state_of
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN_CHARS = 4000

@@ -11,7 +11,7 @@ from course.figures.graph.history import History, Node, history_of
 from course.figures.graph.rows import graph_scene, kept_name
 from course.figures.picture import Picture, drawing
 from course.figures.scene import Scene, paint
-from course.figures.storage.wording import listed
+from course.figures.storage.descriptions import listed
 
 __all__ = ["show_graph"]
 

@@ -22,10 +22,10 @@ from course.figures.scene import (
     stack,
     text_width,
 )
+from course.figures.storage.descriptions import alt_of, differences, fact_words, legend, listed
 from course.figures.storage.grid import cell_width, grid_scene
 from course.figures.storage.layouts import Subject, cells_of, picks_of, texts_at
 from course.figures.storage.slots import slots_scene, window
-from course.figures.storage.wording import alt_of, differences, fact_words, legend, listed
 from course.inspection.facts import TensorFacts, facts
 
 __all__ = ["compare_storage", "show_storage"]

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from autograder.cli import main
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.grading.gradebook import GradebookError, GradebookWriter
 from autograder.lessons.model import find_lesson
 from tests.autograder.classroom import SLUG, classroom, graded, record
@@ -34,7 +34,7 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Place:
+def course(tmp_path: Path) -> CourseDirectory:
     course, _ = classroom(tmp_path, "ada", "bob")
     graded(course)
     return course
@@ -42,30 +42,30 @@ def course(tmp_path: Path) -> Place:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_gradebook_says_how_to_go_on_and_what_it_costs(
-    course: Place, damage: str
+    course: CourseDirectory, damage: str
 ) -> None:
     spoil, cause = DAMAGES[damage]
     path = course.root / "gradebook.db"
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(GradebookError, match=cause) as caught, GradebookWriter(course) as books:
-        books.write(record("ada"), find_lesson(course.root, SLUG))
+    with pytest.raises(GradebookError, match=cause) as caught, GradebookWriter(course) as writer:
+        writer.write(record("ada"), find_lesson(course.root, SLUG))
     assert (caught.value.remedy, caught.value.place) == (REMEDY, f"sqlite:///{path}")
 
 
-def test_nothing_is_promised_as_kept_that_is_lost(course: Place) -> None:
+def test_nothing_is_promised_as_kept_that_is_lost(course: CourseDirectory) -> None:
     (course.root / "gradebook.db").write_bytes(b"no database")
     with pytest.raises(GradebookError) as caught:
         GradebookWriter(course)
     assert "Nothing is lost" not in str(caught.value)
 
 
-def test_moved_away_it_is_made_again_from_the_journal(course: Place) -> None:
+def test_moved_away_it_is_made_again_from_the_journal(course: CourseDirectory) -> None:
     path = course.root / "gradebook.db"
     path.write_bytes(b"no database")
     path.rename(course.root / "broken.db")
     assert graded(course).trouble is None
-    with GradebookWriter(course) as books:
-        assert {name: one.score for name, one in books.standings(SLUG).items()} == {
+    with GradebookWriter(course) as writer:
+        assert {name: one.score for name, one in writer.entries(SLUG).items()} == {
             "ada": 6.0,
             "bob": 6.0,
         }
@@ -92,7 +92,7 @@ def test_a_gradebook_that_could_not_be_made_leaves_no_empty_file(
 
 
 def test_the_command_shows_it_and_leaves_the_file_alone(
-    course: Place, capsys: pytest.CaptureFixture[str]
+    course: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = course.root / "gradebook.db"
     path.write_bytes(b"")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.course_directory import Place, place
-from autograder.formgrader import Desk
+from autograder.course_directory import CourseDirectory, load_course
+from autograder.formgrader import GradingService
 from autograder.grading.database_address import OtherGradebook, address_of, remembered
 from autograder.grading.gradebook import GradebookReader, NoGradebook
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, empty_gradebook, graded
@@ -31,7 +31,7 @@ def graded_elsewhere(root: Path) -> str:
     """Grade into a gradebook that only `--db` names; its address."""
     classroom(root, "ada")
     (root / "gradebook.db").unlink()
-    graded(place(root, db=(url := elsewhere(root))))
+    graded(load_course(root, db=(url := elsewhere(root))))
     return url
 
 
@@ -121,43 +121,43 @@ def test_collect_reads_names_from_the_same_gradebook(tmp_path: Path, capsys: Cap
 
 def test_a_course_moves_to_another_gradebook_when_told_to(tmp_path: Path) -> None:
     graded(classroom(tmp_path, "ada")[0])
-    moved = place(tmp_path, db=elsewhere(tmp_path))
+    moved = load_course(tmp_path, db=elsewhere(tmp_path))
     told = graded(moved, runner := FakeRunner())
     assert (told.trouble, runner.ran) == (None, [])
     assert remembered(moved) == address_of(moved)
     with pytest.raises(OtherGradebook):
-        GradebookReader(place(tmp_path))
+        GradebookReader(load_course(tmp_path))
 
 
 def test_a_course_directory_can_be_moved(tmp_path: Path) -> None:
     graded(classroom(tmp_path / "here", "ada")[0])
     shutil.move(tmp_path / "here", tmp_path / "there")
-    assert remembered(place(tmp_path / "there")) == "sqlite:///gradebook.db"
+    assert remembered(load_course(tmp_path / "there")) == "sqlite:///gradebook.db"
     assert run("report", "--course", tmp_path / "there") == 0
 
 
 def test_the_password_is_never_written_down(tmp_path: Path) -> None:
-    course = Place(
-        tmp_path, place(tmp_path, db="postgresql://me:secret@host/x?password=two").config
+    course = CourseDirectory(
+        tmp_path, load_course(tmp_path, db="postgresql://me:secret@host/x?password=two").config
     )
     assert address_of(course) == "postgresql://me@host/x"
 
 
 def test_driver_and_password_make_no_other_address(tmp_path: Path) -> None:
     urls = ("postgresql://me@host/x", "postgres://me:pw@host/x", "postgresql+psycopg://me@host/x")
-    assert len({address_of(place(tmp_path, db=url)) for url in urls}) == 1
+    assert len({address_of(load_course(tmp_path, db=url)) for url in urls}) == 1
 
 
 def test_a_file_that_the_configuration_names_lies_in_the_course(tmp_path: Path) -> None:
     configured(tmp_path, "sqlite:///grades.db")
-    assert place(tmp_path).db_url == f"sqlite:///{tmp_path / 'grades.db'}"
+    assert load_course(tmp_path).db_url == f"sqlite:///{tmp_path / 'grades.db'}"
 
 
 def test_formgrader_with_another_gradebook_is_told_so(tmp_path: Path) -> None:
     graded_elsewhere(tmp_path)
-    desk = Desk(lambda _: FakeRunner())
+    service = GradingService(lambda _: FakeRunner())
     default = f"sqlite:///{tmp_path / 'gradebook.db'}"
-    answer = asyncio.run(desk.autograde(tmp_path, default, SLUG, "ada"))
+    answer = asyncio.run(service.autograde(tmp_path, default, SLUG, "ada"))
     assert answer["success"] is False
     assert "the grades of this course are in" in answer["error"]
     assert not (tmp_path / "gradebook.db").exists()
@@ -168,5 +168,5 @@ def test_a_gradebook_that_is_a_directory_is_explained_when_read(tmp_path: Path) 
     (tmp_path / "gradebook.db").unlink()
     (tmp_path / "gradebook.db").mkdir()
     with pytest.raises(Exception, match=r"(?s)unable to open.*permission") as caught:
-        GradebookReader(place(tmp_path))
+        GradebookReader(load_course(tmp_path))
     assert not isinstance(caught.value, NoGradebook)

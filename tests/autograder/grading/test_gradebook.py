@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.environment import own_programs_first
 from autograder.grading.assignment import register
 from autograder.grading.gradebook import GradebookError, GradebookWriter
@@ -25,22 +25,22 @@ own_programs_first()
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Place:
+def course(tmp_path: Path) -> CourseDirectory:
     return classroom(tmp_path)[0]
 
 
 @pytest.fixture
-def lesson(course: Place) -> Lesson:
+def lesson(course: CourseDirectory) -> Lesson:
     return find_lesson(course.root, SLUG)
 
 
 @pytest.fixture
-def books(course: Place) -> Iterator[GradebookWriter]:
+def writer(course: CourseDirectory) -> Iterator[GradebookWriter]:
     with GradebookWriter(course) as writer:
         yield writer
 
 
-def score_by_hand(course: Place, points: float, words: str) -> None:
+def score_by_hand(course: CourseDirectory, points: float, words: str) -> None:
     """Give points and a comment as formgrader does."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         grade = gradebook.find_grade("test-flatten", SLUG, SLUG, "ada")
@@ -49,7 +49,7 @@ def score_by_hand(course: Place, points: float, words: str) -> None:
         gradebook.db.commit()
 
 
-def cells_in(course: Place) -> dict[str, object]:
+def cells_in(course: CourseDirectory) -> dict[str, object]:
     """What the gradebook knows of the lesson's cells, without the random ids."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         notebook = gradebook.find_notebook(SLUG, SLUG)
@@ -63,21 +63,23 @@ def cells_in(course: Place) -> dict[str, object]:
         }
 
 
-def test_a_lesson_is_registered_as_nbgrader_registers_it(course: Place, tmp_path: Path) -> None:
+def test_a_lesson_is_registered_as_nbgrader_registers_it(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     theirs = tiny.build(tmp_path / "theirs")
     config = Config()
     config.CourseDirectory.root = str(theirs)
     assert NbGraderAPI(config=config).generate_assignment(SLUG)["success"]
-    assert cells_in(course) == cells_in(place(theirs))
+    assert cells_in(course) == cells_in(load_course(theirs))
 
 
-def test_registering_again_changes_nothing(course: Place, lesson: Lesson) -> None:
+def test_registering_again_changes_nothing(course: CourseDirectory, lesson: Lesson) -> None:
     before = cells_in(course)
     register(lesson, course)
     assert cells_in(course) == before
 
 
-def test_a_changed_exercise_text_reaches_the_gradebook(course: Place) -> None:
+def test_a_changed_exercise_text_reaches_the_gradebook(course: CourseDirectory) -> None:
     text = json.dumps(tiny.notebook()).replace("secret_of_flatten", "another_name")
     tiny.write(course.root, text)
     register(find_lesson(course.root, SLUG), course)
@@ -88,9 +90,9 @@ def test_a_changed_exercise_text_reaches_the_gradebook(course: Place) -> None:
 
 
 def test_exercises_cannot_vanish_once_there_are_submissions(
-    course: Place, lesson: Lesson, books: GradebookWriter
+    course: CourseDirectory, lesson: Lesson, writer: GradebookWriter
 ) -> None:
-    books.write(record("ada"), lesson)
+    writer.write(record("ada"), lesson)
     notebook = tiny.notebook()
     notebook["cells"] = [c for c in notebook["cells"] if "double" not in c["id"]]
     tiny.write(course.root, notebook)
@@ -98,31 +100,31 @@ def test_exercises_cannot_vanish_once_there_are_submissions(
         register(find_lesson(course.root, SLUG), course)
 
 
-def test_points_status_and_time_are_entered(books: GradebookWriter, lesson: Lesson) -> None:
+def test_points_status_and_time_are_entered(writer: GradebookWriter, lesson: Lesson) -> None:
     when = "2026-01-10T12:00:00+00:00"
-    books.write(record("ada", flatten(3.0), double(), submitted_at=when), lesson)
-    found = books.standings(SLUG)["ada"]
+    writer.write(record("ada", flatten(3.0), double(), submitted_at=when), lesson)
+    found = writer.entries(SLUG)["ada"]
     assert found.auto == {"test-flatten": 3.0, "test-double": 2.0}
     assert (found.score, found.submitted_at) == (5.0, "2026-01-10T12:00:00")
     assert found.waiting == frozenset()
 
 
 def test_an_untouched_stub_is_no_response_in_nbgraders_words(
-    course: Place, books: GradebookWriter, lesson: Lesson
+    course: CourseDirectory, writer: GradebookWriter, lesson: Lesson
 ) -> None:
-    books.write(record("ada", flatten(0, attempted=False), double()), lesson)
+    writer.write(record("ada", flatten(0, attempted=False), double()), lesson)
     with Gradebook(course.db_url, course.course_id) as gradebook:
         assert gradebook.find_comment("flatten", SLUG, SLUG, "ada").auto_comment == "No response."
         assert gradebook.find_comment("double", SLUG, SLUG, "ada").auto_comment is None
 
 
 def test_points_and_comments_of_a_person_survive_a_regrade_and_ask_for_a_look(
-    course: Place, books: GradebookWriter, lesson: Lesson
+    course: CourseDirectory, writer: GradebookWriter, lesson: Lesson
 ) -> None:
-    books.write(record("ada", flatten(1.0), double()), lesson)
+    writer.write(record("ada", flatten(1.0), double()), lesson)
     score_by_hand(course, 3.5, "nearly")
-    books.write(record("ada", flatten(4.0), double()), lesson)
-    found = books.standings(SLUG)["ada"]
+    writer.write(record("ada", flatten(4.0), double()), lesson)
+    found = writer.entries(SLUG)["ada"]
     assert found.points["test-flatten"] == 3.5
     assert (found.auto["test-flatten"], found.comments) == (4.0, {"flatten": "nearly"})
     assert found.waiting == {"test-flatten"}
@@ -130,86 +132,90 @@ def test_points_and_comments_of_a_person_survive_a_regrade_and_ask_for_a_look(
 
 @pytest.mark.parametrize("status", [Status.MALFORMED, Status.TAMPERED])
 def test_what_only_a_person_can_judge_waits_for_one(
-    books: GradebookWriter, lesson: Lesson, status: Status
+    writer: GradebookWriter, lesson: Lesson, status: Status
 ) -> None:
-    books.write(record("ada", flatten(0, status=status), double(0, status=status)), lesson)
-    assert books.standings(SLUG)["ada"].waiting == {"test-flatten", "test-double"}
+    writer.write(record("ada", flatten(0, status=status), double(0, status=status)), lesson)
+    assert writer.entries(SLUG)["ada"].waiting == {"test-flatten", "test-double"}
 
 
 def test_a_fault_of_the_grader_is_no_zero_and_replaces_the_old_grade(
-    books: GradebookWriter, lesson: Lesson
+    writer: GradebookWriter, lesson: Lesson
 ) -> None:
-    books.write(record("ada"), lesson)
+    writer.write(record("ada"), lesson)
     lost = Status.INFRASTRUCTURE
-    books.write(record("ada", flatten(0, status=lost), double(0, status=lost)), lesson)
-    found = books.standings(SLUG)["ada"]
+    writer.write(record("ada", flatten(0, status=lost), double(0, status=lost)), lesson)
+    found = writer.entries(SLUG)["ada"]
     assert found.auto == {"test-flatten": None, "test-double": None}
     assert found.waiting == {"test-flatten", "test-double"}
 
 
 def test_the_status_of_an_exercise_stands_in_its_comment(
-    course: Place, books: GradebookWriter, lesson: Lesson
+    course: CourseDirectory, writer: GradebookWriter, lesson: Lesson
 ) -> None:
     slow = flatten(0, status=Status.TIMEOUT, notes=("It ran longer than 30 s.",))
-    books.write(record("ada", slow, double()), lesson)
+    writer.write(record("ada", slow, double()), lesson)
     with Gradebook(course.db_url, course.course_id) as gradebook:
         comment = gradebook.find_comment("flatten", SLUG, SLUG, "ada").auto_comment
     assert comment == "timeout. It ran longer than 30 s."
 
 
 def test_a_late_submission_gets_the_penalty_that_the_course_configures(
-    course: Place, lesson: Lesson
+    course: CourseDirectory, lesson: Lesson
 ) -> None:
     course.config.LateSubmissionPlugin.penalty_method = "zero"
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.update_or_create_assignment(SLUG, duedate="2026-01-10 11:00:00 UTC")
-    with GradebookWriter(course) as books:
-        books.write(record("ada", submitted_at="2026-01-10T12:00:00+00:00"), lesson)
-        books.write(record("bob", submitted_at="2026-01-10T10:00:00+00:00"), lesson)
-        late, timely = books.standings(SLUG)["ada"], books.standings(SLUG)["bob"]
+    with GradebookWriter(course) as writer:
+        writer.write(record("ada", submitted_at="2026-01-10T12:00:00+00:00"), lesson)
+        writer.write(record("bob", submitted_at="2026-01-10T10:00:00+00:00"), lesson)
+        late, timely = writer.entries(SLUG)["ada"], writer.entries(SLUG)["bob"]
     assert (late.seconds_late, late.penalty, late.score) == (3600, 6.0, 0.0)
     assert (timely.seconds_late, timely.penalty, timely.score) == (0, 0.0, 6.0)
 
 
 def test_a_submission_is_entered_completely_or_not_at_all(
-    books: GradebookWriter, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+    writer: GradebookWriter, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(GradebookWriter, "_penalise", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        books.write(record("ada"), lesson)
-    assert (books.standings(SLUG), "ada" in books.names()) == ({}, False)
+        writer.write(record("ada"), lesson)
+    assert (writer.entries(SLUG), "ada" in writer.names()) == ({}, False)
     monkeypatch.undo()
-    books.write(record("ada"), lesson)
-    assert books.standings(SLUG)["ada"].score == 6.0
+    writer.write(record("ada"), lesson)
+    assert writer.entries(SLUG)["ada"].score == 6.0
 
 
 def test_marking_stale_makes_old_grades_wait_and_the_new_grade_ends_that(
-    books: GradebookWriter, lesson: Lesson
+    writer: GradebookWriter, lesson: Lesson
 ) -> None:
-    books.write(record("ada"), lesson)
-    books.write(record("bob"), lesson)
-    books.mark_stale(SLUG, ["ada"])
-    waiting = {name: bool(one.waiting) for name, one in books.standings(SLUG).items()}
+    writer.write(record("ada"), lesson)
+    writer.write(record("bob"), lesson)
+    writer.mark_stale(SLUG, ["ada"])
+    waiting = {name: bool(one.waiting) for name, one in writer.entries(SLUG).items()}
     assert waiting == {"ada": True, "bob": False}
-    books.write(record("ada"), lesson)
-    assert not books.standings(SLUG)["ada"].waiting
+    writer.write(record("ada"), lesson)
+    assert not writer.entries(SLUG)["ada"].waiting
 
 
-def test_a_roster_gives_students_their_names_once(books: GradebookWriter, course: Place) -> None:
+def test_a_roster_gives_students_their_names_once(
+    writer: GradebookWriter, course: CourseDirectory
+) -> None:
     roster = course.root / "students.csv"
     roster.write_text("id,first_name,last_name,email\nada,Ada,Lovelace,a@b.c\nbob,,,\n")
-    books.enrol(roster)
-    books.enrol(roster)
-    assert books.names() == {"ada": ("Ada", "Lovelace"), "bob": ("", "")}
+    writer.enrol(roster)
+    writer.enrol(roster)
+    assert writer.names() == {"ada": ("Ada", "Lovelace"), "bob": ("", "")}
 
 
-def test_names_and_notes_of_any_characters_are_kept(books: GradebookWriter, lesson: Lesson) -> None:
+def test_names_and_notes_of_any_characters_are_kept(
+    writer: GradebookWriter, lesson: Lesson
+) -> None:
     name = "o'neil; DROP TABLE student; -- é"
-    books.write(replace(record(name), student=name), lesson)
-    assert books.standings(SLUG)[name].score == 6.0
+    writer.write(replace(record(name), student=name), lesson)
+    assert writer.entries(SLUG)[name].score == 6.0
 
 
-def test_an_unwritable_gradebook_says_where_why_and_what_to_do(course: Place) -> None:
+def test_an_unwritable_gradebook_says_where_why_and_what_to_do(course: CourseDirectory) -> None:
     (course.root / "gradebook.db").unlink()
     (course.root / "gradebook.db").mkdir()
     with pytest.raises(GradebookError, match=r"(?s)gradebook\.db: .*unable to open.*permission"):
@@ -217,7 +223,10 @@ def test_an_unwritable_gradebook_says_where_why_and_what_to_do(course: Place) ->
 
 
 def test_a_gradebook_that_another_program_holds_is_named_as_locked(
-    course: Place, lesson: Lesson, books: GradebookWriter, monkeypatch: pytest.MonkeyPatch
+    course: CourseDirectory,
+    lesson: Lesson,
+    writer: GradebookWriter,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from sqlalchemy.exc import OperationalError
 
@@ -226,17 +235,17 @@ def test_a_gradebook_that_another_program_holds_is_named_as_locked(
 
     monkeypatch.setattr(Gradebook, "update_or_create_student", held)
     with pytest.raises(GradebookError, match=r"(?s)is locked.*close it \(formgrader.*Nothing is"):
-        books.write(record("ada"), lesson)
+        writer.write(record("ada"), lesson)
 
 
 def test_a_password_in_the_address_is_never_shown(tmp_path: Path) -> None:
     tiny.build(tmp_path)
     with pytest.raises(GradebookError) as caught:
-        GradebookWriter(place(tmp_path, db="postgresql+nodriver://me:secret@localhost/x"))
+        GradebookWriter(load_course(tmp_path, db="postgresql+nodriver://me:secret@localhost/x"))
     assert "secret" not in str(caught.value)
 
 
 def test_an_address_that_is_none_is_explained(tmp_path: Path) -> None:
     tiny.build(tmp_path)
     with pytest.raises(GradebookError, match="sqlite:///FILE or postgresql"):
-        GradebookWriter(place(tmp_path, db="gradebook.db"))
+        GradebookWriter(load_course(tmp_path, db="gradebook.db"))

@@ -10,18 +10,18 @@ from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import find_lesson
 from autograder.reporting import export_csv, feedback
 from autograder.reporting.feedback import write_pages
 from autograder.submissions.class_list import RosterError, read_extensions
 from tests.autograder.classroom import SLUG, FakeRunner, answered, graded, hand_in
-from tests.autograder.grading.test_sync import LATE, changed, standing, strict
+from tests.autograder.grading.test_sync import LATE, changed, entry, strict
 
 ROSTER = "id,first_name,extension_{}\nada,Ada,{}\nbob,Bob,\n"
 
 
-def late_class(root: Path) -> Place:
+def late_class(root: Path) -> CourseDirectory:
     """Two learners who came 30 hours late, graded: nothing for both."""
     course = strict(root, "ada", "bob")
     for student in ("ada", "bob"):
@@ -30,15 +30,15 @@ def late_class(root: Path) -> Place:
     return course
 
 
-def due(course: Place, when: str) -> None:
+def due(course: CourseDirectory, when: str) -> None:
     changed(course, lambda book: book.update_or_create_assignment(SLUG, duedate=when))
 
 
-def scores(course: Place) -> tuple[float, float]:
-    return standing(course, "ada").score, standing(course, "bob").score
+def scores(course: CourseDirectory) -> tuple[float, float]:
+    return entry(course, "ada").score, entry(course, "bob").score
 
 
-def penalty_of_nbgrader(course: Place) -> float | None:
+def penalty_of_nbgrader(course: CourseDirectory) -> float | None:
     """What nbgrader's own step enters when it grades again."""
     config = course.config.copy()
     names = {"notebook": SLUG, "assignment": SLUG, "student": "ada", "db_url": course.db_url}
@@ -71,7 +71,7 @@ def test_the_class_list_gives_one_learner_more_time(tmp_path: Path) -> None:
     (tmp_path / "students.csv").write_text(ROSTER.format("01", "1 day 12 hours"))
     graded(course, runner := FakeRunner())
     assert (runner.ran, scores(course)) == ([], (6.0, 0.0))
-    assert standing(course, "ada").seconds_late == 0
+    assert entry(course, "ada").seconds_late == 0
 
 
 def test_feedback_and_export_honour_an_extension(
@@ -142,7 +142,7 @@ def test_points_by_hand_come_before_the_penalty_as_in_nbgrader(
         book.find_submission_notebook(SLUG, SLUG, "ada"), "late_submission_penalty", 0.25
     ))  # fmt: skip
     graded(course)
-    assert (standing(course).penalty, theirs) == (by_hand + 2.0, by_hand + 2.0)
+    assert (entry(course).penalty, theirs) == (by_hand + 2.0, by_hand + 2.0)
 
 
 def test_a_penalty_of_before_is_told_and_no_learner_reads_it(
@@ -189,7 +189,7 @@ def test_a_slip_in_the_class_list_is_told_and_stops_no_grading(
     assert [one.score for one in told.records] == [6.0]
     (tmp_path / "students.csv").write_text(ROSTER.format("1", "2 days"))
     graded(course, runner := FakeRunner())
-    assert (runner.ran, standing(course).score) == ([], 6.0)
+    assert (runner.ran, entry(course).score) == ([], 6.0)
 
 
 def test_a_class_list_in_another_encoding_stops_no_grading(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_plugin_that_fails_is_told_and_stops_no_grading(tmp_path: Path) -> Non
     course = strict(tmp_path, "ada", "bob")
     (tmp_path / "nbgrader_config.py").write_text(BROKEN)
     hand_in(tmp_path, "ada", answered(), LATE)
-    told = graded(place(tmp_path))
+    told = graded(load_course(tmp_path))
     assert "the plugin for late penalties failed: ZeroDivisionError" in str(told.trouble)
     assert [one.score for one in told.records] == [6.0, 6.0]
     (tmp_path / "nbgrader_config.py").unlink()

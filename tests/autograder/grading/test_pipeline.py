@@ -15,7 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import grade as command
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.grading import pipeline as grading
 from autograder.grading.autograded import write_autograded
@@ -40,19 +40,19 @@ from tests.autograder.classroom import (
 )
 
 
-def scores(course: Place) -> dict[str, float]:
+def scores(course: CourseDirectory) -> dict[str, float]:
     """Student → points in the gradebook."""
-    with GradebookWriter(course) as books:
-        return {name: one.score for name, one in books.standings(SLUG).items()}
+    with GradebookWriter(course) as writer:
+        return {name: one.score for name, one in writer.entries(SLUG).items()}
 
 
-def everything(course: Place) -> dict[str, Any]:
+def everything(course: CourseDirectory) -> dict[str, Any]:
     """All that a run leaves behind, without random ids and run names."""
-    with GradebookWriter(course) as books:
-        standings, names = books.standings(SLUG), books.names()
+    with GradebookWriter(course) as writer:
+        entries, names = writer.entries(SLUG), writer.names()
     notebooks = sorted((course.root / "autograded").rglob("*.ipynb"))
     return {
-        "standings": standings,
+        "entries": entries,
         "names": names,
         "records": Journal(course.state).records(SLUG),
         "pending": Journal(course.state).pending(SLUG),
@@ -293,8 +293,8 @@ def test_a_regrade_that_is_killed_leaves_the_old_grades_marked(tmp_path: Path) -
     graded(course, give(1.0))
     killed_in(lambda: graded(course, give(3.0), regrade=True), Journal, "write", at=1, after=False)
     assert Journal(course.state).due(SLUG) == {"bob"}
-    with GradebookWriter(course) as books:
-        found = books.standings(SLUG)
+    with GradebookWriter(course) as writer:
+        found = writer.entries(SLUG)
     assert {name: bool(one.waiting) for name, one in found.items()} == {"ada": False, "bob": True}
 
 
@@ -389,13 +389,13 @@ def test_an_executed_notebook_is_read_only_and_can_be_replaced(tmp_path: Path) -
 
 def test_a_course_that_is_not_there_is_named() -> None:
     with pytest.raises(Exception, match="no such course directory"):
-        place(Path("/nowhere/at/all"))
+        load_course(Path("/nowhere/at/all"))
 
 
 def test_a_broken_configuration_is_named_with_its_cause(tmp_path: Path) -> None:
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.X = 1 / 0\n")
     with pytest.raises(Exception, match=r"nbgrader_config\.py: cannot be run: ZeroDivisionError"):
-        place(tmp_path)
+        load_course(tmp_path)
 
 
 def test_the_configuration_of_another_root_does_not_lend_its_gradebook(tmp_path: Path) -> None:
@@ -403,14 +403,14 @@ def test_the_configuration_of_another_root_does_not_lend_its_gradebook(tmp_path:
     lines = ["c = get_config()", "c.CourseDirectory.root = '/elsewhere'"]
     lines.append("c.CourseDirectory.db_url = 'sqlite:////elsewhere/gradebook.db'")
     (tmp_path / "nbgrader_config.py").write_text("\n".join(lines))
-    assert place(tmp_path).db_url == f"sqlite:///{tmp_path / 'gradebook.db'}"
+    assert load_course(tmp_path).db_url == f"sqlite:///{tmp_path / 'gradebook.db'}"
     assert find_lesson(tmp_path, SLUG).slug == SLUG
 
 
 # One learner's folder never stops the others.
 
 
-def files_of(course: Place, student: str) -> set[str]:
+def files_of(course: CourseDirectory, student: str) -> set[str]:
     """What lies in the autograded folder of a student."""
     folder = course.autograded(student, SLUG)
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}

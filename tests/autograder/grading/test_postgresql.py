@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, inspect
 
 from autograder.cli import main
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.backup.backup import back_up
 from autograder.grading.backup.restore import restore
 from autograder.grading.gradebook import GradebookError, GradebookWriter
@@ -59,7 +59,7 @@ def server() -> Iterator[Path]:
 
 
 @pytest.fixture
-def course(server: Path, tmp_path: Path) -> Place:
+def course(server: Path, tmp_path: Path) -> CourseDirectory:
     """A course directory whose gradebook is an empty schema of that server."""
     import psycopg
 
@@ -68,39 +68,43 @@ def course(server: Path, tmp_path: Path) -> Place:
         link.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
     classroom(tmp_path, "ada", "bob")
     (tmp_path / "gradebook.db").unlink()
-    return place(tmp_path, db=f"postgresql://teacher@/{name}?host={server}")
+    return load_course(tmp_path, db=f"postgresql://teacher@/{name}?host={server}")
 
 
-def test_a_class_is_graded_into_postgresql(course: Place) -> None:
+def test_a_class_is_graded_into_postgresql(course: CourseDirectory) -> None:
     runner = FakeRunner(lambda job: record(job.student, flatten(3.0)))
     assert graded(course, runner).trouble is None
-    with GradebookWriter(course) as books:
-        found = books.standings(SLUG)
+    with GradebookWriter(course) as writer:
+        found = writer.entries(SLUG)
     assert {name: one.score for name, one in found.items()} == {"ada": 3.0, "bob": 3.0}
     assert found["ada"].submitted_at == "2026-01-10T12:00:00"
     assert not (course.root / "gradebook.db").exists()
 
 
-def test_a_regrade_on_postgresql_replaces_points_and_runs_twice_alike(course: Place) -> None:
+def test_a_regrade_on_postgresql_replaces_points_and_runs_twice_alike(
+    course: CourseDirectory,
+) -> None:
     graded(course, FakeRunner(lambda job: record(job.student, flatten(1.0))))
     graded(course, FakeRunner(), regrade=True)
     assert graded(course).trouble is None
-    with GradebookWriter(course) as books:
-        assert books.standings(SLUG)["bob"].score == 6.0
+    with GradebookWriter(course) as writer:
+        assert writer.entries(SLUG)["bob"].score == 6.0
 
 
 def test_a_broken_transaction_on_postgresql_leaves_nothing(
-    course: Place, monkeypatch: pytest.MonkeyPatch
+    course: CourseDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graded(course)
     monkeypatch.setattr(GradebookWriter, "_penalise", lambda *_: 1 / 0)
-    with GradebookWriter(course) as books:
+    with GradebookWriter(course) as writer:
         with pytest.raises(ZeroDivisionError):
-            books.write(record("cleo"), classroom(course.root)[1])
-        assert "cleo" not in books.names()
+            writer.write(record("cleo"), classroom(course.root)[1])
+        assert "cleo" not in writer.names()
 
 
-def test_penalties_on_postgresql_follow_the_due_date_and_are_not_rounded(course: Place) -> None:
+def test_penalties_on_postgresql_follow_the_due_date_and_are_not_rounded(
+    course: CourseDirectory,
+) -> None:
     course.config.LateSubmissionPlugin.penalty_method = "zero"
     third = FakeRunner(lambda job: record(job.student, flatten(10 / 3)))
     graded(course, third)
@@ -113,20 +117,20 @@ def test_penalties_on_postgresql_follow_the_due_date_and_are_not_rounded(course:
     assert third.ran == ["ada", "bob"]
 
 
-def test_an_extension_on_postgresql_is_honoured(course: Place) -> None:
+def test_an_extension_on_postgresql_is_honoured(course: CourseDirectory) -> None:
     course.config.LateSubmissionPlugin.penalty_method = "zero"
     (course.root / "students.csv").write_text("id,extension_1\nada,3 days\n")
     graded(course)
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.update_or_create_assignment(SLUG, duedate="2026-01-09")
     graded(course)
-    with GradebookWriter(course) as books:
-        found = books.standings(SLUG)
+    with GradebookWriter(course) as writer:
+        found = writer.entries(SLUG)
     assert (found["ada"].score, found["bob"].score) == (6.0, 0.0)
 
 
 @pytest.mark.parametrize("command", ["feedback", "report", "export"])
-def test_reading_an_empty_database_makes_no_tables(course: Place, command: str) -> None:
+def test_reading_an_empty_database_makes_no_tables(course: CourseDirectory, command: str) -> None:
     words = [command, "--course", str(course.root), "--db", course.db_url]
     assert main.main(words) == 1
     engine = create_engine(course.db_url)
@@ -136,7 +140,7 @@ def test_reading_an_empty_database_makes_no_tables(course: Place, command: str) 
 
 @pytest.mark.parametrize("command", ["feedback", "report", "export"])
 def test_every_command_reads_postgresql_and_none_takes_a_file_for_it(
-    course: Place, command: str, capsys: pytest.CaptureFixture[str]
+    course: CourseDirectory, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     graded(course)
     words = [command, "--course", str(course.root)]
@@ -148,28 +152,28 @@ def test_every_command_reads_postgresql_and_none_takes_a_file_for_it(
 
 def test_a_server_that_is_not_there_is_an_error_with_its_remedy(tmp_path: Path) -> None:
     classroom(tmp_path)
-    nowhere = place(tmp_path, db=f"postgresql+psycopg://teacher@/x?host={tmp_path}")
+    nowhere = load_course(tmp_path, db=f"postgresql+psycopg://teacher@/x?host={tmp_path}")
     with pytest.raises(GradebookError, match=r"(?s)connection.*server is running"):
         GradebookWriter(nowhere)
 
 
 def test_points_by_hand_in_postgresql_come_back_from_a_backup(
-    course: Place, tmp_path: Path
+    course: CourseDirectory, tmp_path: Path
 ) -> None:
     graded(course)
-    with GradebookWriter(course) as books, books._transaction() as gradebook:
+    with GradebookWriter(course) as writer, writer._transaction() as gradebook:
         gradebook.update_or_create_assignment(SLUG, duedate="2026-01-09 12:00:00 UTC")
         gradebook.grant_extension(SLUG, "ada", days=2)
         gradebook.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = 3.5
-    with GradebookWriter(course) as books:
-        before = books.standings(SLUG)
+    with GradebookWriter(course) as writer:
+        before = writer.entries(SLUG)
     back_up(course, tmp_path / "kept.zip")
-    with GradebookWriter(course) as books, books._transaction() as gradebook:
+    with GradebookWriter(course) as writer, writer._transaction() as gradebook:
         gradebook.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = 0.0
     restore(course, tmp_path / "kept.zip", force=True)
-    into_a_file = place(course.root, db=f"sqlite:///{tmp_path / 'other.db'}")
+    into_a_file = load_course(course.root, db=f"sqlite:///{tmp_path / 'other.db'}")
     restore(into_a_file, tmp_path / "kept.zip", force=True)
     for where in (course, into_a_file):
-        with GradebookWriter(where) as books:
-            assert books.standings(SLUG) == before
+        with GradebookWriter(where) as writer:
+            assert writer.entries(SLUG) == before
     assert before["ada"].points["test-flatten"] == 3.5

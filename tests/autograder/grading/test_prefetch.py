@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.grading.prefetch import Ahead
+from autograder.grading.prefetch import Prefetch
 
 
 def counting(log: list[str], most: int = 10**9) -> Iterator[int]:
@@ -21,7 +21,7 @@ def counting(log: list[str], most: int = 10**9) -> Iterator[int]:
 
 
 def test_every_item_arrives_in_order() -> None:
-    with Ahead(counting([], 100)) as items:
+    with Prefetch(counting([], 100)) as items:
         assert list(items) == list(range(100))
 
 
@@ -32,7 +32,7 @@ def test_it_works_before_anyone_reads() -> None:
         started.set()
         yield 1
 
-    with Ahead(source()) as items:
+    with Prefetch(source()) as items:
         assert started.wait(10)
         assert list(items) == [1]
 
@@ -42,14 +42,14 @@ def test_an_error_arrives_after_the_items_before_it() -> None:
         yield 1
         raise ValueError("no more")
 
-    with Ahead(source()) as items:
+    with Prefetch(source()) as items:
         assert next(items) == 1
         with pytest.raises(ValueError, match="no more"):
             next(items)
 
 
 def test_none_is_an_item() -> None:
-    with Ahead(iter_of(None, None)) as items:
+    with Prefetch(iter_of(None, None)) as items:
         assert list(items) == [None, None]
 
 
@@ -59,7 +59,7 @@ def iter_of(*items: object) -> Iterator[object]:
 
 def test_leaving_early_closes_the_source() -> None:
     log: list[str] = []
-    with Ahead(counting(log), most=2) as items:
+    with Prefetch(counting(log), most=2) as items:
         assert next(items) == 0
     assert log[-1] == "closed"
     assert len(log) < 9
@@ -67,6 +67,6 @@ def test_leaving_early_closes_the_source() -> None:
 
 def test_an_error_of_the_reader_closes_the_source_too() -> None:
     log: list[str] = []
-    with pytest.raises(KeyError), Ahead(counting(log), most=2) as items:
+    with pytest.raises(KeyError), Prefetch(counting(log), most=2) as items:
         raise KeyError(next(items))
     assert log[-1] == "closed"

@@ -11,7 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.answer_bank.gate import lesson_gate
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.gradebook import GradebookWriter
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import Lesson, find_lesson, read_lesson
@@ -20,7 +20,7 @@ from autograder.records.journal import Journal
 from autograder.records.model import ExerciseRecord
 from autograder.records.runner import Runner
 from autograder.reporting import report
-from autograder.reporting.class_results import roll
+from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv
 from autograder.reporting.feedback import write_pages
 from autograder.reporting.lms import grades
@@ -69,18 +69,18 @@ def classes(
     request: pytest.FixtureRequest,
     released: dict[str, bytes],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Place:
+) -> CourseDirectory:
     """Ada has written something, Bob has not; graded by the engine or by stock nbgrader."""
     root = tiny.build(tmp_path_factory.mktemp(request.param))
     tiny.write(root, tiny.notebook_with_words())
     (root / "gradebook.db").write_bytes(empty_gradebook())
     hand_in(root, "ada", submission(released, WORDS), "2026-01-10 12:00:00 UTC")
     hand_in(root, "bob", submission(released, None), "2026-01-10 12:00:00 UTC")
-    assert graded(place(root), RUNNERS[request.param]()).trouble is None  # type: ignore[arg-type]
-    return place(root)
+    assert graded(load_course(root), RUNNERS[request.param]()).trouble is None  # type: ignore[arg-type]
+    return load_course(root)
 
 
-def why_of(course: Place, student: str) -> ExerciseRecord:
+def why_of(course: CourseDirectory, student: str) -> ExerciseRecord:
     entry = Journal(course.state).read(SLUG, student)
     assert entry is not None
     found = entry.record.exercise("why")
@@ -88,7 +88,7 @@ def why_of(course: Place, student: str) -> ExerciseRecord:
     return found
 
 
-def give(course: Place, points: float, comment: str) -> None:
+def give(course: CourseDirectory, points: float, comment: str) -> None:
     """What a teacher does in formgrader."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         grade = gradebook.find_grade("why", SLUG, SLUG, "ada")
@@ -188,38 +188,42 @@ def test_a_simulated_class_writes_about_it(course: Path, lesson: Lesson, tmp_pat
 # Graded, by both runners.
 
 
-def test_words_wait_for_a_person_and_a_stub_is_not_attempted(classes: Place) -> None:
+def test_words_wait_for_a_person_and_a_stub_is_not_attempted(classes: CourseDirectory) -> None:
     ada, bob = why_of(classes, "ada"), why_of(classes, "bob")
     assert (ada.manual, ada.attempted, ada.score, ada.max) == (True, True, 0.0, 3.0)
     assert (bob.manual, bob.attempted, bob.score, bob.max) == (True, False, 0.0, 3.0)
 
 
-def test_the_gradebook_knows_no_points_for_words_and_none_for_a_stub(classes: Place) -> None:
-    with GradebookWriter(classes) as books:
-        found = books.standings(SLUG)
+def test_the_gradebook_knows_no_points_for_words_and_none_for_a_stub(
+    classes: CourseDirectory,
+) -> None:
+    with GradebookWriter(classes) as writer:
+        found = writer.entries(SLUG)
     assert (found["ada"].auto["why"], found["bob"].auto["why"]) == (None, 0.0)
     assert (found["ada"].waiting, found["bob"].waiting) == (frozenset({"why"}), frozenset())
     assert (found["ada"].score, found["bob"].score) == (6.0, 6.0)
 
 
-def test_the_table_and_the_export_say_what_waits(classes: Place) -> None:
+def test_the_table_and_the_export_say_what_waits(classes: CourseDirectory) -> None:
     lesson = find_lesson(classes.root, SLUG)
     records = Journal(classes.state).records(SLUG)
     assert summary(records) == "2 submissions: 2 graded · mean 100 % · to be read by a person: 1"
-    ada, bob = grades_csv(lesson, roll(classes, lesson)).splitlines()[1:]
+    ada, bob = grades_csv(lesson, class_results(classes, lesson)).splitlines()[1:]
     assert "4,2,waits for a person" in ada
     assert "4,2,not attempted" in bob
 
 
 def test_an_export_to_an_lms_names_those_whose_words_are_unread(
-    classes: Place, capsys: pytest.CaptureFixture[str]
+    classes: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = find_lesson(classes.root, SLUG)
     assert grades.run(classes.root, (lesson,), "canvas", out=Path("-")) == 0
     assert capsys.readouterr().err == f"{SLUG}: not all points yet: ada: why to be read\n"
 
 
-def test_the_report_counts_what_is_to_be_read_and_needs_nobody_else(classes: Place) -> None:
+def test_the_report_counts_what_is_to_be_read_and_needs_nobody_else(
+    classes: CourseDirectory,
+) -> None:
     view = report.view_of(classes, find_lesson(classes.root, SLUG))
     assert (view.unread, view.to_look_at, view.centre) == ((("why", 1),), (), (1.0, 1.0))
     assert "1 answer to <code>why</code>" in report.page_of("class", [view])
@@ -227,7 +231,7 @@ def test_the_report_counts_what_is_to_be_read_and_needs_nobody_else(classes: Pla
     assert (why.attempted, why.judged, why.ease, why.verdict) == (1, 2, None, "points by hand")
 
 
-def test_the_page_shows_the_words_and_that_they_wait(classes: Place) -> None:
+def test_the_page_shows_the_words_and_that_they_wait(classes: CourseDirectory) -> None:
     page = page_for(classes, "ada")
     assert "6 <span" in page
     assert "of 9 points" in page
@@ -239,20 +243,22 @@ def test_the_page_shows_the_words_and_that_they_wait(classes: Place) -> None:
     assert "Marking" not in page
 
 
-def page_for(course: Place, student: str) -> str:
+def page_for(course: CourseDirectory, student: str) -> str:
     (path,) = write_pages(course, find_lesson(course.root, SLUG), student)
     return path.read_text()
 
 
-def test_points_and_a_comment_come_back_and_survive_a_regrade(classes: Place) -> None:
+def test_points_and_a_comment_come_back_and_survive_a_regrade(classes: CourseDirectory) -> None:
     give(classes, 2.5, "Say whose storage it is.")
     runner = "stock" if classes.root.name.startswith("stock") else "engine"
     graded(classes, RUNNERS[runner](), regrade=True)  # type: ignore[arg-type]
-    with GradebookWriter(classes) as books:
-        found = books.standings(SLUG)["ada"]
+    with GradebookWriter(classes) as writer:
+        found = writer.entries(SLUG)["ada"]
     assert (found.points["why"], found.score, found.manual) == (2.5, 8.5, frozenset({"why"}))
     ada = next(
-        row for row in roll(classes, find_lesson(classes.root, SLUG)) if row.student == "ada"
+        row
+        for row in class_results(classes, find_lesson(classes.root, SLUG))
+        if row.student == "ada"
     )
     assert (ada.unread, ada.reasons) == ((), ("Waits for points by hand: why.",))  # another look
     page = page_for(classes, "ada")

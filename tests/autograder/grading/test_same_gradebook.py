@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.environment import own_programs_first
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, empty_gradebook, graded, hand_in
@@ -61,7 +61,7 @@ CLASS: dict[str, Callable[[], Notebook]] = {
 
 
 @pytest.fixture(scope="module")
-def books(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, Any]]]:
+def writer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, Any]]]:
     """What was entered: student → cell → points, and whether a person is asked."""
     own_programs_first()
     ours = tiny.build(tmp_path_factory.mktemp("ours"))
@@ -72,9 +72,9 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[
     theirs = tmp_path_factory.mktemp("theirs")
     for name in ("source", "submitted"):
         shutil.copytree(ours / name, theirs / name)
-    assert graded(place(ours), engine(patient=True)).trouble is None  # type: ignore[arg-type]
+    assert graded(load_course(ours), engine(patient=True)).trouble is None  # type: ignore[arg-type]
     _autograde(theirs)
-    return {"ours": _rows(place(ours)), "theirs": _rows(place(theirs))}
+    return {"ours": _rows(load_course(ours)), "theirs": _rows(load_course(theirs))}
 
 
 def _autograde(root: Path) -> None:
@@ -90,7 +90,7 @@ def _autograde(root: Path) -> None:
             assert api.autograde(SLUG, student)["success"]
 
 
-def _rows(course: Place) -> dict[str, dict[str, Any]]:
+def _rows(course: CourseDirectory) -> dict[str, dict[str, Any]]:
     with Gradebook(course.db_url, course.course_id) as gradebook:
         return {
             one.student_id: {
@@ -103,12 +103,12 @@ def _rows(course: Place) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("student", CLASS)
-def test_a_learner_gets_the_points_of_nbgrader(books: dict[str, Any], student: str) -> None:
-    assert books["ours"][student] == books["theirs"][student]
+def test_a_learner_gets_the_points_of_nbgrader(writer: dict[str, Any], student: str) -> None:
+    assert writer["ours"][student] == writer["theirs"][student]
 
 
-def test_the_cases_are_those_that_were_graded_wrongly(books: dict[str, Any]) -> None:
-    found = books["theirs"]
+def test_the_cases_are_those_that_were_graded_wrongly(writer: dict[str, Any]) -> None:
+    found = writer["theirs"]
     assert found["merged"]["test-double"] == (2.0, False)
     assert found["deleted"]["why"] == found["words"]["why"] == (None, True)
     assert found["model"] == {

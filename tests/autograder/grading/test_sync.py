@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course_directory import Place
-from autograder.grading.gradebook import GradebookError, GradebookWriter, Standing
-from autograder.grading.pipeline import Graded, grade
+from autograder.course_directory import CourseDirectory
+from autograder.grading.gradebook import GradebookEntry, GradebookError, GradebookWriter
+from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import find_lesson
 from autograder.records.journal import Journal
 from autograder.records.model import Status
@@ -34,20 +34,20 @@ from tests.autograder.grading.test_pipeline import killed_in
 LATE = "2026-01-11 18:00:00 UTC"  # 30 hours after the due date
 
 
-def standing(course: Place, student: str = "ada") -> Standing:
+def entry(course: CourseDirectory, student: str = "ada") -> GradebookEntry:
     """What the gradebook says of the student."""
-    with GradebookWriter(course) as books:
-        return books.standings(SLUG)[student]
+    with GradebookWriter(course) as writer:
+        return writer.entries(SLUG)[student]
 
 
-def changed(course: Place, change: Callable[[Gradebook], None]) -> None:
+def changed(course: CourseDirectory, change: Callable[[Gradebook], None]) -> None:
     """Change the gradebook as another program does."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         change(gradebook)
         gradebook.db.commit()
 
 
-def strict(root: Path, *students: str) -> Place:
+def strict(root: Path, *students: str) -> CourseDirectory:
     """A course that gives nothing for a late submission, due on 10 January at noon."""
     course, _ = classroom(root, *students)
     course.config.LateSubmissionPlugin.penalty_method = "zero"
@@ -56,7 +56,7 @@ def strict(root: Path, *students: str) -> Place:
     return course
 
 
-def graded_while_locked(course: Place, runner: FakeRunner | None = None) -> None:
+def graded_while_locked(course: CourseDirectory, runner: FakeRunner | None = None) -> None:
     """Grade while another program holds the gradebook."""
 
     def locked(*_: object) -> None:
@@ -67,7 +67,7 @@ def graded_while_locked(course: Place, runner: FakeRunner | None = None) -> None
         assert graded(course, runner).trouble is not None
 
 
-def graded_for(course: Place, student: str) -> Graded:
+def graded_for(course: CourseDirectory, student: str) -> GradingResult:
     """What `grade --student` does."""
     lesson = find_lesson(course.root, SLUG)
     return grade(course, find_submissions(course, (lesson,), student), FakeRunner())
@@ -78,11 +78,11 @@ def test_a_late_resubmission_with_the_same_points_is_late_after_a_locked_gradebo
 ) -> None:
     course = strict(tmp_path, "ada")
     graded(course)
-    assert standing(course).score == 6.0
+    assert entry(course).score == 6.0
     hand_in(tmp_path, "ada", answered(), LATE)
     graded_while_locked(course)
     graded(course, runner := FakeRunner())
-    found = standing(course)
+    found = entry(course)
     assert (runner.ran, found.submitted_at) == ([], "2026-01-11T18:00:00")
     assert (found.seconds_late, found.penalty, found.score) == (30 * 3600, 6.0, 0.0)
     assert not found.waiting
@@ -93,9 +93,9 @@ def test_a_grade_whose_entry_was_killed_is_entered(tmp_path: Path) -> None:
     graded(course)
     hand_in(tmp_path, "ada", answered(), LATE)
     killed_in(lambda: graded(course), GradebookWriter, "write", at=0, after=False)
-    assert standing(course).waiting == {"test-flatten", "test-double"}
+    assert entry(course).waiting == {"test-flatten", "test-double"}
     graded_for(course, "bob")
-    found = standing(course)
+    found = entry(course)
     assert (found.score, found.penalty, found.waiting) == (0.0, 6.0, frozenset())
     assert not list((course.state / "unentered").iterdir())
 
@@ -108,7 +108,7 @@ def test_what_one_run_could_not_enter_the_next_one_enters_whoever_it_is_for(
     hand_in(tmp_path, "ada", answered(), LATE)
     graded_while_locked(course)
     told = graded_for(course, "bob")
-    assert (standing(course).score, standing(course).waiting) == (0.0, frozenset())
+    assert (entry(course).score, entry(course).waiting) == (0.0, frozenset())
     assert told.news[0] == f"{SLUG}: entered now, as the gradebook had not: ada"
 
 
@@ -157,10 +157,10 @@ def test_what_another_program_changed_is_put_right(
     course = strict(tmp_path, "ada", "bob")
     hand_in(tmp_path, "ada", answered(), LATE)
     graded(course)
-    before = standing(course)
+    before = entry(course)
     changed(course, change)
     graded_for(course, "bob")
-    assert standing(course) == before
+    assert entry(course) == before
     with Gradebook(course.db_url, course.course_id) as book:
         assert book.find_graded_cell("test-flatten", SLUG, SLUG).max_score == 4.0
 
@@ -189,7 +189,7 @@ def test_what_a_person_decided_in_formgrader_is_left_alone(tmp_path: Path) -> No
 
     changed(course, decide)
     assert graded(course).news == ()
-    assert (standing(course).waiting, standing(course).score) == (frozenset(), 0.5)
+    assert (entry(course).waiting, entry(course).score) == (frozenset(), 0.5)
 
 
 def test_points_by_hand_for_an_answer_that_changed_meanwhile_wait_for_another_look(
@@ -209,7 +209,7 @@ def test_points_by_hand_for_an_answer_that_changed_meanwhile_wait_for_another_lo
         patch.setattr(GradebookWriter, "mark_stale", lambda *_: None)
         graded_while_locked(course, FakeRunner(lambda job: record("ada", words, double())))
     assert graded(course, runner := FakeRunner()).trouble is None
-    assert (runner.ran, standing(course).waiting) == ([], {"test-flatten"})
+    assert (runner.ran, entry(course).waiting) == ([], {"test-flatten"})
 
 
 def test_a_submission_without_a_time_does_not_keep_that_of_an_earlier_one(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_submission_without_a_time_does_not_keep_that_of_an_earlier_one(tmp_pa
     graded(course)
     (folder / "timestamp.txt").unlink()
     graded(course)
-    found = standing(course)
+    found = entry(course)
     assert (found.submitted_at, found.penalty, found.score) == (None, 0.0, 6.0)
 
 
@@ -231,4 +231,4 @@ def test_a_record_of_an_earlier_source_is_not_entered_over_what_is_there(tmp_pat
     assert entry is not None
     journal.write(replace(entry.record, exercises=()), entry.run)
     graded_for(course, "bob")
-    assert standing(course).score == 6.0
+    assert entry(course).score == 6.0

@@ -9,7 +9,7 @@ from typing import Any
 import nbgrader
 import pytest
 
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.errors import LessonError
 from autograder.grading.assignment import prepared
 from autograder.grading.gradebook import GradebookWriter
@@ -49,16 +49,16 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_class_gets_points_for_what_the_automatic_tests_say(course: Path) -> None:
     hand_in(course, "ada", notebook("size = 5", "# what was released"))
     hand_in(course, "bob", notebook("size = 6", "# what was released"))
-    assert graded(place(course), engine(patient=True)).trouble is None  # type: ignore[arg-type]
-    with GradebookWriter(place(course)) as books:
-        points = {name: one.score for name, one in books.standings(SLUG).items()}
+    assert graded(load_course(course), engine(patient=True)).trouble is None  # type: ignore[arg-type]
+    with GradebookWriter(load_course(course)) as writer:
+        points = {name: one.score for name, one in writer.entries(SLUG).items()}
     assert points == {"ada": 2.0, "bob": 0.0}
 
 
 def test_the_gradebook_knows_the_cells_that_nbgrader_would_enter(course: Path) -> None:
     resources = {"nbgrader": {}, "metadata": {"path": str(course), "name": SLUG}}
     lesson = find_lesson(course, SLUG)
-    cell = prepared(lesson, place(course), resources).cells[2]
+    cell = prepared(lesson, load_course(course), resources).cells[2]
     assert "AUTOTEST" not in cell.source
     assert 'assert str(size) == "5"' in cell.source
     assert cell.source == with_autotests(lesson).cells()[2]["source"]

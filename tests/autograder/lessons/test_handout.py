@@ -9,7 +9,7 @@ import pytest
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from tests.autograder import tiny
 from tests.autograder.tiny import SLUG
 
@@ -25,7 +25,7 @@ def api(tmp_path: Path) -> NbGraderAPI:
     (course / "release" / SLUG).mkdir(parents=True)
     (course / "release" / SLUG / f"{SLUG}.ipynb").write_text("committed")
     (tmp_path / "exchange").mkdir()
-    config = Config(place(course).config)
+    config = Config(load_course(course).config)
     config.Exchange.root = str(tmp_path / "exchange")
     return NbGraderAPI(config=config)
 

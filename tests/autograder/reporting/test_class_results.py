@@ -15,13 +15,13 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder.cli import main
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.standing import FROM_GRADEBOOK
+from autograder.grading.gradebook_entry import FROM_GRADEBOOK
 from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.journal import Journal
 from autograder.reporting import feedback, report
-from autograder.reporting.class_results import WAITING, Row, roll
+from autograder.reporting.class_results import WAITING, LearnerResult, class_results
 from autograder.reporting.export_csv import grades_csv
 from autograder.reporting.report import page_of, view_of
 from tests.autograder.classroom import (
@@ -40,13 +40,13 @@ from tests.autograder.grading.test_sync import changed, graded_while_locked
 Captured = pytest.CaptureFixture[str]
 
 
-def forget(course: Place, student: str) -> None:
+def forget(course: CourseDirectory, student: str) -> None:
     """Lose the journal's entry."""
     (Journal(course.state).root / SLUG / f"{student}.json").unlink()
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Place:
+def course(tmp_path: Path) -> CourseDirectory:
     """Ada is known to the gradebook alone, bob to the journal too; eve waits."""
     found, _ = classroom(tmp_path, "ada", "bob")
     (tmp_path / "students.csv").write_text("id,first_name\nada,Ada\nbob,Bob\nzoe,Zoe\n")
@@ -57,18 +57,18 @@ def course(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def lesson(course: Place) -> Lesson:
+def lesson(course: CourseDirectory) -> Lesson:
     return find_lesson(course.root, SLUG)
 
 
-def row_of(course: Place, student: str) -> Row:
-    rows = {row.student: row for row in roll(course, find_lesson(course.root, SLUG))}
+def row_of(course: CourseDirectory, student: str) -> LearnerResult:
+    rows = {row.student: row for row in class_results(course, find_lesson(course.root, SLUG))}
     return rows[student]
 
 
-def table(course: Place, lesson: Lesson) -> dict[str, dict[str, str]]:
+def table(course: CourseDirectory, lesson: Lesson) -> dict[str, dict[str, str]]:
     """The CSV by student."""
-    rows = csv.DictReader(io.StringIO(grades_csv(lesson, roll(course, lesson))))
+    rows = csv.DictReader(io.StringIO(grades_csv(lesson, class_results(course, lesson))))
     return {row["student"]: row for row in rows}
 
 
@@ -78,7 +78,9 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(bare).split())
 
 
-def test_points_that_only_the_gradebook_knows_are_exported(course: Place, lesson: Lesson) -> None:
+def test_points_that_only_the_gradebook_knows_are_exported(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     ada = table(course, lesson)["ada"]
     assert (ada["status"], ada["score"], ada["flatten"]) == ("graded", "4.5", "2.5")
     assert ada["submitted_at"] == table(course, lesson)["bob"]["submitted_at"]
@@ -86,7 +88,7 @@ def test_points_that_only_the_gradebook_knows_are_exported(course: Place, lesson
 
 @pytest.mark.parametrize("form", ["csv", "moodle", "canvas"])
 def test_every_export_says_whose_points_cannot_be_explained(
-    course: Place, form: str, capsys: Captured
+    course: CourseDirectory, form: str, capsys: Captured
 ) -> None:
     assert main.main(["export", "--course", str(course.root), "--format", form]) == 0
     told = capsys.readouterr().err
@@ -95,7 +97,7 @@ def test_every_export_says_whose_points_cannot_be_explained(
 
 
 def test_feedback_gives_those_points_and_says_what_is_missing(
-    course: Place, lesson: Lesson, capsys: Captured
+    course: CourseDirectory, lesson: Lesson, capsys: Captured
 ) -> None:
     assert feedback.run(course.root, (lesson,), student="ada") == 0
     page = course.feedback("ada", SLUG) / f"{SLUG}.html"
@@ -105,7 +107,7 @@ def test_feedback_gives_those_points_and_says_what_is_missing(
 
 
 def test_a_class_that_is_in_the_gradebook_alone_gets_feedback(
-    course: Place, lesson: Lesson, capsys: Captured
+    course: CourseDirectory, lesson: Lesson, capsys: Captured
 ) -> None:
     forget(course, "bob")
     assert feedback.run(course.root, (lesson,)) == 0
@@ -113,7 +115,7 @@ def test_a_class_that_is_in_the_gradebook_alone_gets_feedback(
 
 
 def test_the_report_counts_them_and_names_them(
-    course: Place, lesson: Lesson, capsys: Captured
+    course: CourseDirectory, lesson: Lesson, capsys: Captured
 ) -> None:
     found = text_of(page_of("class", [view_of(course, lesson)]))
     assert "3 handed in" in found
@@ -125,20 +127,24 @@ def test_the_report_counts_them_and_names_them(
     assert (numbers["from_gradebook_alone"], numbers["mean"]) == (["ada"], 0.75)
 
 
-def test_a_submission_from_outside_the_class_list_waits(course: Place, lesson: Lesson) -> None:
+def test_a_submission_from_outside_the_class_list_waits(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     eve = table(course, lesson)["eve"]
     assert (eve["status"], eve["score"], eve["flatten"]) == (WAITING, "", "")
     assert table(course, lesson)["zoe"]["status"] == "not handed in"
 
 
-def test_the_report_lists_who_waits_and_who_is_absent(course: Place, lesson: Lesson) -> None:
+def test_the_report_lists_who_waits_and_who_is_absent(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     found = text_of(page_of("class", [view_of(course, lesson)]))
     assert "eve handed in, not yet graded It is not graded yet: run grade ." in found
     assert found.endswith("Handed nothing in Zoe")
 
 
 def test_a_submission_that_the_gradebook_knows_without_points_waits(
-    course: Place, lesson: Lesson
+    course: CourseDirectory, lesson: Lesson
 ) -> None:
     def ungraded(book: Gradebook) -> None:
         for cell in ("test-flatten", "test-double"):
@@ -148,7 +154,7 @@ def test_a_submission_that_the_gradebook_knows_without_points_waits(
     assert (row_of(course, "ada").status, row_of(course, "ada").score) == (WAITING, None)
 
 
-def test_points_by_hand_alone_count(course: Place) -> None:
+def test_points_by_hand_alone_count(course: CourseDirectory) -> None:
     def by_hand(book: Gradebook) -> None:
         flat = book.find_grade("test-flatten", SLUG, SLUG, "ada")
         flat.auto_score, flat.manual_score = None, 3.5
@@ -159,7 +165,7 @@ def test_points_by_hand_alone_count(course: Place) -> None:
 
 
 def test_extra_points_count_in_feedback_as_they_do_in_the_gradebook(
-    course: Place, lesson: Lesson
+    course: CourseDirectory, lesson: Lesson
 ) -> None:
     def more(book: Gradebook) -> None:
         book.find_grade("test-double", SLUG, SLUG, "bob").extra_credit = 1.0
@@ -170,7 +176,9 @@ def test_extra_points_count_in_feedback_as_they_do_in_the_gradebook(
     assert (row_of(course, "bob").score, table(course, lesson)["bob"]["double"]) == (5.5, "3")
 
 
-def test_points_by_hand_count_in_the_reports_numbers(course: Place, lesson: Lesson) -> None:
+def test_points_by_hand_count_in_the_reports_numbers(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     def by_hand(book: Gradebook) -> None:
         for student in ("ada", "bob"):
             grade = book.find_grade("test-flatten", SLUG, SLUG, student)
@@ -183,7 +191,7 @@ def test_points_by_hand_count_in_the_reports_numbers(course: Place, lesson: Less
 
 
 def test_a_grade_that_did_not_reach_the_gradebook_is_stale_everywhere(
-    course: Place, lesson: Lesson, capsys: Captured
+    course: CourseDirectory, lesson: Lesson, capsys: Captured
 ) -> None:
     hand_in(course.root, "bob", answered(flatten="def flatten(x): ..."))
     graded_while_locked(course, FakeRunner(lambda job: record(job.student, flatten(0), double())))
@@ -197,11 +205,11 @@ def test_a_grade_that_did_not_reach_the_gradebook_is_stale_everywhere(
 
 
 def test_whoever_gets_no_page_amid_a_regrade_is_named(
-    course: Place, lesson: Lesson, capsys: Captured
+    course: CourseDirectory, lesson: Lesson, capsys: Captured
 ) -> None:
     Journal(course.state).begin(SLUG, ["bob"])
-    with GradebookWriter(course) as books:
-        books.mark_stale(SLUG, ["bob"])
+    with GradebookWriter(course) as writer:
+        writer.mark_stale(SLUG, ["bob"])
     assert row_of(course, "bob").unfinished
     assert feedback.run(course.root, (lesson,), student="bob") == 1
     assert f"run `autograder grade {SLUG}`: bob" in capsys.readouterr().err
@@ -220,8 +228,8 @@ def test_what_stock_nbgrader_graded_is_exported_and_explained_as_far_as_known(
         for student in ("ada", "bob", "cleo"):
             assert NbGraderAPI(config=course.config).autograde(SLUG, student)["success"]
     found = table(course, lesson)
-    with GradebookWriter(course) as books:
-        scores = {name: one.score for name, one in books.standings(SLUG).items()}
+    with GradebookWriter(course) as writer:
+        scores = {name: one.score for name, one in writer.entries(SLUG).items()}
     assert {name: float(row["score"]) for name, row in found.items()} == pytest.approx(
         scores, abs=0.01
     )

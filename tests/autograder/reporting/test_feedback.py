@@ -17,7 +17,7 @@ from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import trial_of
 from autograder.answer_bank.notebook_runner import run_trials
 from autograder.errors import UnknownStudent
-from autograder.grading.gradebook import Standing
+from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
 from autograder.lessons.release import class_editions
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
@@ -49,7 +49,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(course: Path, *exercises: ExerciseRecord, cells: Any = None, **about: Any) -> str:
     """The page of a record with these exercises."""
     lesson = find_lesson(course, SLUG)
-    options = {key: about.pop(key) for key in ("stale", "standing") if key in about}
+    options = {key: about.pop(key) for key in ("stale", "entry") if key in about}
     found = record("ada", *exercises, **about)
     return page_of(found, lesson, explanations(course, lesson), cells or {}, **options)
 
@@ -155,7 +155,7 @@ def test_every_status_is_explained_and_shows_no_bare_zero(course: Path, status: 
 
 
 def test_points_and_words_of_a_person_are_shown(course: Path) -> None:
-    standing = Standing(
+    entry = GradebookEntry(
         student="ada",
         auto={"test-flatten": 1.0},
         points={"test-flatten": 3.5},
@@ -166,7 +166,7 @@ def test_points_and_words_of_a_person_are_shown(course: Path) -> None:
         seconds_late=60.0,
         submitted_at=None,
     )
-    found = page(course, failing(), standing=standing)
+    found = page(course, failing(), entry=entry)
     assert "Nearly &lt;there&gt;." in found
     assert "3 of 4 points" in " ".join(text_of(found).split())  # 3.5, less 0.5 for being late
 

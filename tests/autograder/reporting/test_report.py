@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course_directory import Place
+from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError
 from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.journal import Journal
 from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord
 from autograder.records.runner import Job
 from autograder.reporting import export_csv, report
-from autograder.reporting.class_results import roll
+from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv, inert
 from autograder.reporting.report import page_of, view_of
 from autograder.reporting.statistics import (
@@ -61,7 +61,7 @@ def given(job: Job) -> SubmissionRecord:
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Place:
+def course(tmp_path: Path) -> CourseDirectory:
     place_, _ = classroom(tmp_path, "ada", "bob", "cleo", "dan")
     (tmp_path / "students.csv").write_text(
         "id,first_name,last_name,email\nada,Ada,=cmd()\nbob,<b>Bob</b>,B\nzoe,Zoe,Z\n"
@@ -71,26 +71,28 @@ def course(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def lesson(course: Place) -> Lesson:
+def lesson(course: CourseDirectory) -> Lesson:
     return find_lesson(course.root, SLUG)
 
 
-def table(course: Place, lesson: Lesson) -> dict[str, dict[str, str]]:
+def table(course: CourseDirectory, lesson: Lesson) -> dict[str, dict[str, str]]:
     """The CSV by student."""
-    rows = csv.DictReader(io.StringIO(grades_csv(lesson, roll(course, lesson))))
+    rows = csv.DictReader(io.StringIO(grades_csv(lesson, class_results(course, lesson))))
     return {row["student"]: row for row in rows}
 
 
 # The CSV.
 
 
-def test_the_csv_has_a_column_an_exercise(course: Place, lesson: Lesson) -> None:
+def test_the_csv_has_a_column_an_exercise(course: CourseDirectory, lesson: Lesson) -> None:
     ada = table(course, lesson)["ada"]
     assert (ada["flatten"], ada["double"], ada["score"], ada["max"]) == ("4", "2", "6", "6")
     assert (ada["status"], ada["first_name"]) == ("graded", "Ada")
 
 
-def test_the_csv_names_a_reason_where_nothing_was_judged(course: Place, lesson: Lesson) -> None:
+def test_the_csv_names_a_reason_where_nothing_was_judged(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     found = table(course, lesson)
     assert found["cleo"]["flatten"] == "not attempted"
     assert found["cleo"]["double"] == "0"  # tried, and wrong
@@ -99,20 +101,20 @@ def test_the_csv_names_a_reason_where_nothing_was_judged(course: Place, lesson: 
 
 
 def test_somebody_of_the_roster_who_handed_nothing_in_is_listed(
-    course: Place, lesson: Lesson
+    course: CourseDirectory, lesson: Lesson
 ) -> None:
     zoe = table(course, lesson)["zoe"]
     assert (zoe["status"], zoe["score"], zoe["flatten"]) == ("not handed in", "", "")
 
 
-def test_a_name_never_becomes_a_formula(course: Place, lesson: Lesson) -> None:
+def test_a_name_never_becomes_a_formula(course: CourseDirectory, lesson: Lesson) -> None:
     assert table(course, lesson)["ada"]["last_name"] == "'=cmd()"
     assert [inert(one) for one in ("=1", "+1", "-1", "@x", "\tx", "-", "5")] == [
         "'=1", "'+1", "'-1", "'@x", "'\tx", "-", "5",
     ]  # fmt: skip
 
 
-def test_points_of_a_person_count(course: Place, lesson: Lesson) -> None:
+def test_points_of_a_person_count(course: CourseDirectory, lesson: Lesson) -> None:
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.find_grade("test-flatten", SLUG, SLUG, "dan").manual_score = 3.0
         gradebook.db.commit()
@@ -120,18 +122,20 @@ def test_points_of_a_person_count(course: Place, lesson: Lesson) -> None:
     assert (dan["flatten"], dan["double"], dan["score"]) == ("3", "malformed", "3")
 
 
-def test_a_late_submission_says_by_how_many_hours(course: Place, lesson: Lesson) -> None:
+def test_a_late_submission_says_by_how_many_hours(course: CourseDirectory, lesson: Lesson) -> None:
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.update_or_create_assignment(SLUG, duedate="2026-01-10 10:30:00 UTC")
     assert table(course, lesson)["ada"]["hours_late"] == "1.5"
 
 
-def test_a_newer_submission_makes_the_grade_stale(course: Place, lesson: Lesson) -> None:
+def test_a_newer_submission_makes_the_grade_stale(course: CourseDirectory, lesson: Lesson) -> None:
     hand_in(course.root, "ada", "{}")
     assert table(course, lesson)["ada"]["status"] == "stale"
 
 
-def test_a_submission_that_was_taken_away_keeps_its_grade(course: Place, lesson: Lesson) -> None:
+def test_a_submission_that_was_taken_away_keeps_its_grade(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     before = table(course, lesson)["ada"]
     shutil.rmtree(course.submitted("ada", SLUG))
     Journal(course.state).begin(SLUG, ["ada"])  # by a run that never ended
@@ -139,7 +143,7 @@ def test_a_submission_that_was_taken_away_keeps_its_grade(course: Place, lesson:
 
 
 def test_the_export_prints_or_writes(
-    course: Place, lesson: Lesson, capsys: pytest.CaptureFixture[str]
+    course: CourseDirectory, lesson: Lesson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert export_csv.run(course.root, (lesson,), out=Path("-")) == 0
     printed = capsys.readouterr().out
@@ -157,7 +161,9 @@ def text_of(page: str) -> str:
     )
 
 
-def test_the_report_counts_and_names_who_needs_a_person(course: Place, lesson: Lesson) -> None:
+def test_the_report_counts_and_names_who_needs_a_person(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
     found = text_of(page_of("class", [view_of(course, lesson)]))
     assert "4 handed in" in found
     assert "1 need a person" in found
@@ -166,21 +172,21 @@ def test_the_report_counts_and_names_who_needs_a_person(course: Place, lesson: L
 
 
 def test_the_report_ranks_misconceptions_and_names_the_section(
-    course: Place, lesson: Lesson
+    course: CourseDirectory, lesson: Lesson
 ) -> None:
     found = text_of(page_of("class", [view_of(course, lesson)]))
     assert "1 “flattening follows memory order” 33 % of the class" in found
     assert "teach again: Flattening" in found
 
 
-def test_names_are_escaped(course: Place, lesson: Lesson) -> None:
+def test_names_are_escaped(course: CourseDirectory, lesson: Lesson) -> None:
     found = page_of("<class>", [view_of(course, lesson)])
     assert "<b>Bob</b>" not in found
     assert "&lt;b&gt;Bob&lt;/b&gt;" in found
     assert "&lt;class&gt;" in found
 
 
-def test_the_report_is_one_file_without_a_network(course: Place, lesson: Lesson) -> None:
+def test_the_report_is_one_file_without_a_network(course: CourseDirectory, lesson: Lesson) -> None:
     found = page_of("class", [view_of(course, lesson)])
     assert "default-src 'none'" in found
     assert not re.search(r"(src|href)=\"(https?:)?//|<link|<script", found)
@@ -188,7 +194,7 @@ def test_the_report_is_one_file_without_a_network(course: Place, lesson: Lesson)
 
 
 def test_the_heat_map_tells_not_attempted_from_wrong_and_from_not_judged(
-    course: Place, lesson: Lesson
+    course: CourseDirectory, lesson: Lesson
 ) -> None:
     heat = {row.student: cells for row, cells in view_of(course, lesson).heat}
     assert [one.text for one in heat["cleo"]] == ["–", "0"]
@@ -212,7 +218,7 @@ def test_the_steps_of_the_heat_map_are_none_half_most_and_all(
 
 
 def test_the_command_writes_page_and_tables(
-    course: Place, lesson: Lesson, capsys: pytest.CaptureFixture[str]
+    course: CourseDirectory, lesson: Lesson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert report.run(course.root, (lesson,), as_json=True) == 0
     told = json.loads(capsys.readouterr().out)
@@ -227,7 +233,7 @@ def test_without_grades_there_is_no_report(tmp_path: Path) -> None:
         report.run(tmp_path, (lesson,))
 
 
-def test_the_same_class_gives_the_same_page(course: Place, lesson: Lesson) -> None:
+def test_the_same_class_gives_the_same_page(course: CourseDirectory, lesson: Lesson) -> None:
     assert page_of("c", [view_of(course, lesson)]) == page_of("c", [view_of(course, lesson)])
 
 

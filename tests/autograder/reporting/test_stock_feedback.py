@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.assignment import register
 from autograder.lessons.model import Lesson, all_lessons
 from autograder.reporting.feedback import hidden_lines
@@ -23,14 +23,14 @@ LESSONS = all_lessons(ROOT)
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def course(tmp_path_factory: pytest.TempPathFactory) -> CourseDirectory:
     """A course directory with our configuration and a gradebook."""
     root = tmp_path_factory.mktemp("course")
     shutil.copy(ROOT / "nbgrader_config.py", root)
-    return place(root)
+    return load_course(root)
 
 
-def autograded(course: Place, lesson: Lesson) -> None:
+def autograded(course: CourseDirectory, lesson: Lesson) -> None:
     """Put a submission where nbgrader finds it graded, with a traceback through each test cell."""
     register(lesson, course)
     with Gradebook(course.db_url, course.course_id) as gradebook:
@@ -54,7 +54,7 @@ def quoting(source: str) -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("ignore:Object of type <Submitted")  # nbgrader's own
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
-def test_no_page_of_nbgraders_holds_a_hidden_line(course: Place, lesson: Lesson) -> None:
+def test_no_page_of_nbgraders_holds_a_hidden_line(course: CourseDirectory, lesson: Lesson) -> None:
     autograded(course, lesson)
     answer = NbGraderAPI(config=course.config).generate_feedback(lesson.slug, "ada")
     assert answer["success"], answer

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import LessonError
 from autograder.lessons.model import find_lesson
 from autograder.lessons.regions import stubbed
@@ -36,7 +36,7 @@ def repeated() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def stock(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def stock(tmp_path_factory: pytest.TempPathFactory) -> CourseDirectory:
     """A class of five, graded by stock nbgrader; a kernel takes two seconds."""
     course, _ = classroom(tmp_path_factory.mktemp("stock"))
     hand_in(course.root, "ada", answered(flatten=COPIES), "2026-01-10 12:00:00 UTC")
@@ -48,7 +48,7 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return course
 
 
-def record_of(course: Place, student: str) -> SubmissionRecord:
+def record_of(course: CourseDirectory, student: str) -> SubmissionRecord:
     """The journal's record of a student."""
     from autograder.records.journal import Journal
 
@@ -57,7 +57,7 @@ def record_of(course: Place, student: str) -> SubmissionRecord:
     return entry.record
 
 
-def test_partial_points_come_with_the_checks_behind_them(stock: Place) -> None:
+def test_partial_points_come_with_the_checks_behind_them(stock: CourseDirectory) -> None:
     found = record_of(stock, "ada")
     flatten, double = found.exercises
     assert (found.status, flatten.score, double.score) == (Status.GRADED, 3.0, 2.0)
@@ -66,13 +66,13 @@ def test_partial_points_come_with_the_checks_behind_them(stock: Place) -> None:
     assert flatten.checks[1].layouts
 
 
-def test_it_says_that_nothing_was_isolated(stock: Place) -> None:
+def test_it_says_that_nothing_was_isolated(stock: CourseDirectory) -> None:
     found = record_of(stock, "ada")
     assert (found.runner, found.sandboxed) == ("stock", False)
     assert not any(one.isolated for one in found.exercises)
 
 
-def test_an_untouched_stub_is_not_attempted(stock: Place) -> None:
+def test_an_untouched_stub_is_not_attempted(stock: CourseDirectory) -> None:
     flatten, double = record_of(stock, "bob").exercises
     assert (flatten.score, flatten.attempted) == (0.0, False)
     assert (double.score, double.attempted) == (2.0, True)
@@ -86,7 +86,7 @@ def test_an_untouched_stub_is_not_attempted(stock: Place) -> None:
     ],
 )
 def test_a_broken_notebook_has_a_status_and_costs_nobody_else(
-    stock: Place, student: str, status: Status
+    stock: CourseDirectory, student: str, status: Status
 ) -> None:
     found = record_of(stock, student)
     assert found.status == status
@@ -94,13 +94,13 @@ def test_a_broken_notebook_has_a_status_and_costs_nobody_else(
     assert {one.status for one in found.exercises} == {status}
 
 
-def test_a_repeated_test_cell_is_put_right_and_noted(stock: Place) -> None:
+def test_a_repeated_test_cell_is_put_right_and_noted(stock: CourseDirectory) -> None:
     found = record_of(stock, "eve")  # nbgrader alone refuses the notebook (its issue 1083)
     assert (found.status, found.score, found.max) == (Status.GRADED, 6.0, 6.0)
     assert found.notes == ("`test-flatten` stood there more than once; the copy was left out.",)
 
 
-def rows_of(course: Place) -> dict[str, Any]:
+def rows_of(course: CourseDirectory) -> dict[str, Any]:
     """What the gradebook says of `ada`."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         submission = gradebook.find_submission(SLUG, "ada")
@@ -116,7 +116,7 @@ def rows_of(course: Place) -> dict[str, Any]:
 
 
 def test_our_rows_in_the_gradebook_are_those_of_nbgrader_autograde(
-    stock: Place, tmp_path: Path
+    stock: CourseDirectory, tmp_path: Path
 ) -> None:
     shutil.copytree(stock.root / "source", tmp_path / "source")
     shutil.copytree(stock.root / "submitted" / "ada", tmp_path / "submitted" / "ada")
@@ -128,10 +128,10 @@ def test_our_rows_in_the_gradebook_are_those_of_nbgrader_autograde(
         warnings.simplefilter("ignore")  # nbgrader's own, of SQLAlchemy
         patch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
         assert theirs.autograde(SLUG, "ada")["success"]
-    assert rows_of(stock) == rows_of(place(tmp_path))
+    assert rows_of(stock) == rows_of(load_course(tmp_path))
 
 
-def test_nbgrader_makes_its_own_feedback_from_our_notebooks(stock: Place) -> None:
+def test_nbgrader_makes_its_own_feedback_from_our_notebooks(stock: CourseDirectory) -> None:
     config = Config()
     config.CourseDirectory.root = str(stock.root)
     config.CourseDirectory.feedback_directory = "their-feedback"

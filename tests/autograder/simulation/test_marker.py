@@ -12,7 +12,7 @@ import pytest
 
 from autograder.cli import grade
 from autograder.cli.main import main
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.engine.sandbox import bubblewrap
 from autograder.lessons.model import select_lessons
 from autograder.records.journal import Journal
@@ -55,7 +55,7 @@ def forbidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ours(course: Path) -> bool:
     """Whether the whole class in `course` is taken for a simulated one."""
-    return are_simulated(course, find_submissions(place(course), select_lessons(course)))
+    return are_simulated(course, find_submissions(load_course(course), select_lessons(course)))
 
 
 # Who is known again.
@@ -120,7 +120,7 @@ def test_our_own_class_is_graded_without_a_sandbox_and_marked(
         f"There is no sandbox here ({REFUSAL}). All 2 submissions are simulated, so they run "
         "without one, and their records say so."
     )
-    records = Journal(place(course).state).records("01-tiny")
+    records = Journal(load_course(course).state).records("01-tiny")
     assert [(one.status, one.sandboxed, one.runner) for one in records] == [
         ("graded", False, "engine"),
         ("graded", False, "engine"),
@@ -137,7 +137,7 @@ def test_a_real_class_is_refused_with_the_way_out(
     assert "kernel.unprivileged_userns_clone" in said.err
     assert "There is no sandbox here" not in said.err
     assert said.out == ""
-    assert Journal(place(course).state).records("01-tiny") == ()
+    assert Journal(load_course(course).state).records("01-tiny") == ()
 
 
 @pytest.mark.parametrize("words", [["--runner", "engine"], ["--scheduler", "tcp://127.0.0.1:1"]])
@@ -156,7 +156,7 @@ def test_where_there_is_a_sandbox_our_own_class_runs_in_it(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: None)
-    submissions = find_submissions(place(course), select_lessons(course))
+    submissions = find_submissions(load_course(course), select_lessons(course))
     assert marker.sandbox_for(course, submissions)
     assert capsys.readouterr().err == ""
 
@@ -166,7 +166,7 @@ def test_where_there_is_no_linux_our_own_class_goes_to_stock_nbgrader(
 ) -> None:
     monkeypatch.setattr(bubblewrap.platform, "system", lambda: "Darwin")
     monkeypatch.setattr(sys, "platform", "darwin")
-    submissions = find_submissions(place(course), select_lessons(course))
+    submissions = find_submissions(load_course(course), select_lessons(course))
     safe = marker.sandbox_for(course, submissions)
     runner = choose_runner(None, jobs=None, sandbox=safe, scheduler=None)
     assert isinstance(runner, StockRunner)

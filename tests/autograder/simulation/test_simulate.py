@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.errors import SimulationError
 from autograder.lessons.cells import saved_notebook
 from autograder.lessons.model import find_lesson, select_lessons
@@ -119,7 +119,7 @@ def test_an_invented_class_stays_out_of_a_sites_gradebook(
     make(tmp_path / "class", 2)
     config = tmp_path / "class" / "nbgrader_config.py"
     config.write_text(f"c = get_config()\nc.CourseDirectory.db_url = 'x'\n{config.read_text()}")
-    assert place(tmp_path / "class").db_url == f"sqlite:///{tmp_path}/class/gradebook.db"
+    assert load_course(tmp_path / "class").db_url == f"sqlite:///{tmp_path}/class/gradebook.db"
 
 
 def test_claims_that_the_package_does_not_have_come_along(make: Make, tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submissions.archive import ArchiveError, Bounds, Found, Refused, read_archive
+from autograder.submissions.archive import (
+    ArchiveError,
+    ArchiveFile,
+    Bounds,
+    RefusedEntry,
+    read_archive,
+)
 
 GOOD = "good.ipynb"
 
@@ -38,7 +44,7 @@ def read(tmp_path: Path, content: bytes, bounds: Bounds | None = None) -> dict[s
     path = tmp_path / "all.zip"
     path.write_bytes(content)
     found = read_archive(path, bounds)
-    return {"/".join(o.path): o.reason if isinstance(o, Refused) else "" for o in found}
+    return {"/".join(o.path): o.reason if isinstance(o, RefusedEntry) else "" for o in found}
 
 
 @pytest.mark.parametrize(
@@ -192,8 +198,8 @@ def test_a_name_that_occurs_twice_is_read_once(tmp_path: Path) -> None:
         content = zipped(("a.ipynb", b"1"), ("a.ipynb", b"2"))
     (tmp_path / "all.zip").write_bytes(content)
     first, second = read_archive(tmp_path / "all.zip")
-    assert first == Found(("a.ipynb",), b"1")
-    assert isinstance(second, Refused)
+    assert first == ArchiveFile(("a.ipynb",), b"1")
+    assert isinstance(second, RefusedEntry)
     assert "occurs twice" in second.reason
 
 

@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from autograder.cli import main
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.errors import UsageError
 from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import select_lessons
-from autograder.submissions.collect import Collected, collect, told
+from autograder.submissions.collect import Collected, collect, summary_lines
 from autograder.submissions.discovery import find_submissions
 from autograder.submissions.roster import RosterError, read_roster
-from autograder.submissions.store import earlier, known_people
+from autograder.submissions.store import earlier, lms_students
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, classroom
 
@@ -49,7 +49,7 @@ def archive(root: Path, *entries: tuple[str, str | bytes]) -> Path:
 def collected(
     root: Path, *entries: tuple[str, str | bytes], match: tuple[str, ...] = ()
 ) -> Collected:
-    where = place(root)
+    where = load_course(root)
     roster = read_roster(where, enrolled(where), chosen=match)
     return collect(where, archive(root, *entries), select_lessons(root), roster)
 
@@ -63,7 +63,7 @@ def test_a_moodle_archive_becomes_submissions_that_intake_finds(tmp_path: Path) 
     entries = [(MOODLE.format(who), NOTEBOOK) for who in ("Ada Lovelace_1", "Grace Hopper_2")]
     found = collected(root, *entries)
     assert (states(found), found.refused) == ({"ada": "new", "grace": "new"}, ())
-    submissions = find_submissions(place(root), select_lessons(root))
+    submissions = find_submissions(load_course(root), select_lessons(root))
     assert [(one.student, one.problem) for one in submissions] == [("ada", None), ("grace", None)]
     assert (root / f"submitted/ada/{SLUG}/{SLUG}.ipynb").read_text() == NOTEBOOK
 
@@ -207,7 +207,7 @@ def test_an_earlier_submission_is_kept_aside_whole(tmp_path: Path) -> None:
         found = collected(root, (name, NOTEBOOK + " " * version))
         (root / f"submitted/ada/{SLUG}/own.txt").write_text(str(version))
     assert states(found) == {"ada": "replaced"}
-    kept = earlier(place(root), "ada", SLUG)
+    kept = earlier(load_course(root), "ada", SLUG)
     assert [path.name for path in sorted(kept.iterdir())] == ["001", "002"]
     assert (kept / "002" / "own.txt").read_text() == "1"
     assert (kept / "001" / f"{SLUG}.ipynb").read_text() == NOTEBOOK
@@ -217,7 +217,7 @@ def test_collecting_again_changes_nothing(tmp_path: Path) -> None:
     root, entry = course(tmp_path), (MOODLE.format("Ada Lovelace_1"), NOTEBOOK)
     collected(root, entry)
     assert states(collected(root, entry)) == {"ada": "unchanged"}
-    assert not earlier(place(root), "ada", SLUG).exists()
+    assert not earlier(load_course(root), "ada", SLUG).exists()
 
 
 def test_a_run_that_was_killed_is_continued(
@@ -256,7 +256,7 @@ Participant 8,Grace Hopper,,Submitted,,-
 def test_the_worksheet_gives_addresses_and_times(tmp_path: Path) -> None:
     root = course(tmp_path)
     (root / "grades.csv").write_text("\ufeff" + WORKSHEET)
-    where, zone = place(root), ZoneInfo("Europe/Berlin")
+    where, zone = load_course(root), ZoneInfo("Europe/Berlin")
     roster = read_roster(where, enrolled(where), worksheet=root / "grades.csv", zone=zone)
     entries = [(MOODLE.format(who), NOTEBOOK) for who in ("A King_7", "Grace Hopper_8")]
     found = collect(where, archive(root, *entries), select_lessons(root), roster)
@@ -270,7 +270,7 @@ def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None
     root = course(tmp_path)
     (root / "grades.csv").write_text("ID,Vollständiger Name\nTeilnehmer/in 7,Ada\n")
     with pytest.raises(RosterError, match=r"(?s)no grading worksheet.*language to English"):
-        read_roster(place(root), enrolled(place(root)), worksheet=root / "grades.csv")
+        read_roster(load_course(root), enrolled(load_course(root)), worksheet=root / "grades.csv")
 
 
 def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
@@ -285,28 +285,32 @@ def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
 def test_a_course_without_students_says_what_to_write(tmp_path: Path) -> None:
     tiny.build(tmp_path)
     with pytest.raises(RosterError, match=r"(?s)no student.*columns id, first_name, last_name"):
-        read_roster(place(tmp_path), enrolled(place(tmp_path)))
+        read_roster(load_course(tmp_path), enrolled(load_course(tmp_path)))
     assert not (tmp_path / "gradebook.db").exists()
 
 
 def test_an_id_that_would_leave_submitted_is_refused(tmp_path: Path) -> None:
     root = course(tmp_path, "id,first_name,last_name\n../evil,Ada,Lovelace\n")
     with pytest.raises(RosterError, match="cannot be a directory's name"):
-        read_roster(place(root), enrolled(place(root)))
+        read_roster(load_course(root), enrolled(load_course(root)))
 
 
 def test_matching_by_hand_wants_a_student_that_exists(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"(?s)--match x_1=adda names no student.*Did you mean ada"
     ):
-        read_roster(place(course(tmp_path)), enrolled(place(course(tmp_path))), chosen=["x_1=adda"])
+        read_roster(
+            load_course(course(tmp_path)),
+            enrolled(load_course(course(tmp_path))),
+            chosen=["x_1=adda"],
+        )
 
 
 def test_how_the_lms_knows_each_student_is_remembered(tmp_path: Path) -> None:
     root = course(tmp_path)
     collected(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
     collected(root, ("hoppergrace_77_2_01-tiny.ipynb", NOTEBOOK))
-    known = known_people(place(root), SLUG)
+    known = lms_students(load_course(root), SLUG)
     assert {name: (one.lms, one.number) for name, one in known.items()} == {
         "ada": ("moodle", "1"),
         "grace": ("canvas", "77"),
@@ -320,7 +324,7 @@ def test_people_read_what_became_of_everything(tmp_path: Path) -> None:
         ("strangerdr_99_2_01-tiny.ipynb", NOTEBOOK),
         ("hoppergrace_77_3_notes.txt", "x"),
     )
-    assert list(told(found)) == [
+    assert list(summary_lines(found)) == [
         "01-tiny: 1 new, 0 replaced, 0 unchanged",
         "  ada: the LMS says it was late",
         "not matched to a student (1), use --match KEY=STUDENT:",

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.submissions.names import Named, Owner, base_name, letters, plain_letters, read_name
+from autograder.submissions.names import (
+    ArchiveName,
+    Owner,
+    base_name,
+    letters,
+    plain_letters,
+    read_name,
+)
 
 ADA = Owner("moodle", "Ada Lovelace", "1234567")
 
@@ -21,12 +28,12 @@ ADA = Owner("moodle", "Ada Lovelace", "1234567")
     ],
 )
 def test_both_forms_of_moodle_name_the_participant_and_the_file(path: tuple[str, ...]) -> None:
-    assert read_name(path) == Named(ADA, "04.ipynb")
+    assert read_name(path) == ArchiveName(ADA, "04.ipynb")
 
 
 def test_text_typed_into_moodle_is_no_file() -> None:
     path = ("Ada Lovelace_1234567_assignsubmission_onlinetext_", "onlinetext.html")
-    assert read_name(path) == Named(ADA, "")
+    assert read_name(path) == ArchiveName(ADA, "")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from course.progress.file import FILE_NAME, read, write
-from course.progress.summary import Standing, lesson_progress
+from course.progress.summary import LessonProgress, lesson_progress
 from course.testing import attempts
 from course.testing.attempts import Best, take_over
 
@@ -29,7 +29,7 @@ def restart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempts, "_notes", attempts._Notes())
 
 
-def progress(action: str = "show", **more: Any) -> Standing:
+def progress(action: str = "show", **more: Any) -> LessonProgress:
     return lesson_progress(LESSON, POINTS, action=action, **more)
 
 

@@ -17,23 +17,23 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.backup import backup
 from autograder.grading.backup.backup import BackupError, back_up
 from autograder.grading.backup.restore import restore as bring_back
 from autograder.grading.gradebook import GradebookError, GradebookWriter
 from autograder.lessons.model import find_lesson
 from autograder.records.journal import Journal, JournalError, only_grader
-from autograder.reporting.class_results import roll
+from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv
-from autograder.submissions.store import known_people
+from autograder.submissions.store import lms_students
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, double, flatten, graded, record
 
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@uni.example\nbob,Bob,Ross,\n"
 LMS = {"ada": {"lms": "moodle", "name": "Ada Lovelace", "number": "7"}}
 
 
-def by_hand(course: Place, points: float = 3.5, words: str = "nearly") -> None:
+def by_hand(course: CourseDirectory, points: float = 3.5, words: str = "nearly") -> None:
     """Points, a comment, a due date and an extension, as people give them."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.update_or_create_assignment(SLUG, duedate="2026-01-09 12:00:00 UTC")
@@ -45,7 +45,7 @@ def by_hand(course: Place, points: float = 3.5, words: str = "nearly") -> None:
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Place:
+def course(tmp_path: Path) -> CourseDirectory:
     """A class of two, graded; ada has points by hand."""
     course, _ = classroom(tmp_path / "course", "ada", "bob")
     (course.root / "students.csv").write_text(ROSTER)
@@ -56,19 +56,19 @@ def course(tmp_path: Path) -> Place:
     return course
 
 
-def csv_of(course: Place) -> str:
+def csv_of(course: CourseDirectory) -> str:
     lesson = find_lesson(course.root, SLUG)
-    return grades_csv(lesson, roll(course, lesson))
+    return grades_csv(lesson, class_results(course, lesson))
 
 
-def destroy(course: Place) -> None:
+def destroy(course: CourseDirectory) -> None:
     """What a lost disk takes; submissions and sources are elsewhere."""
     shutil.rmtree(course.state)
     (course.root / "gradebook.db").unlink()
     (course.root / "students.csv").unlink()
 
 
-def everything(course: Place) -> dict[str, bytes]:
+def everything(course: CourseDirectory) -> dict[str, bytes]:
     """All that a restore may change."""
     kept = [p for p in course.state.rglob("*") if p.is_file() and "backups" not in p.parts]
     kept = [p for p in kept if p.name != "lock"]
@@ -76,7 +76,9 @@ def everything(course: Place) -> dict[str, bytes]:
     return {str(p.relative_to(course.root)): p.read_bytes() for p in found if p.is_file()}
 
 
-def test_backup_destroy_restore_export_gives_the_same_file(course: Place, tmp_path: Path) -> None:
+def test_backup_destroy_restore_export_gives_the_same_file(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     before, file = csv_of(course), tmp_path / "kept.zip"
     back_up(course, file)
     destroy(course)
@@ -85,7 +87,9 @@ def test_backup_destroy_restore_export_gives_the_same_file(course: Place, tmp_pa
     assert "ada,Lovelace,Ada,01-tiny,graded,5.5,6,3.5,2" in before
 
 
-def test_comments_extensions_and_who_is_who_come_back(course: Place, tmp_path: Path) -> None:
+def test_comments_extensions_and_who_is_who_come_back(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     back_up(course, tmp_path / "kept.zip")
     destroy(course)
     bring_back(course, tmp_path / "kept.zip")
@@ -93,11 +97,11 @@ def test_comments_extensions_and_who_is_who_come_back(course: Place, tmp_path: P
         found = gradebook.find_submission(SLUG, "ada")
         assert (found.extension.days, found.total_seconds_late) == (1, 0)
         assert gradebook.find_comment("flatten", SLUG, SLUG, "ada").manual_comment == "nearly"
-    assert known_people(course, SLUG)["ada"].number == "7"
+    assert lms_students(course, SLUG)["ada"].number == "7"
     assert (course.root / "students.csv").read_text() == ROSTER
 
 
-def test_nothing_is_graded_again_after_a_restore(course: Place, tmp_path: Path) -> None:
+def test_nothing_is_graded_again_after_a_restore(course: CourseDirectory, tmp_path: Path) -> None:
     back_up(course, tmp_path / "kept.zip")
     destroy(course)
     bring_back(course, tmp_path / "kept.zip")
@@ -106,7 +110,7 @@ def test_nothing_is_graded_again_after_a_restore(course: Place, tmp_path: Path) 
     assert runner.ran == []
 
 
-def test_a_backup_says_what_it_holds(course: Place, tmp_path: Path) -> None:
+def test_a_backup_says_what_it_holds(course: CourseDirectory, tmp_path: Path) -> None:
     contents = back_up(course, tmp_path / "kept.zip")
     assert list(contents.lines) == [
         "  gradebook: 2 submissions, 1 points and 1 comments by hand",
@@ -116,7 +120,7 @@ def test_a_backup_says_what_it_holds(course: Place, tmp_path: Path) -> None:
     ]
 
 
-def test_a_backup_is_for_its_owner_alone(course: Place, tmp_path: Path) -> None:
+def test_a_backup_is_for_its_owner_alone(course: CourseDirectory, tmp_path: Path) -> None:
     back_up(course, tmp_path / "kept.zip")
     assert stat.S_IMODE((tmp_path / "kept.zip").stat().st_mode) == 0o600
 
@@ -128,7 +132,7 @@ def test_a_course_that_was_never_graded_can_be_backed_up(tmp_path: Path) -> None
     assert (contents.parts, contents.gradebook) == ((), None)
 
 
-def test_file_names_that_are_no_utf8_come_back(course: Place, tmp_path: Path) -> None:
+def test_file_names_that_are_no_utf8_come_back(course: CourseDirectory, tmp_path: Path) -> None:
     odd = course.state / "earlier-notes" / os.fsdecode(b"na\xefve")
     odd.parent.mkdir()
     odd.write_text("kept")
@@ -138,14 +142,18 @@ def test_file_names_that_are_no_utf8_come_back(course: Place, tmp_path: Path) ->
     assert odd.read_text() == "kept"
 
 
-def test_a_backup_of_an_open_gradebook_is_consistent(course: Place, tmp_path: Path) -> None:
+def test_a_backup_of_an_open_gradebook_is_consistent(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.find_grade("test-flatten", SLUG, SLUG, "bob").manual_score = 2.0
         gradebook.db.flush()  # not committed: no part of any backup
         assert "1 points" in str(back_up(course, tmp_path / "kept.zip").gradebook)
 
 
-def test_an_existing_file_is_replaced_only_when_told(course: Place, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_when_told(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     (tmp_path / "kept.zip").write_text("mine")
     with pytest.raises(BackupError, match=r"is there already\n.*--force"):
         back_up(course, tmp_path / "kept.zip")
@@ -154,7 +162,7 @@ def test_an_existing_file_is_replaced_only_when_told(course: Place, tmp_path: Pa
     assert zipfile.is_zipfile(tmp_path / "kept.zip")
 
 
-def test_neither_runs_beside_grade(course: Place, tmp_path: Path) -> None:
+def test_neither_runs_beside_grade(course: CourseDirectory, tmp_path: Path) -> None:
     back_up(course, tmp_path / "kept.zip")
     with only_grader(course.state):
         with pytest.raises(JournalError, match="at work on this course"):
@@ -165,7 +173,7 @@ def test_neither_runs_beside_grade(course: Place, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_backup_and_says_so(
-    course: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    course: CourseDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -177,15 +185,15 @@ def test_a_full_disk_leaves_no_backup_and_says_so(
 
 
 def test_a_killed_backup_leaves_nothing_under_its_name_and_the_next_one_works(
-    course: Place,
+    course: CourseDirectory,
 ) -> None:
     file = course.state / "backups" / "kept.zip"
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from autograder.course_directory import place\n"
+        "from autograder.course_directory import load_course\n"
         "from autograder.grading.backup import backup\n"
         "backup.read_contents = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "backup.back_up(place(Path(sys.argv[1])), Path(sys.argv[2]))\n"
+        "backup.back_up(load_course(Path(sys.argv[1])), Path(sys.argv[2]))\n"
     )
     command = [sys.executable, "-c", code, str(course.root), str(file)]
     assert subprocess.run(command, cwd=Path(__file__).parents[4]).returncode == -signal.SIGKILL
@@ -194,7 +202,9 @@ def test_a_killed_backup_leaves_nothing_under_its_name_and_the_next_one_works(
     assert [path.name for path in file.parent.iterdir()] == ["kept.zip"]
 
 
-def test_what_is_there_is_kept_unless_told_otherwise(course: Place, tmp_path: Path) -> None:
+def test_what_is_there_is_kept_unless_told_otherwise(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     back_up(course, tmp_path / "kept.zip")
     before = everything(course)
     with pytest.raises(BackupError) as caught:
@@ -205,7 +215,7 @@ def test_what_is_there_is_kept_unless_told_otherwise(course: Place, tmp_path: Pa
     assert everything(course) == before
 
 
-def test_force_backs_up_first_what_it_replaces(course: Place, tmp_path: Path) -> None:
+def test_force_backs_up_first_what_it_replaces(course: CourseDirectory, tmp_path: Path) -> None:
     back_up(course, tmp_path / "kept.zip")
     by_hand(course, 4.0, "now all of it")
     (course.root / "students.csv").write_text(ROSTER + "eve,Eve,Late,\n")
@@ -217,16 +227,18 @@ def test_force_backs_up_first_what_it_replaces(course: Place, tmp_path: Path) ->
 
 
 def test_those_who_have_the_gradebook_open_see_what_was_restored(
-    course: Place, tmp_path: Path
+    course: CourseDirectory, tmp_path: Path
 ) -> None:
     back_up(course, tmp_path / "kept.zip")
     by_hand(course, 4.0)
     with GradebookWriter(course) as open_before:
         bring_back(course, tmp_path / "kept.zip", force=True)
-        assert open_before.standings(SLUG)["ada"].points["test-flatten"] == 3.5
+        assert open_before.entries(SLUG)["ada"].points["test-flatten"] == 3.5
 
 
-def test_a_damaged_gradebook_is_moved_aside_and_replaced(course: Place, tmp_path: Path) -> None:
+def test_a_damaged_gradebook_is_moved_aside_and_replaced(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     before = csv_of(course)
     back_up(course, tmp_path / "kept.zip")
     (course.root / "gradebook.db").write_bytes(b"no database at all")
@@ -236,7 +248,7 @@ def test_a_damaged_gradebook_is_moved_aside_and_replaced(course: Place, tmp_path
     assert zipfile.ZipFile(safe).testzip() is None
 
 
-def test_an_emptied_gradebook_is_replaced(course: Place, tmp_path: Path) -> None:
+def test_an_emptied_gradebook_is_replaced(course: CourseDirectory, tmp_path: Path) -> None:
     before = csv_of(course)
     back_up(course, tmp_path / "kept.zip")
     (course.root / "gradebook.db").write_bytes(b"")
@@ -284,7 +296,7 @@ SPOILT: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
 
 @pytest.mark.parametrize("spoilt", SPOILT)
 def test_a_backup_that_was_changed_is_refused_and_changes_nothing(
-    course: Place, tmp_path: Path, spoilt: str
+    course: CourseDirectory, tmp_path: Path, spoilt: str
 ) -> None:
     change, cause = SPOILT[spoilt]
     back_up(course, tmp_path / "kept.zip")
@@ -297,7 +309,7 @@ def test_a_backup_that_was_changed_is_refused_and_changes_nothing(
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
 def test_a_backup_that_was_cut_short_is_refused(
-    course: Place, tmp_path: Path, share: float
+    course: CourseDirectory, tmp_path: Path, share: float
 ) -> None:
     file = tmp_path / "kept.zip"
     back_up(course, file)
@@ -310,7 +322,7 @@ def test_a_backup_that_was_cut_short_is_refused(
 
 @pytest.mark.parametrize("moves", range(5))
 def test_a_restore_that_dies_between_two_moves_is_finished_by_the_same_command(
-    course: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
+    course: CourseDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 ) -> None:
     back_up(course, tmp_path / "kept.zip")
     before, rename, left = csv_of(course), Path.rename, moves
@@ -333,7 +345,7 @@ def test_a_restore_that_dies_between_two_moves_is_finished_by_the_same_command(
 
 
 def test_a_database_that_other_courses_share_is_not_overwritten(
-    course: Place, tmp_path: Path
+    course: CourseDirectory, tmp_path: Path
 ) -> None:
     back_up(course, tmp_path / "kept.zip")
     with Gradebook(course.db_url, "chemistry") as other:
@@ -344,7 +356,7 @@ def test_a_database_that_other_courses_share_is_not_overwritten(
 
 
 def test_the_command_goes_there_and_back(
-    course: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    course: CourseDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ["--course", str(course.root)]
     assert main.main(["backup", *where]) == 0
@@ -360,14 +372,16 @@ def test_the_command_goes_there_and_back(
     assert not (course.state / "restoring").exists()
 
 
-def test_two_files_are_wrong_usage(course: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_files_are_wrong_usage(
+    course: CourseDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["backup", "a.zip", "--restore", "b.zip", "--course", str(course.root)]
     assert main.main(words) == 2
     assert "exclude each other" in capsys.readouterr().err
 
 
 def test_the_rows_of_a_gradebook_are_the_same_in_another_database(
-    course: Place, tmp_path: Path
+    course: CourseDirectory, tmp_path: Path
 ) -> None:
     """As between SQLite and PostgreSQL: by rows, not by file."""
     from autograder.grading.backup.gradebook_copy import _engine, _rows_of, put_back
@@ -375,14 +389,14 @@ def test_the_rows_of_a_gradebook_are_the_same_in_another_database(
     with _engine(course.db_url) as engine:
         rows = _rows_of(engine)
     (tmp_path / "gradebook.json").write_text(json.dumps(rows))
-    other = place(course.root, db=f"sqlite:///{tmp_path / 'other.db'}")
+    other = load_course(course.root, db=f"sqlite:///{tmp_path / 'other.db'}")
     put_back(other, tmp_path / "gradebook.json")
     with _engine(other.db_url) as engine:
         assert _rows_of(engine) == rows
     assert csv_of(other) == csv_of(course)
 
 
-def test_tables_of_another_nbgrader_are_not_filled(course: Place, tmp_path: Path) -> None:
+def test_tables_of_another_nbgrader_are_not_filled(course: CourseDirectory, tmp_path: Path) -> None:
     from autograder.grading.backup.gradebook_copy import _engine, _rows_of, put_back
 
     with _engine(course.db_url) as engine:

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.course_directory import Place, place
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import find_lesson, select_lessons
 from autograder.records.model import Status
 from autograder.records.runner import Job
-from autograder.reporting.class_results import Row
+from autograder.reporting.class_results import LearnerResult
 from autograder.reporting.exchange import TOKENS
 from autograder.reporting.feedback import hidden_lines
 from autograder.reporting.lms.feedback import _entry, _folder_name
 from autograder.submissions.collect import collect
 from autograder.submissions.roster import read_roster
-from autograder.submissions.store import Known
+from autograder.submissions.store import LmsStudent
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -58,7 +58,7 @@ def gives(job: Job) -> object:
     return record("sick", *exercises, status=Status.INFRASTRUCTURE)
 
 
-def a_class(root: Path, *names: str) -> Place:
+def a_class(root: Path, *names: str) -> CourseDirectory:
     """Five who handed in, one by mail; one fault of the grader, one newer submission."""
     course, _ = classroom(root, "mail")
     (root / "students.csv").write_text(ROSTER)
@@ -72,17 +72,17 @@ def a_class(root: Path, *names: str) -> Place:
 
 
 @pytest.fixture
-def moodle(tmp_path: Path) -> Place:
+def moodle(tmp_path: Path) -> CourseDirectory:
     names = [f"{name}_assignsubmission_file_/{SLUG}.ipynb" for name in MOODLE.values()]
     return a_class(tmp_path, *names)
 
 
 @pytest.fixture
-def canvas(tmp_path: Path) -> Place:
+def canvas(tmp_path: Path) -> CourseDirectory:
     return a_class(tmp_path, *(f"{name}_{SLUG}-2.ipynb" for name in CANVAS.values()))
 
 
-def sent(course: Place, lms: str) -> dict[str, str]:
+def sent(course: CourseDirectory, lms: str) -> dict[str, str]:
     """The pages in the zip that the command writes, by their names."""
     words = ["feedback", "--zip", lms, "--course", str(course.root)]
     assert main.main(words) == 0
@@ -107,14 +107,14 @@ def canvas_reading(name: str) -> tuple[str, str]:
     return user, attachment
 
 
-def test_moodle_gets_the_current_pages_of_those_who_were_graded(moodle: Place) -> None:
+def test_moodle_gets_the_current_pages_of_those_who_were_graded(moodle: CourseDirectory) -> None:
     assert sorted(map(moodles_reading, sent(moodle, "moodle"))) == [
         ("11", "assignsubmission", "file", f"{SLUG}.html"),
         ("12", "assignsubmission", "file", f"{SLUG}.html"),
     ]
 
 
-def test_each_page_is_the_learners_own(moodle: Place) -> None:
+def test_each_page_is_the_learners_own(moodle: CourseDirectory) -> None:
     pages = sent(moodle, "moodle")
     for name, student in ((MOODLE["ada"], "ada"), (MOODLE["jose"], "jose")):
         page = pages[f"{name}_assignsubmission_file_{SLUG}.html"]
@@ -123,7 +123,7 @@ def test_each_page_is_the_learners_own(moodle: Place) -> None:
 
 
 def test_who_is_left_out_is_named_with_the_reason(
-    moodle: Place, capsys: pytest.CaptureFixture[str]
+    moodle: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent(moodle, "moodle")
     said = capsys.readouterr()
@@ -139,7 +139,7 @@ def test_who_is_left_out_is_named_with_the_reason(
     ]
 
 
-def test_nothing_hidden_and_no_secret_of_the_exchange_goes_along(moodle: Place) -> None:
+def test_nothing_hidden_and_no_secret_of_the_exchange_goes_along(moodle: CourseDirectory) -> None:
     for token in TOKENS:
         (moodle.autograded("ada", SLUG) / token).write_text("between us")
     main.main(["feedback", "--course", str(moodle.root)])
@@ -151,12 +151,12 @@ def test_nothing_hidden_and_no_secret_of_the_exchange_goes_along(moodle: Place) 
         assert [line for line in (*hidden, "between us") if line in html.unescape(page)] == []
 
 
-def test_canvas_gets_the_numbers_of_learner_and_file(canvas: Place) -> None:
+def test_canvas_gets_the_numbers_of_learner_and_file(canvas: CourseDirectory) -> None:
     assert sorted(map(canvas_reading, sent(canvas, "canvas"))) == [("501", "901"), ("502", "902")]
 
 
 def test_canvas_also_gets_a_folder_a_learner(
-    canvas: Place, capsys: pytest.CaptureFixture[str]
+    canvas: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent(canvas, "canvas")
     folder = canvas.report / f"{SLUG}-feedback-canvas"
@@ -166,7 +166,7 @@ def test_canvas_also_gets_a_folder_a_learner(
     assert "left out: mail: is not in the zip, only in the folder" in capsys.readouterr().err
 
 
-def test_a_later_run_leaves_nothing_of_an_earlier_one(canvas: Place) -> None:
+def test_a_later_run_leaves_nothing_of_an_earlier_one(canvas: CourseDirectory) -> None:
     sent(canvas, "canvas")
     hand_in(canvas.root, "jose", answered(flatten="def flatten(x):\n    return 0"))
     assert [canvas_reading(name) for name in sent(canvas, "canvas")] == [("501", "901")]
@@ -174,7 +174,9 @@ def test_a_later_run_leaves_nothing_of_an_earlier_one(canvas: Place) -> None:
     assert folders == ["Lovelace Ada (ada)", "Mail By (mail)"]
 
 
-def test_one_learner_alone_can_be_packed(moodle: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_learner_alone_can_be_packed(
+    moodle: CourseDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["feedback", "--zip", "moodle", "--student", "ada", "--json"]
     assert main.main([*words, "--course", str(moodle.root)]) == 0
     (found,) = json.loads(capsys.readouterr().out)
@@ -182,7 +184,7 @@ def test_one_learner_alone_can_be_packed(moodle: Place, capsys: pytest.CaptureFi
 
 
 def test_where_nobody_can_get_a_page_the_command_fails_and_leaves_no_old_zip(
-    moodle: Place, capsys: pytest.CaptureFixture[str]
+    moodle: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent(moodle, "moodle")
     (moodle.state / "lms" / f"{SLUG}.json").unlink()
@@ -191,8 +193,10 @@ def test_where_nobody_can_get_a_page_the_command_fails_and_leaves_no_old_zip(
     assert not (moodle.report / f"{SLUG}-feedback-moodle.zip").exists()
 
 
-def test_points_by_hand_make_a_page_of_what_the_grader_could_not_judge(moodle: Place) -> None:
-    with GradebookWriter(moodle) as books, books._transaction() as gradebook:
+def test_points_by_hand_make_a_page_of_what_the_grader_could_not_judge(
+    moodle: CourseDirectory,
+) -> None:
+    with GradebookWriter(moodle) as writer, writer._transaction() as gradebook:
         gradebook.find_grade("test-flatten", SLUG, SLUG, "sick").manual_score = 2.0
     assert "13" in [moodles_reading(name)[0] for name in sent(moodle, "moodle")]
 
@@ -200,17 +204,19 @@ def test_points_by_hand_make_a_page_of_what_the_grader_could_not_judge(moodle: P
 @pytest.mark.parametrize(
     ("known", "name"),
     [
-        (Known("moodle", "Ada_B Lovelace", "7"), "Ada B Lovelace_7_assignsubmission_file_"),
-        (Known("moodle", ".hidden", "7"), "hidden_7_assignsubmission_file_"),
-        (Known("moodle", "~", "7"), "Participant_7_assignsubmission_file_"),
-        (Known("moodle", "a/b\\c", "7"), "a b c_7_assignsubmission_file_"),
-        (Known("canvas", "lovelaceada", "5", "9"), "lovelaceada_5_9_"),
-        (Known("canvas", "", "anon_Ab3", "9"), "anon_Ab3_9_"),
-        (Known("canvas", "42", "5", "9"), "5_9_"),
-        (Known("canvas", "team_1_ada", "5", "9"), "team1ada_5_9_"),
+        (LmsStudent("moodle", "Ada_B Lovelace", "7"), "Ada B Lovelace_7_assignsubmission_file_"),
+        (LmsStudent("moodle", ".hidden", "7"), "hidden_7_assignsubmission_file_"),
+        (LmsStudent("moodle", "~", "7"), "Participant_7_assignsubmission_file_"),
+        (LmsStudent("moodle", "a/b\\c", "7"), "a b c_7_assignsubmission_file_"),
+        (LmsStudent("canvas", "lovelaceada", "5", "9"), "lovelaceada_5_9_"),
+        (LmsStudent("canvas", "", "anon_Ab3", "9"), "anon_Ab3_9_"),
+        (LmsStudent("canvas", "42", "5", "9"), "5_9_"),
+        (LmsStudent("canvas", "team_1_ada", "5", "9"), "team1ada_5_9_"),
     ],
 )
-def test_no_name_of_a_learner_misleads_the_lms(tmp_path: Path, known: Known, name: str) -> None:
+def test_no_name_of_a_learner_misleads_the_lms(
+    tmp_path: Path, known: LmsStudent, name: str
+) -> None:
     lesson = find_lesson(tiny.build(tmp_path), SLUG)
     entry = _entry("canvas" if known.lms == "canvas" else "moodle", lesson, known)
     assert entry == f"{name}{SLUG}.html"
@@ -221,7 +227,7 @@ def test_no_name_of_a_learner_misleads_the_lms(tmp_path: Path, known: Known, nam
 
 
 def test_an_archive_collected_before_the_numbers_were_kept_says_what_to_do(
-    canvas: Place, capsys: pytest.CaptureFixture[str]
+    canvas: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = {"ada": {"lms": "canvas", "name": "lovelaceada", "number": "501"}}
     (canvas.state / "lms" / f"{SLUG}.json").write_text(json.dumps(known))
@@ -230,12 +236,12 @@ def test_an_archive_collected_before_the_numbers_were_kept_says_what_to_do(
 
 
 def test_a_very_long_id_gets_a_folder_like_any_other() -> None:
-    assert _folder_name(Row("x" * 251, "Ada", "Lovelace", None, None)) == "x" * 251
-    assert _folder_name(Row("ada", "../..", "/etc", None, None)) == "etc (ada)"
+    assert _folder_name(LearnerResult("x" * 251, "Ada", "Lovelace", None, None)) == "x" * 251
+    assert _folder_name(LearnerResult("ada", "../..", "/etc", None, None)) == "etc (ada)"
 
 
-def test_what_collect_remembers_lasts(tmp_path: Path, canvas: Place) -> None:
-    data = json.loads((place(tmp_path).state / "lms" / f"{SLUG}.json").read_text())
+def test_what_collect_remembers_lasts(tmp_path: Path, canvas: CourseDirectory) -> None:
+    data = json.loads((load_course(tmp_path).state / "lms" / f"{SLUG}.json").read_text())
     assert data["ada"] == {
         "lms": "canvas",
         "name": "lovelaceada",

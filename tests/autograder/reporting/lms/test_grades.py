@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.course_directory import place
+from autograder.course_directory import load_course
 from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import find_lesson
 from autograder.records.model import Status
 from autograder.records.runner import Job
-from autograder.reporting.class_results import Row, roll
+from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.lms.grades import LmsFormat, lms_csv, without_points
 from autograder.submissions.roster import Student, known_students
-from autograder.submissions.store import Known
+from autograder.submissions.store import LmsStudent
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -44,27 +44,30 @@ def gives(job: Job) -> object:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> tuple[Row, ...]:
+def rows(tmp_path: Path) -> tuple[LearnerResult, ...]:
     """A class of four: full points, some, a fault of the grader, nothing handed in."""
     course, lesson = classroom(tmp_path, "ada", "bob", "sick")
     (tmp_path / "students.csv").write_text(ROSTER)
     graded(course, FakeRunner(gives))  # type: ignore[arg-type]
-    return roll(course, lesson)
+    return class_results(course, lesson)
 
 
 def table(
-    root: Path, form: LmsFormat, rows: Iterable[Row], people: dict[str, Known] | None = None
+    root: Path,
+    form: LmsFormat,
+    rows: Iterable[LearnerResult],
+    people: dict[str, LmsStudent] | None = None,
 ) -> list[dict[str, str]]:
     """The lines of the file, by heading."""
-    students = known_students(place(root), enrolled(place(root)))
+    students = known_students(load_course(root), enrolled(load_course(root)))
     text = lms_csv(form, find_lesson(root, SLUG), rows, students, people or {})
     return list(csv.DictReader(text.splitlines()))
 
 
 def test_moodle_gets_every_column_that_its_worksheet_needs(
-    tmp_path: Path, rows: tuple[Row, ...]
+    tmp_path: Path, rows: tuple[LearnerResult, ...]
 ) -> None:
-    lines = table(tmp_path, "moodle", rows, {"ada": Known("moodle", "Ada Lovelace", "7")})
+    lines = table(tmp_path, "moodle", rows, {"ada": LmsStudent("moodle", "Ada Lovelace", "7")})
     (ada,) = [line for line in lines if line["ID number"] == "ada"]
     assert ada == {
         "Identifier": "Participant 7",
@@ -79,7 +82,7 @@ def test_moodle_gets_every_column_that_its_worksheet_needs(
 
 
 def test_what_was_not_judged_has_no_grade_and_says_why(
-    tmp_path: Path, rows: tuple[Row, ...]
+    tmp_path: Path, rows: tuple[LearnerResult, ...]
 ) -> None:
     lines = {line["ID number"]: line for line in table(tmp_path, "moodle", rows)}
     found = {name: (line["Status"], line["Grade"]) for name, line in lines.items()}
@@ -92,7 +95,7 @@ def test_what_was_not_judged_has_no_grade_and_says_why(
 
 
 def test_canvas_gets_its_heading_and_the_points_possible(
-    tmp_path: Path, rows: tuple[Row, ...]
+    tmp_path: Path, rows: tuple[LearnerResult, ...]
 ) -> None:
     text = lms_csv("canvas", find_lesson(tmp_path, SLUG), rows, {}, {})
     assert text.splitlines()[:2] == [
@@ -101,21 +104,23 @@ def test_canvas_gets_its_heading_and_the_points_possible(
     ]
 
 
-def test_canvas_gets_only_those_with_points(tmp_path: Path, rows: tuple[Row, ...]) -> None:
+def test_canvas_gets_only_those_with_points(
+    tmp_path: Path, rows: tuple[LearnerResult, ...]
+) -> None:
     students = {"bob": Student("bob", lms_user_id="55")}
-    people = {"ada": Known("canvas", "lovelaceada", "77")}
+    people = {"ada": LmsStudent("canvas", "lovelaceada", "77")}
     text = lms_csv("canvas", find_lesson(tmp_path, SLUG), rows, students, people)
     assert sorted(text.splitlines()[2:]) == ['"Lovelace, Ada",77,,ada,,6', "bob,55,,bob,,2.5"]
 
 
-def test_who_is_left_out_is_named_with_the_reason(rows: tuple[Row, ...]) -> None:
+def test_who_is_left_out_is_named_with_the_reason(rows: tuple[LearnerResult, ...]) -> None:
     assert sorted(without_points(rows)) == ["none: not handed in", "sick: infrastructure"]
 
 
 def test_a_learner_who_got_nothing_has_a_zero_that_was_earned(tmp_path: Path) -> None:
     course, lesson = classroom(tmp_path, "zoe")
     graded(course, FakeRunner(lambda job: record("zoe", flatten(0.0), double(0.0))))
-    (line,) = table(tmp_path, "moodle", roll(course, lesson))
+    (line,) = table(tmp_path, "moodle", class_results(course, lesson))
     assert (line["Status"], line["Grade"]) == ("graded", "0")
 
 
@@ -125,12 +130,12 @@ def test_a_name_that_is_a_formula_is_harmless(tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("id,first_name,last_name\neve,=1+1,\n")
     with GradebookWriter(course) as gradebook:
         gradebook.enrol(tmp_path / "list.csv")
-    (line,) = table(tmp_path, "moodle", roll(course, lesson))
+    (line,) = table(tmp_path, "moodle", class_results(course, lesson))
     assert line["Full name"] == "'=1+1"
 
 
 def test_the_command_writes_a_file_a_lesson(
-    tmp_path: Path, rows: tuple[Row, ...], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, rows: tuple[LearnerResult, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / ".autograder/lms").mkdir(parents=True)
     known = {"bob": {"lms": "canvas", "name": "b", "number": "9"}}

@@ -15,8 +15,8 @@ import nbformat
 import pytest
 
 from autograder.cli import main
-from autograder.course_directory import Place
-from autograder.grading.gradebook import GradebookError, GradebookWriter, Standing
+from autograder.course_directory import CourseDirectory
+from autograder.grading.gradebook import GradebookEntry, GradebookError, GradebookWriter
 from autograder.lessons.model import select_lessons
 from autograder.records.journal import JournalError, only_grader
 from autograder.records.model import ExerciseRecord, Status
@@ -77,7 +77,7 @@ def words(root: Path, student: str, text: str) -> None:
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Place:
+def course(tmp_path: Path) -> CourseDirectory:
     course, _ = classroom(tmp_path)
     tiny.write(tmp_path, tiny.notebook_with_words())
     (tmp_path / "students.csv").write_text("id,first_name,last_name\nada,Ada,Lovelace\n")
@@ -87,7 +87,7 @@ def course(tmp_path: Path) -> Place:
     return course
 
 
-def exported(course: Place) -> Path:
+def exported(course: CourseDirectory) -> Path:
     assert main.main(["export", "--questions", "--course", str(course.root)]) == 0
     return course.report / "questions" / f"{SLUG}-why.csv"
 
@@ -119,13 +119,13 @@ def by_text(**marks: tuple[str, str]) -> Callable[[dict[str, str]], dict[str, st
     return change
 
 
-def taken(course: Place, *sheets: Path) -> Marked:
+def taken(course: CourseDirectory, *sheets: Path) -> Marked:
     return take_in(course, sheets, select_lessons(course.root))
 
 
-def standing(course: Place, student: str) -> Standing:
-    with GradebookWriter(course) as books:
-        return books.standings(SLUG)[student]
+def entry(course: CourseDirectory, student: str) -> GradebookEntry:
+    with GradebookWriter(course) as writer:
+        return writer.entries(SLUG)[student]
 
 
 def reasons(marked: Marked) -> set[str]:
@@ -135,7 +135,7 @@ def reasons(marked: Marked) -> set[str]:
 # --- the sheet ----------------------------------------------------------------------------------
 
 
-def test_a_sheet_holds_each_answer_once_and_nobodys_name(course: Place) -> None:
+def test_a_sheet_holds_each_answer_once_and_nobodys_name(course: CourseDirectory) -> None:
     path = exported(course)
     texts = {unguarded(line["answer"]) for line in rows(path)}
     assert texts == {ANSWERS[name] for name in ("ada", "bob", "cleo")}
@@ -143,14 +143,14 @@ def test_a_sheet_holds_each_answer_once_and_nobodys_name(course: Place) -> None:
         assert [name for name in ("Ada", "Lovelace", "bob", "cleo") if name in text] == []
 
 
-def test_the_ids_are_in_order_and_the_same_in_every_export(course: Place) -> None:
+def test_the_ids_are_in_order_and_the_same_in_every_export(course: CourseDirectory) -> None:
     first = [line["answer_id"] for line in rows(exported(course))]
     assert first == sorted(first)
     assert [line["answer_id"] for line in rows(exported(course))] == first
 
 
 def test_no_id_is_what_anybody_could_compute_or_a_spreadsheet_would_change(
-    course: Place, tmp_path: Path
+    course: CourseDirectory, tmp_path: Path
 ) -> None:
     ids = {line["answer_id"] for line in rows(exported(course))}
     (course.state / "anonymous.key").unlink()
@@ -180,12 +180,12 @@ def test_a_key_that_is_damaged_is_not_replaced_silently(tmp_path: Path, content:
     assert (tmp_path / "anonymous.key").read_text() == content
 
 
-def test_no_answer_is_a_formula(course: Place) -> None:
+def test_no_answer_is_a_formula(course: CourseDirectory) -> None:
     cells = [cell for line in rows(exported(course)) for cell in line.values()]
     assert [cell for cell in cells if cell[:1] in "=+@-\t\r" and len(cell) > 1] == []
 
 
-def test_the_page_shows_question_model_answer_and_answers_as_text(course: Place) -> None:
+def test_the_page_shows_question_model_answer_and_answers_as_text(course: CourseDirectory) -> None:
     words(course.root, "eve", "<script>alert(1)</script> **bold**")
     graded(course, Keeps())
     page = exported(course).with_suffix(".html").read_text()
@@ -200,7 +200,7 @@ def test_a_picture_in_an_answer_is_said_to_be_there() -> None:
     assert questions._text(cell) == "see\n\n[with a picture, which formgrader shows: drawing.png]"
 
 
-def test_an_answer_of_any_characters_stops_nobodys_sheet(course: Place) -> None:
+def test_an_answer_of_any_characters_stops_nobodys_sheet(course: CourseDirectory) -> None:
     words(course.root, "eve", "half a pair \ud83d and \x00 and \x1b[31m")
     graded(course, Keeps())
     path = fill(exported(course), lambda line: {"points": "1"})
@@ -219,7 +219,7 @@ def test_a_lesson_without_questions_in_words_says_so(
     assert "no question in words in 01-tiny" in capsys.readouterr().err
 
 
-def test_marks_that_were_not_taken_in_are_never_overwritten(course: Place) -> None:
+def test_marks_that_were_not_taken_in_are_never_overwritten(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", "good")))
     with pytest.raises(MarkingError, match=r"not taken in, of [\w-]+ for one\n.*collect --marks"):
         questions.run(course.root, select_lessons(course.root))
@@ -231,11 +231,13 @@ def test_marks_that_were_not_taken_in_are_never_overwritten(course: Place) -> No
 # --- and back -----------------------------------------------------------------------------------
 
 
-def test_points_and_comments_come_into_the_gradebook_as_if_given_by_hand(course: Place) -> None:
+def test_points_and_comments_come_into_the_gradebook_as_if_given_by_hand(
+    course: CourseDirectory,
+) -> None:
     path = fill(exported(course), by_text(ada=("2.5", "the argument,\nyes"), bob=("0", "")))
     (done,) = taken(course, path).taken
     assert (done.entered, done.blank, done.unchanged) == (2, 1, 0)
-    ada, bob, cleo = (standing(course, name) for name in ("ada", "bob", "cleo"))
+    ada, bob, cleo = (entry(course, name) for name in ("ada", "bob", "cleo"))
     assert (ada.points["why"], ada.comments) == (2.5, {"why": "the argument,\nyes"})
     assert (bob.points["why"], bob.comments, bob.manual) == (0.0, {}, {"why"})
     assert ("why" in ada.waiting, "why" in bob.waiting, "why" in cleo.waiting) == (
@@ -246,32 +248,34 @@ def test_points_and_comments_come_into_the_gradebook_as_if_given_by_hand(course:
     assert ada.score == 8.5
 
 
-def test_taking_in_the_same_sheet_again_changes_nothing(course: Place) -> None:
+def test_taking_in_the_same_sheet_again_changes_nothing(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", "good")))
     taken(course, path)
     (done,) = taken(course, path).taken
     assert (done.entered, done.unchanged, done.replaced) == (0, 1, [])
 
 
-def test_what_a_second_sheet_changes_is_said(course: Place) -> None:
+def test_what_a_second_sheet_changes_is_said(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", "good")))
     taken(course, path)
     fill(path, by_text(ada=("3", "better")))
     (done,) = taken(course, path).taken
     (id_,) = [line["answer_id"] for line in rows(path) if line["points"]]
     assert done.replaced == [f"{id_}: 2 points became 3", f"{id_}: the comment was replaced"]
-    assert standing(course, "ada").points["why"] == 3
+    assert entry(course, "ada").points["why"] == 3
 
 
-def test_an_empty_cell_takes_nothing_away(course: Place) -> None:
+def test_an_empty_cell_takes_nothing_away(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", "good")))
     taken(course, path)
     (done,) = taken(course, fill(path, by_text())).taken
     assert (done.entered, done.blank) == (0, 3)
-    assert standing(course, "ada").comments == {"why": "good"}
+    assert entry(course, "ada").comments == {"why": "good"}
 
 
-def test_two_people_can_each_mark_a_part_of_one_sheet(course: Place, tmp_path: Path) -> None:
+def test_two_people_can_each_mark_a_part_of_one_sheet(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     path = exported(course)
     other = tmp_path / "other.csv"
     other.write_bytes(path.read_bytes())
@@ -279,7 +283,9 @@ def test_two_people_can_each_mark_a_part_of_one_sheet(course: Place, tmp_path: P
     assert (marked.taken[0].entered, marked.refused) == (2, ())
 
 
-def test_two_different_marks_for_one_answer_are_both_refused(course: Place, tmp_path: Path) -> None:
+def test_two_different_marks_for_one_answer_are_both_refused(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
     path = exported(course)
     other = tmp_path / "other.csv"
     other.write_bytes(path.read_bytes())
@@ -287,16 +293,16 @@ def test_two_different_marks_for_one_answer_are_both_refused(course: Place, tmp_
     assert [one.reason for one in marked.refused] == [
         "the sheets say two different things about this answer"
     ] * 2
-    assert standing(course, "ada").manual == frozenset()
+    assert entry(course, "ada").manual == frozenset()
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_a_sheet_saved_with_other_separators_and_decimal_commas_is_read(
-    course: Place, delimiter: str
+    course: CourseDirectory, delimiter: str
 ) -> None:
     path = fill(exported(course), by_text(cleo=("1,5", "schön")), delimiter=delimiter)
     assert taken(course, path).refused == ()
-    cleo = standing(course, "cleo")
+    cleo = entry(course, "cleo")
     assert (cleo.points["why"], cleo.comments) == (1.5, {"why": "schön"})
 
 
@@ -314,15 +320,15 @@ def test_a_sheet_saved_with_other_separators_and_decimal_commas_is_read(
     ],
 )
 def test_points_that_are_none_are_refused_and_the_other_lines_taken(
-    course: Place, points: str, reason: str
+    course: CourseDirectory, points: str, reason: str
 ) -> None:
     path = fill(exported(course), by_text(ada=(points, "a comment"), bob=("1", "")))
     marked = taken(course, path)
     assert (reasons(marked), marked.taken[0].entered) == ({reason}, 1)
-    assert (standing(course, "ada").manual, standing(course, "ada").comments) == (frozenset(), {})
+    assert (entry(course, "ada").manual, entry(course, "ada").comments) == (frozenset(), {})
 
 
-def test_an_answer_that_changed_since_is_refused(course: Place) -> None:
+def test_an_answer_that_changed_since_is_refused(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", ""), bob=("1", "")))
     words(course.root, "ada", "Something else.")
     waiting = taken(course, path)
@@ -331,10 +337,10 @@ def test_an_answer_that_changed_since_is_refused(course: Place) -> None:
     assert reasons(taken(course, path)) == {
         "the answer changed since the sheet was written: export the question again"
     }
-    assert standing(course, "ada").manual == frozenset()
+    assert entry(course, "ada").manual == frozenset()
 
 
-def test_unknown_ids_and_questions_are_refused(course: Place) -> None:
+def test_unknown_ids_and_questions_are_refused(course: CourseDirectory) -> None:
     path = exported(course)
     marked = taken(course, fill(path, lambda _: {"points": "1", "answer_id": "kkkk-kkkk-kkkk"}))
     assert "no answer has this id" in min(reasons(marked))
@@ -342,7 +348,7 @@ def test_unknown_ids_and_questions_are_refused(course: Place) -> None:
     assert reasons(marked) == {"there is no question 'how' in words in the lesson '01-tiny'"}
 
 
-def test_without_the_key_nobody_is_guessed(course: Place) -> None:
+def test_without_the_key_nobody_is_guessed(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", "")))
     (course.state / "anonymous.key").unlink()
     assert len(taken(course, path).refused) == 3
@@ -350,7 +356,7 @@ def test_without_the_key_nobody_is_guessed(course: Place) -> None:
 
 
 def test_a_question_is_entered_completely_or_not_at_all(
-    course: Place, monkeypatch: pytest.MonkeyPatch
+    course: CourseDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = fill(exported(course), by_text(ada=("2", ""), bob=("1", "")))
     names, calls = GradebookWriter._names_of_cells, []
@@ -363,20 +369,20 @@ def test_a_question_is_entered_completely_or_not_at_all(
     with pytest.raises(ZeroDivisionError):
         taken(course, path)
     monkeypatch.undo()
-    found = (standing(course, name).manual for name in ("ada", "bob"))
+    found = (entry(course, name).manual for name in ("ada", "bob"))
     assert list(found) == [frozenset(), frozenset()]
 
 
-def test_a_learner_whom_the_gradebook_lacks_is_refused(course: Place) -> None:
+def test_a_learner_whom_the_gradebook_lacks_is_refused(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", ""), bob=("1", "")))
-    with GradebookWriter(course) as books:
-        books._gradebook.remove_student("ada")
+    with GradebookWriter(course) as writer:
+        writer._gradebook.remove_student("ada")
     marked = taken(course, path)
     assert "run `autograder grade`" in min(reasons(marked))
-    assert standing(course, "bob").points["why"] == 1
+    assert entry(course, "bob").points["why"] == 1
 
 
-def test_marks_are_not_taken_in_beside_grade(course: Place) -> None:
+def test_marks_are_not_taken_in_beside_grade(course: CourseDirectory) -> None:
     path = exported(course)
     with only_grader(course.state), pytest.raises(JournalError, match="at work"):
         taken(course, path)
@@ -397,14 +403,16 @@ def test_a_file_that_is_no_sheet_is_refused(tmp_path: Path, content: bytes, caus
         read_sheet(tmp_path / "sheet.csv")
 
 
-def test_a_damaged_gradebook_is_explained(course: Place) -> None:
+def test_a_damaged_gradebook_is_explained(course: CourseDirectory) -> None:
     path = fill(exported(course), by_text(ada=("2", "")))
     (course.root / "gradebook.db").write_bytes(b"no database")
     with pytest.raises(GradebookError, match="backup --restore"):
         taken(course, path)
 
 
-def test_the_commands_go_there_and_back(course: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_go_there_and_back(
+    course: CourseDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = fill(exported(course), by_text(ada=("2", ""), bob=("9", "")))
     words_ = ["collect", "--marks", str(path), "--course", str(course.root)]
     assert main.main(words_) == 1
@@ -424,7 +432,7 @@ def test_archive_and_marks_exclude_each_other(
     assert "one of the two" in capsys.readouterr().err
 
 
-def test_points_by_hand_reach_the_learners_page(course: Place) -> None:
+def test_points_by_hand_reach_the_learners_page(course: CourseDirectory) -> None:
     taken(course, fill(exported(course), by_text(ada=("2", "Say who holds it."))))
     assert main.main(["feedback", "--course", str(course.root)]) == 0
     page = (course.feedback("ada", SLUG) / f"{SLUG}.html").read_text()

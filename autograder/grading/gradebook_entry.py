@@ -23,7 +23,7 @@ FROM_GRADEBOOK = (
 
 
 @dataclass(frozen=True)
-class Standing:
+class GradebookEntry:
     """What the gradebook says of one submission, manual grades and penalties included."""
 
     student: str
@@ -54,15 +54,15 @@ class Standing:
         return self.penalty_due is None or _same(self.penalty, self.penalty_due)
 
 
-def standing_of(
+def entry_of(
     submission: SubmittedAssignment, lesson: str, penalty_due: float | None = None
-) -> Standing:
+) -> GradebookEntry:
     """What the gradebook's row `submission` says of `lesson`."""
     notebooks = [one for one in submission.notebooks if one.name == lesson]
     grades = [grade for one in notebooks for grade in one.grades]
     comments = [comment for one in notebooks for comment in one.comments]
     time = submission.timestamp
-    return Standing(
+    return GradebookEntry(
         student=submission.student_id,
         auto={one.name: one.auto_score for one in grades},
         points={one.name: one.score or 0.0 for one in grades},
@@ -79,12 +79,12 @@ def standing_of(
     )
 
 
-def agrees(standing: Standing | None, record: SubmissionRecord, lesson: Lesson) -> bool:
+def agrees(entry: GradebookEntry | None, record: SubmissionRecord, lesson: Lesson) -> bool:
     """Whether the gradebook holds what `record` says: points, comments, time, who is waited for.
 
     What a person did in formgrader is theirs: their points, and that they looked at a cell.
     """
-    if standing is None or standing.submitted_at != utc_of(record.submitted_at):
+    if entry is None or entry.submitted_at != utc_of(record.submitted_at):
         return False
     by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
     comments = {
@@ -92,9 +92,9 @@ def agrees(standing: Standing | None, record: SubmissionRecord, lesson: Lesson) 
         for one in lesson.exercises
         if (told := comment_on(record.exercise(one.name)))
     }
-    return dict(standing.auto_comments) == comments and all(
-        _same(points, auto_points(by_cell.get(cell))) and _waits_rightly(standing, cell, by_cell)
-        for cell, points in {**dict.fromkeys(by_cell), **standing.auto}.items()
+    return dict(entry.auto_comments) == comments and all(
+        _same(points, auto_points(by_cell.get(cell))) and _waits_rightly(entry, cell, by_cell)
+        for cell, points in {**dict.fromkeys(by_cell), **entry.auto}.items()
     )
 
 
@@ -131,12 +131,12 @@ def utc_of(time: str | None) -> str | None:
     return datetime.fromisoformat(time).astimezone(UTC).replace(tzinfo=None).isoformat()
 
 
-def record_from(standing: Standing, lesson: Lesson) -> SubmissionRecord:
+def record_from(entry: GradebookEntry, lesson: Lesson) -> SubmissionRecord:
     """A record of what the gradebook alone knows: points, and no checks."""
-    exercises = tuple(_exercise_from(standing, one) for one in lesson.exercises)
+    exercises = tuple(_exercise_from(entry, one) for one in lesson.exercises)
     score, most = total(exercises)
     return SubmissionRecord(
-        student=standing.student,
+        student=entry.student,
         lesson=lesson.slug,
         status=Status.GRADED,
         score=score,
@@ -146,33 +146,33 @@ def record_from(standing: Standing, lesson: Lesson) -> SubmissionRecord:
         runner="stock",
         sandboxed=False,
         notes=(FROM_GRADEBOOK,),
-        submitted_at=f"{standing.submitted_at}+00:00" if standing.submitted_at else None,
+        submitted_at=f"{entry.submitted_at}+00:00" if entry.submitted_at else None,
     )
 
 
-def _exercise_from(standing: Standing, exercise: Exercise) -> ExerciseRecord:
+def _exercise_from(entry: GradebookEntry, exercise: Exercise) -> ExerciseRecord:
     cell = exercise.test_id
-    judged = standing.auto.get(cell) is not None or cell in standing.manual
+    judged = entry.auto.get(cell) is not None or cell in entry.manual
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,
-        score=standing.points.get(cell, 0.0) if judged and not exercise.manual else 0.0,
+        score=entry.points.get(cell, 0.0) if judged and not exercise.manual else 0.0,
         max=exercise.points,
-        attempted=standing.auto_comments.get(exercise.answer_id) != NO_RESPONSE,
+        attempted=entry.auto_comments.get(exercise.answer_id) != NO_RESPONSE,
         isolated=False,
         manual=exercise.manual or not judged,  # it waits for a person, as one in words does
     )
 
 
 def _waits_rightly(
-    standing: Standing, cell: str, by_cell: Mapping[str, ExerciseRecord | None]
+    entry: GradebookEntry, cell: str, by_cell: Mapping[str, ExerciseRecord | None]
 ) -> bool:
-    if cell in standing.manual or cell not in standing.auto:
+    if cell in entry.manual or cell not in entry.auto:
         return True
     exercise = by_cell.get(cell)
     if auto_points(exercise) is None:
-        return cell in standing.waiting
-    return cell not in standing.waiting or is_doubtful(exercise)
+        return cell in entry.waiting
+    return cell not in entry.waiting or is_doubtful(exercise)
 
 
 def _same(left: float | None, right: float | None) -> bool:

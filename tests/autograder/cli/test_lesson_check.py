@@ -10,7 +10,7 @@ import pytest
 
 from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport, Miss
 from autograder.cli import main
-from autograder.cli.checkup import Checkup, check_lessons
+from autograder.cli.lesson_check import LessonCheck, check_lessons
 from autograder.lessons.authoring.tidy import tidied, tidy
 from autograder.lessons.model import all_lessons
 from autograder.lessons.release import build_release, stable_bytes, write_release
@@ -39,16 +39,16 @@ def course(tmp_path: Path, released: dict[str, bytes], monkeypatch: pytest.Monke
     course = tiny.build(tmp_path)
     tidy(course / "source/01-tiny/01-tiny.ipynb")
     write_release(course, released)
-    monkeypatch.setattr("autograder.cli.checkup.build_release", lambda *_: released)
+    monkeypatch.setattr("autograder.cli.lesson_check.build_release", lambda *_: released)
     return course
 
 
-def look(course: Path, answers: object = accepting) -> Checkup:
+def look(course: Path, answers: object = accepting) -> LessonCheck:
     (found,) = check_lessons(course, all_lessons(course), answers)  # type: ignore[arg-type]
     return found
 
 
-def failed(found: Checkup) -> list[str]:
+def failed(found: LessonCheck) -> list[str]:
     return [part.name for part in found.parts if not part.ok]
 
 

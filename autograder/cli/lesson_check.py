@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Checkup:
+class LessonCheck:
     """What was found out about one lesson."""
 
     lesson: str
@@ -63,7 +63,7 @@ def check_lessons(
     try_answers: TryAnswers,
     *,
     done: Callable[[str], None] = lambda what: None,
-) -> Iterator[Checkup]:
+) -> Iterator[LessonCheck]:
     """Look at each lesson; the answers of all are tried together, which is faster."""
     answers = _answers(course, lessons, try_answers)
     for lesson in lessons:
@@ -74,7 +74,7 @@ def check_lessons(
             answers[lesson.slug],
             _release(course, lesson, sound=not findings),
         )
-        yield Checkup(lesson.slug, parts)
+        yield LessonCheck(lesson.slug, parts)
 
 
 def _form(lesson: Lesson, findings: Sequence[Finding]) -> Part:

@@ -46,10 +46,10 @@ def add_commands(commands: Commands) -> None:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    from autograder.course_directory import place
+    from autograder.course_directory import load_course
     from autograder.grading.backup import backup, restore
 
-    course = place(options.course, db=options.db)
+    course = load_course(options.course, db=options.db)
     kept: list[Path] = []
     if options.restore is None:
         file = options.file or backup.default_file(course)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from autograder.answer_bank.gate import Gate, GateReport
-    from autograder.cli.checkup import Checkup
+    from autograder.cli.lesson_check import LessonCheck
     from autograder.cli.options import Commands
 
 
@@ -58,7 +58,7 @@ def _add_check(commands: Commands) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     from autograder.answer_bank.gate_runs import try_answers
-    from autograder.cli.checkup import check_lessons
+    from autograder.cli.lesson_check import check_lessons
     from autograder.console import Progress
 
     notes: list[str] = []
@@ -88,7 +88,7 @@ def _check(options: argparse.Namespace) -> int:
     return 0 if all(one.ok for one in found) else 1
 
 
-def _check_lines(one: Checkup) -> list[str]:
+def _check_lines(one: LessonCheck) -> list[str]:
     lines = [one.lesson]
     for part in one.parts:
         lines.append(f"  {'✓' if part.ok else '✗'} {part.name:<8} {part.told}")
