@@ -90,7 +90,7 @@ AUTOGRADER = {
     | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"},
     "autograder.reporting": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.grading"}
-    | {"course.inspection", "course.testing"},
+    | {"course.inspection", "course.testing", "course.claims"},
     "autograder.answer_bank": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.runners", "course.figures"}
     | {ENGINE, *INSIDE},

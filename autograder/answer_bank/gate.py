@@ -17,13 +17,13 @@ from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.notebook_runner import LIMIT_S, Trial, TrialResult, run_trials
 from autograder.errors import BankError, UsageError
+from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.lint.rules import LEAST_RIGHT, LEAST_WRONG
 from autograder.lessons.model import (
     Lesson,
     find_lesson,
     lesson_paths,
-    misconceptions,
     read_lesson,
 )
 from autograder.lessons.regions import without_markers

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.errors import LessonError, UnknownLesson, did_you_mean
@@ -34,6 +32,7 @@ AUTOTEST = "AUTOTEST"  # how nbgrader marks a test that it writes itself
 _TEMPLATES = "autotests.yml"
 SLUG = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
 _IGNORED = {"__pycache__", ".ipynb_checkpoints", ".DS_Store"}
+INSTALLED = Path(__file__).resolve().parents[2]  # where the packages `course` and `autograder` lie
 
 
 @dataclass(frozen=True)
@@ -116,16 +115,6 @@ class Lesson:
         )
 
 
-@dataclass(frozen=True)
-class Misconception:
-    """A wrong idea that a check can reveal, and where the lesson speaks of it."""
-
-    id: str
-    title: str
-    why: str
-    section: str
-
-
 def find_lesson(course: Path, word: str) -> Lesson:
     """The lesson that `word` names: `4`, `04`, `04-memory-layout` or `memory-layout`."""
     return read_lesson(_path_of(lesson_paths(course), course, word))
@@ -205,50 +194,16 @@ def shared_templates(source: Path) -> tuple[Path, ...]:
 
 
 def beside_course(course: Path, package: str, name: str) -> Path | None:
-    """The file `name` that belongs to a lesson of `course`.
+    """The file that belongs to a lesson of `course`; None where there is none.
 
-    It is looked for in the course directory, then in the installed package.
+    Args:
+        course: The course directory, in which it is looked for first.
+        package: The package that has it where the course directory has not, `course.claims`.
+        name: The file's name.
     """
-    local = course.joinpath(*package.split("."), name)
-    if local.is_file():
-        return local
-    root, *folders = package.split(".")
-    spec = find_spec(root)  # found, not imported: `course` would bring torch
-    if spec is None or spec.origin is None:
-        return None
-    shipped = Path(spec.origin).parent.joinpath(*folders, name)
-    return shipped if shipped.is_file() else None
-
-
-def claims_path(course: Path, slug: str) -> Path | None:
-    """The TOML with the claims and misconceptions of a lesson."""
-    return beside_course(course, "course.claims", f"{slug}.toml")
-
-
-def misconceptions(course: Path, slug: str) -> dict[str, Misconception]:
-    """The misconceptions that a lesson knows, by id; none where it has no claims file."""
-    path = claims_path(course, slug)
-    return _misconceptions(path) if path else {}
-
-
-def _misconceptions(path: Path) -> dict[str, Misconception]:
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("misconception", [])
-        known = [
-            Misconception(one["id"], one["title"], one["why"], one.get("section", ""))
-            for one in entries
-        ]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LessonError(
-            f"is not TOML: {error}", place=str(path), remedy="Mend the line named."
-        ) from error
-    except KeyError as error:
-        raise LessonError(
-            f"a [[misconception]] has no {error}",
-            place=str(path),
-            remedy="Give each of them id, title, why and section.",
-        ) from error
-    return {one.id: one for one in known}
+    folders = package.split(".")
+    found = (root.joinpath(*folders, name) for root in (course, INSTALLED))
+    return next((path for path in found if path.is_file()), None)
 
 
 def _path_of(paths: dict[str, Path], course: Path, word: str) -> Path:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.lessons.cells import RawCell, anchor, grader, headings, role
-from autograder.lessons.model import Lesson, claims_path, misconceptions
+from autograder.lessons.claims import claims_of
+from autograder.lessons.model import Lesson
 from autograder.records.model import CheckRecord, ExerciseRecord
+from course.claims.schema import Claim
 
 _ENDED = " ended with "  # course.testing.observe's words for a run that raised
 
@@ -32,8 +33,13 @@ class Explanation:
 
 
 def explanations(course: Path, lesson: Lesson) -> dict[str, Explanation]:
-    """Every misconception of `lesson`, by id."""
-    rules = _rules(claims_path(course, lesson.slug))
+    """Every misconception of `lesson`, by id.
+
+    Raises:
+        LessonError: The lesson's claims file cannot be read or breaks its form.
+    """
+    entries = claims_of(course, lesson.slug)
+    rules = _rules(entries.claims)
     return {
         one.id: Explanation(
             id=one.id,
@@ -43,7 +49,7 @@ def explanations(course: Path, lesson: Lesson) -> dict[str, Explanation]:
             section=one.section,
             heading=lesson.sections.get(one.section, ""),
         )
-        for one in misconceptions(course, lesson.slug).values()
+        for one in entries.misconceptions
     }
 
 
@@ -91,13 +97,10 @@ def _is_reading(cell: RawCell) -> bool:
     return not grader(cell) and role(cell).get("role") not in ("exercise", "hint", "predict")
 
 
-def _rules(path: Path | None) -> dict[str, tuple[str, ...]]:
-    if path is None:
-        return {}
-    claims = tomllib.loads(path.read_text(encoding="utf-8")).get("claim", [])
+def _rules(claims: Iterable[Claim]) -> dict[str, tuple[str, ...]]:
+    """Misconception → the facts of the claims that belong to it."""
     rules: dict[str, tuple[str, ...]] = {}
     for claim in claims:
-        if claim.get("misconception"):
-            id_ = claim["misconception"]
-            rules[id_] = (*rules.get(id_, ()), str(claim.get("fact", "")))
+        if claim.misconception is not None:
+            rules[claim.misconception] = (*rules.get(claim.misconception, ()), claim.fact)
     return rules

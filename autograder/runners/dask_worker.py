@@ -20,12 +20,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from autograder.errors import AutograderError
-from autograder.lessons.model import Lesson, read_lesson, shared_templates
+from autograder.lessons.model import INSTALLED, Lesson, read_lesson, shared_templates
 from autograder.records.runner import Job, Outcome
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def edition() -> dict[str, str]:
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "torch": _version_of("torch"),
         "distributed": _version_of("distributed"),
-        "the course's code": code_digest(map(_folder_of, ("course", "autograder")))[:12],
+        "the course's code": code_digest((INSTALLED / "course", INSTALLED / "autograder"))[:12],
     }
 
 
@@ -88,11 +87,6 @@ def code_digest(folders: Iterable[Path]) -> str:
                 code.update(f"{folder.name}/{name.as_posix()}\0{len(content)}\0".encode())
                 code.update(content)
     return code.hexdigest()
-
-
-def _folder_of(package: str) -> Path:
-    spec = find_spec(package)  # found, not imported: `course` would bring torch
-    return Path(spec.origin).parent if spec and spec.origin else Path()
 
 
 def _version_of(package: str) -> str:

@@ -22,8 +22,9 @@ from typing import Any
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.errors import SimulationError
 from autograder.lessons.cells import put_source, saved_notebook
+from autograder.lessons.claims import claims_path, misconceptions
 from autograder.lessons.lint.lesson import MARKING
-from autograder.lessons.model import Exercise, Lesson, claims_path, misconceptions
+from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import SOLUTION, split_regions
 from autograder.lessons.release import RELEASE, class_editions
 from autograder.simulation.faults import FAULTS, SLIPS, slipped

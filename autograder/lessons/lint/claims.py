@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.errors import LessonError, did_you_mean
+from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, role
+from autograder.lessons.claims import NO_CLAIMS, claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding, Slip
 from autograder.lessons.lint.lesson import parsed
 from autograder.lessons.lint.text import unwritten
-from autograder.lessons.model import Lesson, claims_path, lesson_paths
-from course.claims.schema import Claim, Entries, MalformedClaims, parse, refuse_duplicates
+from autograder.lessons.model import Lesson, lesson_paths
+from course.claims.schema import Claim, Entries, MalformedClaims, refuse_duplicates
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ROW = re.compile(r"^\| (\w+) \| (.*) \|$", re.M)
@@ -28,7 +29,7 @@ def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
     """Every rule that the claims of `lesson`, or its words about claims, break."""
     path = claims_path(course, lesson.slug)
     try:
-        entries = read_claims(path, lesson.slug) if path else Entries((), ())
+        entries = parse_claims(path) if path else NO_CLAIMS
         others = _others(course, lesson)
         refuse_duplicates([*others.values(), entries])
     except MalformedClaims as error:
@@ -47,16 +48,6 @@ def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *(Finding(f"{file}, {place}", cause, cure) for place, cause, cure in in_file),
         *(Finding(f"{lesson.source}, {place}", cause, cure) for place, cause, cure in in_lesson),
     )
-
-
-def read_claims(path: Path, slug: str) -> Entries:
-    """The claims and misconceptions in a file; raises `MalformedClaims`, or `LessonError`."""
-    try:
-        return parse(path.read_text(encoding="utf-8"), slug)
-    except (OSError, UnicodeDecodeError) as error:
-        raise LessonError(
-            f"cannot be read: {error}", place=str(path), remedy="Check path, rights and encoding."
-        ) from error
 
 
 def told(cells: Iterable[RawCell]) -> Iterator[tuple[RawCell, str]]:
@@ -80,7 +71,7 @@ def _others(course: Path, lesson: Lesson) -> dict[str, Entries]:
     """The claims files of the course's other lessons."""
     paths = {slug: claims_path(course, slug) for slug in lesson_paths(course)}
     return {
-        slug: read_claims(path, slug)
+        slug: parse_claims(path)
         for slug, path in paths.items()
         if path is not None and slug != lesson.slug
     }

@@ -23,11 +23,12 @@ from autograder.lessons.cells import (
     read_notebook,
     role,
 )
+from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.findings import Finding, Slip
 from autograder.lessons.lint.test_cells import lint_test_cell
 from autograder.lessons.lint.text import lint_text
 from autograder.lessons.lint.travel import defined_names
-from autograder.lessons.model import Exercise, Lesson, misconceptions
+from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import HIDDEN, SOLUTION, RegionError, split_regions
 
 SETUP = "setup"

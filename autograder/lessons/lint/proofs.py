@@ -20,9 +20,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons.lint.claims import read_claims
+from autograder.lessons.claims import claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding
-from autograder.lessons.model import Lesson, claims_path
+from autograder.lessons.model import Lesson
 from autograder.records.journal import write_json
 from course.claims.schema import Claim
 
@@ -52,7 +52,7 @@ def prove_changed(
     `done` hears the id of each when it has run.
     """
     path = claims_path(course, lesson.slug)
-    claims = read_claims(path, lesson.slug).claims if path else ()
+    claims = parse_claims(path).claims if path else ()
     digests = {claim.id: _digest(claim) for claim in claims}
     memory = course / ".autograder" / "proved.json"
     known = _remembered(memory)

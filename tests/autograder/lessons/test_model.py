@@ -10,7 +10,7 @@ import pytest
 from autograder.errors import LessonError, UnknownLesson
 from autograder.lessons.cells import anchor, headings
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.model import find_lesson, misconceptions, read_lesson, select_lessons
+from autograder.lessons.model import find_lesson, read_lesson, select_lessons
 from tests.autograder import tiny
 
 
@@ -117,19 +117,6 @@ def test_the_data_files_of_a_lesson_are_those_beside_its_notebook(course: Path) 
         (folder / name).write_text("")
     found = find_lesson(course, "1").data_files
     assert [path.relative_to(folder).as_posix() for path in found] == ["data/a.csv"]
-
-
-def test_misconceptions_come_from_the_claims_of_the_course(course: Path) -> None:
-    known = misconceptions(course, "01-tiny")
-    assert known["order-of-memory"].section == "flattening"
-    assert misconceptions(course, "99-none") == {}
-
-
-def test_a_misconception_without_a_reason_is_refused(course: Path) -> None:
-    path = course / "course/claims/01-tiny.toml"
-    path.write_text('[[misconception]]\nid = "a"\ntitle = "b"\n')
-    with pytest.raises(LessonError, match="has no 'why'"):
-        misconceptions(course, "01-tiny")
 
 
 def test_a_heading_inside_a_code_fence_is_none() -> None:

@@ -12,10 +12,11 @@ from autograder.errors import LessonError, UsageError
 from autograder.lessons.authoring.scaffold import new_exercise, new_lesson
 from autograder.lessons.authoring.skeleton import NewExercise
 from autograder.lessons.authoring.tidy import tidy
+from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.lint.rules import LEAST_RIGHT, LEAST_WRONG
-from autograder.lessons.model import find_lesson, misconceptions
+from autograder.lessons.model import find_lesson
 from autograder.lessons.regions import without_markers
 from tests.autograder import tiny
 

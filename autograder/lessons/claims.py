@@ -1,0 +1,62 @@
+"""The claims and misconceptions of a course's lessons, read as `course.claims` reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.errors import LessonError
+from autograder.lessons.model import beside_course
+from course.claims.schema import Entries, MalformedClaims, Misconception, parse
+
+NO_CLAIMS = Entries((), ())
+
+
+def claims_path(course: Path, slug: str) -> Path | None:
+    """The TOML with the claims and misconceptions of a lesson; None where there is none.
+
+    Args:
+        course: The course directory, whose own file wins over the installed one.
+        slug: The lesson, such as `04-memory-layout`.
+    """
+    return beside_course(course, "course.claims", f"{slug}.toml")
+
+
+def parse_claims(path: Path) -> Entries:
+    """The entries of the claims file at `path`, whose name is the lesson's.
+
+    Raises:
+        MalformedClaims: The file breaks the form of `course.claims.schema`.
+        LessonError: It cannot be read, or is no UTF-8.
+    """
+    try:
+        return parse(path.read_text(encoding="utf-8"), path.stem)
+    except (OSError, UnicodeDecodeError) as error:
+        raise LessonError(
+            f"cannot be read: {error}", place=str(path), remedy="Check path, rights and encoding."
+        ) from error
+
+
+def claims_of(course: Path, slug: str) -> Entries:
+    """The claims and misconceptions of a lesson; empty where it has no claims file.
+
+    Raises:
+        LessonError: The file cannot be read or breaks its form; the cause names entry and remedy.
+    """
+    path = claims_path(course, slug)
+    if path is None:
+        return NO_CLAIMS
+    try:
+        return parse_claims(path)
+    except MalformedClaims as error:
+        cause = str(error).removeprefix(f"{path.name}: ")
+        remedy = f"Mend it; `autograder check {slug}` looks again."
+        raise LessonError(cause, place=str(path), remedy=remedy) from error
+
+
+def misconceptions(course: Path, slug: str) -> dict[str, Misconception]:
+    """The misconceptions that a lesson knows, by id; none where it has no claims file.
+
+    Raises:
+        LessonError: As `claims_of`.
+    """
+    return {one.id: one for one in claims_of(course, slug).misconceptions}
