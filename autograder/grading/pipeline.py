@@ -202,14 +202,14 @@ def _job(submission: Submission) -> Job:
         lesson=submission.lesson,
         notebook=submission.notebook,
         directory=submission.directory,
-        submission_digest=submission.digest,
-        source_digest=submission.lesson.digest,
-        submitted_at=submission.submitted_at,
     )
 
 
 def complete(record: SubmissionRecord, submission: Submission) -> SubmissionRecord:
-    """`record` with all exercises of the lesson in their order, and all that intake knows."""
+    """`record` with all exercises of the lesson in their order, and all that intake knows.
+
+    The only place where a record gets its digests and its time.
+    """
     lesson = submission.lesson
     exercises = tuple(
         _storable(record.exercise(one.name))

@@ -26,16 +26,14 @@ class Job:
 
     `notebook` is the learner's file, `directory` the folder that it was handed in with (its other
     files are the submission's data files).  Both may be anything: the runner has to cope.
-    The digests and `submitted_at` are copied into the record unchanged.
+    What was found out about it on the way in (digests, time, notes) is no business of a runner:
+    `autograder.grading.pipeline` adds it to the record that comes back.
     """
 
     student: str
     lesson: Lesson
     notebook: Path
     directory: Path
-    submission_digest: str = ""
-    source_digest: str = ""
-    submitted_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,6 @@ def record_of(
         runner=runner,
         sandboxed=sandboxed,
         notes=notes,
-        submission_digest=job.submission_digest,
-        source_digest=job.source_digest,
-        submitted_at=job.submitted_at,
     )
 
 

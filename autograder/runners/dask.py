@@ -3,7 +3,7 @@
     ClusterRunner (here)  ── bytes of lesson and notebook ──▶  Dask worker ─ engine worker ─ sandbox
        journal, gradebook ◀── record and notebook as JSON ──   dask_worker.py
 
-Names and digests stay here.  A submission whose worker dies is sent to another one; one whose
+Names stay here.  A submission whose worker dies is sent to another one; one whose
 workers die again and again gets the status infrastructure.  Whoever can reach a Dask scheduler can
 run programs on its workers, so keep its port to yourself or use `tls://`.
 """
@@ -266,17 +266,11 @@ def _not_installed(address: str, error: Exception) -> ClusterError:
 
 
 def _read_outcome(text: str, job: Job) -> Outcome:
-    """What a worker answered, with the name and digests that never left this machine."""
+    """What a worker answered, with the name that never left this machine."""
     data = json.loads(text)
     if "error" in data:
         cause, place, remedy = data["error"]
         raise ClusterError(cause, place=place, remedy=remedy)
-    record = replace(
-        SubmissionRecord.from_json(data["record"]),
-        student=job.student,
-        submission_digest=job.submission_digest,
-        source_digest=job.source_digest,
-        submitted_at=job.submitted_at,
-    )
+    record = replace(SubmissionRecord.from_json(data["record"]), student=job.student)
     notebook = data["notebook"]
     return Outcome(record, None if notebook is None else nbformat.from_dict(notebook))

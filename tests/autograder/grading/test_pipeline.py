@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from autograder.records.journal import Journal, JournalError
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome
 from autograder.runners.choice import choose_runner
+from autograder.submissions.discovery import find_submissions
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -158,6 +160,16 @@ def test_notes_of_the_intake_stand_in_the_record(tmp_path: Path) -> None:
 
 
 # A gradebook that refuses.
+
+
+def test_digests_and_time_are_those_of_the_intake_whatever_a_runner_says(tmp_path: Path) -> None:
+    course, lesson = classroom(tmp_path, "ada")
+    made_up = {"submission_digest": "x", "source_digest": "y", "submitted_at": "2020-01-01"}
+    (found,) = graded(course, FakeRunner(lambda job: record(job.student, **made_up))).records
+    (submission,) = find_submissions(course, (lesson,))
+    assert not {*made_up} & {field.name for field in fields(Job)}
+    assert (found.submission_digest, found.source_digest) == (submission.digest, lesson.digest)
+    assert found.submitted_at == "2026-01-10T12:00:00+00:00"
 
 
 def test_a_gradebook_that_refuses_costs_nothing_and_is_caught_up_later(tmp_path: Path) -> None:
@@ -378,7 +390,6 @@ def test_the_submissions_files_come_along_and_links_do_not(tmp_path: Path) -> No
 def test_an_executed_notebook_is_read_only_and_can_be_replaced(tmp_path: Path) -> None:
     course, lesson = classroom(tmp_path, "ada")
     graded(course)
-    from autograder.submissions.discovery import find_submissions
 
     (submission,) = find_submissions(course, (lesson,))
     notebook = nbformat.v4.new_notebook()

@@ -99,10 +99,7 @@ def jobs(root: Path, **answers: str) -> list[Job]:
     tiny.build(root)
     lesson = find_lesson(root, SLUG)
     folders = {name: hand_in(root, name, answered(flatten=text)) for name, text in answers.items()}
-    return [
-        Job(name, lesson, folder / f"{SLUG}.ipynb", folder, f"digest-{name}", lesson.digest)
-        for name, folder in folders.items()
-    ]
+    return [Job(name, lesson, folder / f"{SLUG}.ipynb", folder) for name, folder in folders.items()]
 
 
 def by_student(outcomes: Iterable[Outcome]) -> dict[str, tuple[SubmissionRecord, str]]:
@@ -156,7 +153,7 @@ def test_a_submission_whose_workers_keep_dying_is_a_fault_of_the_grader(tmp_path
     record = runner._outcome(_Task(job, Dead(), 0.0)).record
     note = "Its Dask worker ended 4 times, last tcp://10.0.0.7:4; grade it again."
     assert (record.status, record.notes) == (Status.INFRASTRUCTURE, (note,))
-    assert (record.student, record.submission_digest) == ("ada", "digest-ada")
+    assert record.student == "ada"
 
 
 # What cannot work says so.
