@@ -63,8 +63,10 @@ def _backup(options: argparse.Namespace) -> int:
         file = options.restore
         contents, kept = restore.restore(course, file, force=options.force)
     if options.as_json:
-        said = {**vars(contents), "parts": [vars(part) for part in contents.parts]}
-        print(json.dumps({"file": str(file), "kept": [str(p) for p in kept], **said}, indent=1))
+        import msgspec
+
+        told = {"file": str(file), "kept": list(map(str, kept)), **msgspec.to_builtins(contents)}
+        print(json.dumps(told, indent=1))
         return 0
     print(f"{file}" if options.restore is None else f"restored {file}, of {contents.made_at}:")
     print("\n".join(contents.lines))

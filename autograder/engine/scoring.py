@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, Output
 from autograder.engine.plan import CellKind, Step

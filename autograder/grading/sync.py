@@ -13,6 +13,8 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from autograder.console import named, points
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
@@ -138,8 +140,9 @@ class GradebookSync:
 def unentered(course: CourseDirectory, lesson: str) -> frozenset[str]:
     """Whose grade may not have reached the gradebook."""
     try:
-        return frozenset(map(str, json.loads(_list_of(course, lesson).read_bytes())))
-    except (OSError, ValueError, TypeError):
+        data = json.loads(_list_of(course, lesson).read_bytes())
+        return msgspec.convert(data, frozenset[str])
+    except (OSError, ValueError):
         return frozenset()
 
 

@@ -1,84 +1,60 @@
-"""Strict reading of plain data: each field has a reader that takes it or says why not."""
+"""Strict reading of plain data into the types that declare its fields.
+
+What is read was written by `json`, from the fields of a `msgspec.Struct`.  The bytes stay those of
+`json`: a learner's text can hold lone surrogates, which msgspec's own reader refuses.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Iterator
+from typing import Annotated, TypeVar
+
+import msgspec
 
 from autograder.errors import AutograderError
 
-Read = Callable[[object], Any]
+T = TypeVar("T")
+_MOST = sys.float_info.max  # bounds refuse NaN too, which compares with nothing
+Number = Annotated[float, msgspec.Meta(ge=-_MOST, le=_MOST)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=_MOST)]
 
 
 class RecordError(AutograderError):
-    """A record that cannot be read; the message names the field and what stood there."""
+    """A record that cannot be read; the message names the field and what is wrong with it."""
 
 
-def of_type(kind: type) -> Read:
-    """A reader of values of exactly this type: True is no int here."""
+def read_as(kind: type[T], data: object, what: str) -> T:
+    """`data` as a `kind`, with every field given, those with a default too.
 
-    def read(value: object) -> object:
-        if type(value) is not kind:
-            raise RecordError(f"must be {kind.__name__}, is {value!r:.80}")
-        return value
+    Args:
+        kind: A `msgspec.Struct`; bool is no number in it, and text is none either.
+        data: What `json` has read.
+        what: A word for it, with which the place in a message begins: `record.exercises[0].score`.
 
-    return read
-
-
-def number(value: object) -> float:
-    """`value` where it is a finite number."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise RecordError(f"must be a finite number, is {value!r:.80}")
-    return float(value)
-
-
-def points(value: object) -> float:
-    """`value` where it is a finite number of at least 0."""
-    if number(value) < 0:
-        raise RecordError(f"must not be negative, is {value!r}")
-    return number(value)
-
-
-def optional(read: Read) -> Read:
-    """A reader that takes None too."""
-    return lambda value: None if value is None else read(value)
-
-
-def list_of(read: Read) -> Read:
-    """A reader of lists, which become tuples."""
-
-    def read_all(value: object) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple):
-            raise RecordError(f"must be a list, is {value!r:.80}")
-        return tuple(read(item) for item in value)
-
-    return read_all
-
-
-def one_of(*allowed: str) -> Read:
-    """A reader of these words alone."""
-
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise RecordError(f"must be one of {', '.join(allowed)}, is {value!r:.80}")
-        return value
-
-    return read
-
-
-def decode_object(data: object, readers: dict[str, Read], what: str) -> dict[str, Any]:
-    """The values of an object with exactly the keys of `readers`, each read by its own."""
-    if not isinstance(data, dict):
-        raise RecordError(f"a {what} must be an object, is {data!r:.80}")
-    unknown, absent = sorted(data.keys() - readers.keys()), sorted(readers.keys() - data.keys())
-    if unknown or absent:
-        raise RecordError(f"{what}: unknown keys {unknown}, missing keys {absent}")
-    return {key: _read(read, data[key], f"{what}.{key}") for key, read in readers.items()}
-
-
-def _read(read: Read, value: object, place: str) -> object:
+    Raises:
+        RecordError: A field is missing, has another type or a value outside of its bounds, or is
+            not known where the type forbids that.
+    """
     try:
-        return read(value)
-    except RecordError as error:
-        raise RecordError(f"{place}: {error}") from None
+        found = msgspec.convert(data, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        cause, _, place = str(error).partition(" - at ")
+        raise RecordError(f"{what}{place.strip('`').removeprefix('$')}: {cause}") from None
+    absent = next(_absent(data, msgspec.to_builtins(found), what), None)
+    if absent is not None:
+        raise RecordError(f"{absent} is missing")
+    return found
+
+
+def _absent(given: object, whole: object, place: str) -> Iterator[str]:
+    """The places that `whole` has and `given` has not."""
+    if isinstance(given, dict) and isinstance(whole, dict):
+        for key, value in whole.items():
+            if key in given:
+                yield from _absent(given[key], value, f"{place}.{key}")
+            else:
+                yield f"{place}.{key}"
+    elif isinstance(given, list | tuple) and isinstance(whole, list | tuple):
+        for index, (one, other) in enumerate(zip(given, whole, strict=True)):
+            yield from _absent(one, other, f"{place}[{index}]")

@@ -20,7 +20,9 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from autograder.errors import AutograderError
 from autograder.records.model import RecordError, SubmissionRecord
@@ -42,8 +44,15 @@ class JournalEntry:
     run: str
 
 
-@dataclass(frozen=True)
-class Pending:
+class _Stored(msgspec.Struct):
+    """An entry as it stands in its file; `record` is read apart, with its own messages."""
+
+    format: Literal[1]  # the only `FORMAT` so far
+    record: Any
+    run: str = ""
+
+
+class Pending(msgspec.Struct, frozen=True):
     """The students a run set out to grade; those without an entry of this run are still due."""
 
     run: str
@@ -81,8 +90,8 @@ class Journal:
         """What the last run set out to do; None where it finished or there was none."""
         try:
             data = json.loads((self.root / lesson / _PENDING).read_bytes())
-            return Pending(str(data["run"]), frozenset(map(str, data["students"])))
-        except (OSError, ValueError, KeyError, TypeError):
+            return msgspec.convert(data, Pending)
+        except (OSError, ValueError):
             return None
 
     def due(self, lesson: str) -> frozenset[str]:
@@ -110,8 +119,8 @@ class Journal:
     def _run_of(self, lesson: str, student: str) -> str | None:
         """The run that wrote an entry, without reading the record itself."""
         try:
-            return str(json.loads(self._path(lesson, student).read_bytes())["run"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return _stored(self._path(lesson, student).read_bytes()).run
+        except (OSError, RecordError):
             return None
 
     def _path(self, lesson: str, student: str) -> Path:
@@ -124,19 +133,17 @@ class Journal:
 
 def _read(path: Path) -> JournalEntry | None:
     try:
-        return _entry(path.read_bytes())
+        stored = _stored(path.read_bytes())
+        return JournalEntry(SubmissionRecord.from_json(stored.record), stored.run)
     except (OSError, RecordError):
         return None  # as good as never graded: the next run grades it again
 
 
-def _entry(raw: bytes) -> JournalEntry:
+def _stored(raw: bytes) -> _Stored:
     try:
-        data: Any = json.loads(raw)
+        return msgspec.convert(json.loads(raw), _Stored)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"the journal entry is not JSON: {error}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise RecordError("the journal entry is of another format")
-    return JournalEntry(SubmissionRecord.from_json(data.get("record")), str(data.get("run", "")))
+        raise RecordError(f"the journal entry cannot be read: {error}") from error
 
 
 def write_json(path: Path, data: object) -> None:

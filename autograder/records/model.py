@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from autograder.records import decoding
-from autograder.records.decoding import Read, RecordError
+import msgspec
+
+from autograder.records.decoding import NotNegative, Number, RecordError, read_as
 
 __all__ = [
     "NOT_ATTEMPTED",
@@ -53,8 +52,7 @@ UNJUDGED = frozenset({Status.MALFORMED, Status.MISSING, Status.TAMPERED, Status.
 """The statuses under which nothing was judged: no points there are a statement on an answer."""
 
 
-@dataclass(frozen=True)
-class CheckRecord:
+class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One line of a check table.
 
     `attempted` is false where the answer was never run (an untouched stub, a crash before).
@@ -69,17 +67,21 @@ class CheckRecord:
     message: str = ""
     actual: str | None = None
     expected: str | None = None
-    weight: float = 1.0
-    layouts: tuple[Mapping[str, Any], ...] | None = None
-
-    @classmethod
-    def from_json(cls, data: object) -> Self:
-        """The check that `data`, one entry of a test cell's record, describes."""
-        return cls(**decoding.decode_object(data, _CHECK, "check"))
+    weight: NotNegative = 1.0
+    layouts: tuple[dict[str, Any], ...] | None = None
 
 
-@dataclass(frozen=True)
-class ExerciseRecord:
+class _CheckTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a test cell publishes under the key "pytorch-measured"."""
+
+    exercise: str
+    status: Literal["graded", "not attempted"]
+    score: NotNegative
+    max: NotNegative
+    checks: tuple[CheckRecord, ...]
+
+
+class ExerciseRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One exercise of one submission.
 
     An exercise that was left as its stub is graded with 0 points and `attempted` is false.
@@ -89,8 +91,8 @@ class ExerciseRecord:
 
     id: str
     status: Status
-    score: float
-    max: float
+    score: Number
+    max: NotNegative
     checks: tuple[CheckRecord, ...] = ()
     notes: tuple[str, ...] = ()
     attempted: bool = True
@@ -103,36 +105,37 @@ class ExerciseRecord:
         return tuple(check for check in self.checks if not check.passed)
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
-        """The exercise that `data` describes, every key given."""
-        return cls(**decoding.decode_object(data, _EXERCISE, "exercise"))
-
-    @classmethod
     def from_table(cls, data: object, *, isolated: bool = True) -> Self:
-        """The exercise that a test cell's own record (key "pytorch-measured") describes."""
-        values = decoding.decode_object(data, _TABLE, "check table")
-        attempted = values["status"] != NOT_ATTEMPTED
+        """The exercise that a test cell's own record (key "pytorch-measured") describes.
+
+        Args:
+            data: Plain data, as the cell's output holds it.
+            isolated: Whether test cell and answer ran in processes of their own.
+
+        Raises:
+            RecordError: `data` is no check table; the message names the field.
+        """
+        table = read_as(_CheckTable, data, "check table")
         return cls(
-            id=values["exercise"],
+            id=table.exercise,
             status=Status.GRADED,
-            score=values["score"],
-            max=values["max"],
-            checks=values["checks"],
-            attempted=attempted,
+            score=table.score,
+            max=table.max,
+            checks=table.checks,
+            attempted=table.status != NOT_ATTEMPTED,
             isolated=isolated,
         )
 
 
-@dataclass(frozen=True)
-class SubmissionRecord:
+class SubmissionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One submission: what the journal keeps, and all that the later steps need."""
 
     student: str
     lesson: str
     status: Status
-    score: float
-    max: float
-    seconds: float
+    score: Number
+    max: NotNegative
+    seconds: NotNegative
     exercises: tuple[ExerciseRecord, ...]
     runner: RunnerName
     sandboxed: bool
@@ -159,15 +162,17 @@ class SubmissionRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain data; `from_json` gives an equal record back."""
-        exercises = [
-            {**vars(one), "checks": [vars(check) for check in one.checks]} for one in self.exercises
-        ]
-        return {**vars(self), "exercises": exercises}
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """The record that `data` describes; raises `RecordError` on any key or type it refuses."""
-        return cls(**decoding.decode_object(data, _SUBMISSION, "record"))
+        """The record that `data` describes.
+
+        Raises:
+            RecordError: A key or a type is not that of a record; the message names the field.
+        """
+        return read_as(cls, data, "record")
 
 
 def total(exercises: tuple[ExerciseRecord, ...]) -> tuple[float, float]:
@@ -199,59 +204,3 @@ def _exercise_summary(one: ExerciseRecord) -> dict[str, Any]:
         "max": one.max,
         "failed": failed,
     }
-
-
-# What each field of a record may hold.
-
-
-def _status(value: object) -> Status:
-    return Status(decoding.one_of(*Status)(value))
-
-
-_text, _flag, _mapping = decoding.of_type(str), decoding.of_type(bool), decoding.of_type(dict)
-
-_CHECK: dict[str, Read] = {
-    "name": _text,
-    "passed": _flag,
-    "attempted": _flag,
-    "hidden": _flag,
-    "misconception": decoding.optional(_text),
-    "message": _text,
-    "actual": decoding.optional(_text),
-    "expected": decoding.optional(_text),
-    "weight": decoding.points,
-    "layouts": decoding.optional(decoding.list_of(_mapping)),
-}
-_TABLE: dict[str, Read] = {
-    "exercise": _text,
-    "status": decoding.one_of(Status.GRADED, NOT_ATTEMPTED),
-    "score": decoding.points,
-    "max": decoding.points,
-    "checks": decoding.list_of(CheckRecord.from_json),
-}
-_EXERCISE: dict[str, Read] = {
-    "id": _text,
-    "status": _status,
-    "score": decoding.number,
-    "max": decoding.points,
-    "checks": decoding.list_of(CheckRecord.from_json),
-    "notes": decoding.list_of(_text),
-    "attempted": _flag,
-    "isolated": _flag,
-    "manual": _flag,
-}
-_SUBMISSION: dict[str, Read] = {
-    "student": _text,
-    "lesson": _text,
-    "status": _status,
-    "score": decoding.number,
-    "max": decoding.points,
-    "seconds": decoding.points,
-    "exercises": decoding.list_of(ExerciseRecord.from_json),
-    "runner": decoding.one_of("engine", "stock"),
-    "sandboxed": _flag,
-    "notes": decoding.list_of(_text),
-    "submission_digest": _text,
-    "source_digest": _text,
-    "submitted_at": decoding.optional(_text),
-}

@@ -8,9 +8,11 @@ and isolated one; `autograder.runners.nbgrader` drives stock nbgrader where ther
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec.structs import replace
 
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
 

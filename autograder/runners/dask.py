@@ -14,12 +14,13 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 import nbformat
+from msgspec.structs import replace
 
 from autograder.engine.limits import Limits
 from autograder.errors import AutograderError

@@ -10,7 +10,8 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from autograder.submissions.discovery import Submission
 
@@ -18,16 +19,30 @@ MARK = "simulated.json"
 KIND = "simulated course"
 
 
+class _Written(msgspec.Struct, frozen=True):
+    """A submission as `simulate` wrote it, with the digest of all its bytes."""
+
+    student: str
+    lesson: str
+    digest: str
+
+
+class _Mark(msgspec.Struct, frozen=True):
+    """What is read of `simulated.json`; a run that was interrupted left no submissions in it."""
+
+    kind: str = ""
+    submissions: frozenset[_Written] = frozenset()
+
+
 def is_simulated(directory: Path) -> bool:
     """Whether `directory` was made by `autograder simulate`, finished or not."""
-    return not directory.is_symlink() and _mark(directory).get("kind") == KIND
+    return not directory.is_symlink() and _mark(directory).kind == KIND
 
 
 def are_simulated(course: Path, submissions: Sequence[Submission]) -> bool:
     """Whether each of `submissions`, of which there is one at least, is as it was simulated."""
-    written = _written(course)
-    found = {(one.student, one.lesson.slug, one.digest) for one in submissions}
-    return bool(found) and found <= written
+    found = {_Written(one.student, one.lesson.slug, one.digest) for one in submissions}
+    return bool(found) and is_simulated(course) and found <= _mark(course).submissions
 
 
 def sandbox_for(course: Path, submissions: Sequence[Submission]) -> bool:
@@ -49,18 +64,8 @@ def sandbox_for(course: Path, submissions: Sequence[Submission]) -> bool:
     return reason is None
 
 
-def _written(course: Path) -> set[tuple[object, ...]]:
-    if not is_simulated(course):
-        return set()
-    submissions = _mark(course).get("submissions")
-    named = submissions if isinstance(submissions, list) else []
-    keys = ("student", "lesson", "digest")
-    return {tuple(map(str, map(one.get, keys))) for one in named if isinstance(one, dict)}
-
-
-def _mark(directory: Path) -> dict[str, Any]:
+def _mark(directory: Path) -> _Mark:
     try:
-        mark = json.loads((directory / MARK).read_text(encoding="utf-8"))
+        return msgspec.convert(json.loads((directory / MARK).read_text("utf-8")), _Mark)
     except (OSError, ValueError, RecursionError):
-        return {}
-    return mark if isinstance(mark, dict) else {}
+        return _Mark()

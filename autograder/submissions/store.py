@@ -14,10 +14,11 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from autograder.course_directory import CourseDirectory
 from autograder.records.journal import JournalError, write_bytes, write_json
@@ -27,8 +28,7 @@ State = Literal["new", "replaced", "unchanged"]
 _STAGED = "collecting"
 
 
-@dataclass(frozen=True)
-class LmsStudent:
+class LmsStudent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A student as an LMS knows them; `file_id` is Canvas's number of what they handed in."""
 
     lms: str
@@ -90,17 +90,16 @@ def lms_students(course: CourseDirectory, lesson: str) -> dict[str, LmsStudent]:
     """Student → how the LMS knows them, as `collect` has seen it for `lesson`."""
     try:
         data = json.loads(_people_path(course, lesson).read_bytes())
-        return {str(student): LmsStudent(**one) for student, one in data.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        return msgspec.convert(data, dict[str, LmsStudent])
+    except (OSError, ValueError):
         return {}
 
 
 def remember(course: CourseDirectory, lesson: str, people: Mapping[str, ArchiveName]) -> None:
     """Keep how the LMS knows each student who handed in for `lesson`, for grades and feedback."""
-    known = {student: vars(one) for student, one in lms_students(course, lesson).items()}
-    new = {student: vars(_known(named)) for student, named in people.items()}
-    if new:
-        write_json(_people_path(course, lesson), dict(sorted({**known, **new}.items())))
+    known = lms_students(course, lesson) | {one: _known(named) for one, named in people.items()}
+    if people:
+        write_json(_people_path(course, lesson), msgspec.to_builtins(dict(sorted(known.items()))))
 
 
 def _known(named: ArchiveName) -> LmsStudent:

@@ -16,12 +16,13 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from autograder.course_directory import CourseDirectory
 from autograder.formgrader import GradingService

@@ -12,11 +12,11 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import chdir
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from autograder.course_directory import CourseDirectory
 from autograder.engine import EngineRunner, Limits

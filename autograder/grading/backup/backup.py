@@ -20,11 +20,12 @@ import os
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
+
+import msgspec
 
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
@@ -44,8 +45,7 @@ class BackupError(AutograderError):
     """A backup cannot be written, read or restored."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One file of a backup; `path` is where it belongs, `name` what the archive calls it."""
 
     path: str
@@ -54,8 +54,7 @@ class Part:
     nbytes: int
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(msgspec.Struct, frozen=True):
     """What a backup says of itself."""
 
     course: str
@@ -139,8 +138,7 @@ def read_contents(archive: zipfile.ZipFile) -> Contents:
                 place=str(archive.filename),
                 remedy="Restore it with the version that wrote it, or a later one.",
             )
-        parts = tuple(Part(**one) for one in data["parts"])
-        return Contents(str(data["course"]), str(data["made_at"]), parts, data["gradebook"])
+        return msgspec.convert(data, Contents)
     except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError, EOFError) as error:
         raise BackupError(
             "is no backup of a course: its manifest cannot be read",
@@ -204,10 +202,7 @@ def _manifest(contents: Contents) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "written_by": {name: _version(name) for name in ("pytorch-measured", "nbgrader")},
-        "course": contents.course,
-        "made_at": contents.made_at,
-        "gradebook": contents.gradebook,
-        "parts": [vars(part) for part in contents.parts],
+        **msgspec.to_builtins(contents),
     }
 
 

@@ -20,6 +20,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from autograder.lessons.claims import claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
@@ -83,8 +85,8 @@ def _digest(claim: Claim) -> str:
 def _remembered(memory: Path) -> dict[str, list[str]]:
     try:
         known = json.loads(memory.read_text(encoding="utf-8"))
-        return {str(slug): [str(one) for one in found] for slug, found in known.items()}
-    except (OSError, ValueError, AttributeError, TypeError):  # nothing of value is lost
+        return msgspec.convert(known, dict[str, list[str]])
+    except (OSError, ValueError):  # nothing of value is lost
         return {}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder.answer_bank.engine_runner import packed, result_of, run_alone, run_packed
@@ -55,7 +55,7 @@ class Reader:
             cells = {one["id"]: "".join(one["source"]) for one in _cells(job)}
             found = [self._grade(name, cells[name]) for name in ("flatten", "double")]
             record = outcome(*found).record
-            yield Outcome(SubmissionRecord(**{**vars(record), "student": job.student}))
+            yield Outcome(replace(record, student=job.student))
 
     def _grade(self, name: str, source: str) -> ExerciseRecord:
         most = {"flatten": 4.0, "double": 2.0}[name]

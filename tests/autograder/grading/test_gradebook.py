@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from autograder.answer_bank.bank import bank_path, read_bank
 from autograder.answer_bank.expectations import Case

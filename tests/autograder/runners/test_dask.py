@@ -12,13 +12,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from distributed import KilledWorker, LocalCluster
+from msgspec.structs import replace
 
 import autograder
 from autograder.engine import EngineRunner, Limits

@@ -286,6 +286,7 @@ SPOILT: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     "no gradebook": (lambda e: e.pop("gradebook.db"), "gradebook.db cannot be read"),
     "one file more": (lambda e: e.update({"more": b""}), "holds more, of which its manifest says"),
     "no manifest": (lambda e: e.pop("manifest.json"), "its manifest cannot be read"),
+    "a time that is none": (manifest(lambda m: m.update(made_at=5)), "its manifest cannot be read"),
     "a later format": (manifest(lambda m: m.update(format=2)), "a later version of autograder"),
     "out of the course": (renamed("state/../../../x"), "names a file that no backup holds"),
     "an absolute path": (renamed("/etc/cron.d/x"), "names a file that no backup holds"),
