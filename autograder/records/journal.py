@@ -187,28 +187,35 @@ def _replace(temporary: str, path: Path) -> None:
 
 @contextlib.contextmanager
 def only_grader(state: Path) -> Iterator[None]:
-    """Hold the course directory for one run of `grade`; a second one is refused."""
-    try:
-        import fcntl
-    except ImportError:  # Windows has no flock; there the instructor has to see to it
-        yield
-        return
+    """Hold the course directory for one run of `grade`; a second one is refused at once.
+
+    The system gives the lock back however a run ends; the file stays.
+
+    Args:
+        state: The directory that only `autograder` writes to; it is made where it is missing.
+
+    Raises:
+        JournalError: Another run holds it, or nothing can be written there.
+    """
+    from filelock import FileLock, Timeout  # most commands hold nothing
+
+    lock = FileLock(state / "lock", timeout=0)
     try:
         state.mkdir(parents=True, exist_ok=True)
-        lock = (state / "lock").open("w")
+        lock.acquire()
+    except Timeout as error:
+        raise JournalError(
+            "another `autograder grade` is at work on this course",
+            place=str(state.parent),
+            remedy="Wait until it has finished; two would write to one gradebook.",
+        ) from error
     except OSError as error:
         raise JournalError(
             f"cannot be written: {error.strerror}",
             place=str(state),
             remedy="Give the permission to write there, then run the command again.",
         ) from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise JournalError(
-                "another `autograder grade` is at work on this course",
-                place=str(state.parent),
-                remedy="Wait until it has finished; two would write to one gradebook.",
-            ) from error
+    try:
         yield
+    finally:
+        lock.release()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,48 @@ def test_a_second_grader_is_refused_while_the_first_works(tmp_path: Path) -> Non
         pass
     with only_grader(tmp_path):
         assert (tmp_path / "lock").exists()
+
+
+def test_the_lock_is_given_back_where_the_work_failed(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), only_grader(tmp_path):
+        _ = 1 / 0
+    with only_grader(tmp_path):
+        assert (tmp_path / "lock").exists()
+
+
+def test_a_second_process_is_refused_and_told_where(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from autograder.records import journal\n"
+        "try:\n    with journal.only_grader(Path(sys.argv[1])): print('held')\n"
+        "except journal.JournalError as error: print(error.place, error.cause)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "state")]
+    with only_grader(tmp_path / "state"):
+        refused = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    after = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert refused == f"{tmp_path} another `autograder grade` is at work on this course\n"
+    assert after == "held\n"
+
+
+def test_a_state_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("in the way")
+    refused = pytest.raises(JournalError, match=r"state: cannot be written: File exists")
+    with refused, only_grader(tmp_path / "state"):
+        pass
+
+
+def test_a_second_grader_is_refused_where_python_has_no_fcntl_too(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['fcntl'] = None\n"
+        "from pathlib import Path; from autograder.records import journal\n"
+        "held = lambda: journal.only_grader(Path(sys.argv[1]))\n"
+        "try:\n    with held(), held():\n"
+        "        print('both')\n"
+        "except journal.JournalError as error: print(error.cause)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "another `autograder grade` is at work on this course\n"
 
 
 def test_the_entry_on_disk_is_plain_json_with_its_format(tmp_path: Path) -> None:
