@@ -1,13 +1,24 @@
-"""What a terminal is told: how far a long run has come, and numbers, names and text in one line."""
+"""What a terminal is told: how far a long run has come, tables, and text that cannot harm it.
+
+What is no terminal gets no progress, and tables as plain text: programs and people read them later.
+"""
 
 from __future__ import annotations
 
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-_BAR = 24
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import Task
+    from rich.table import Table
+    from rich.text import Text
+
+_BAR = 24  # characters
+_ANY_WIDTH = 100_000  # of text that nobody has to fit on a screen
 
 
 class Progress:
@@ -21,10 +32,11 @@ class Progress:
         every_s: float = 0.1,
     ) -> None:
         """Write to `stream`; None, or a stream that is no terminal, gets nothing."""
-        self._stream = stream if stream is not None and stream.isatty() else None
+        self._bar = _bar(stream, clock) if stream is not None and stream.isatty() else None
+        self._task = self._bar.add_task("") if self._bar is not None else None
         self._clock, self._every_s = clock, every_s
         self._total = self._done = 0
-        self._begun = self._shown = clock()
+        self._shown = clock()
 
     def __enter__(self) -> Progress:
         """Give the progress itself."""
@@ -32,12 +44,14 @@ class Progress:
 
     def __exit__(self, *exc_info: object) -> None:
         """Leave the terminal as it was."""
-        self._write("")
+        if self._bar is not None:
+            self._bar.stop()
 
     def expect(self, more: int) -> None:
         """Count on `more` steps, and start the clock."""
         self._total += more
-        self._begun = self._clock()
+        if self._bar is not None and self._task is not None:
+            self._bar.reset(self._task, total=self._total, completed=self._done)
 
     def step(self, what: str) -> None:
         """One more is done; `what` names it."""
@@ -46,28 +60,64 @@ class Progress:
     def reach(self, count: int, what: str) -> None:
         """So many are done in all; `what` names the last."""
         self._done = count
+        if self._bar is None or self._task is None:
+            return
         now = self._clock()
-        if self._stream is None or (now - self._shown < self._every_s and self._done < self._total):
+        if now - self._shown < self._every_s and self._done < self._total:
             return
         self._shown = now
-        self._write(f"{line(self._done, self._total, now - self._begun)}  {what:.30}")
+        self._bar.start()
+        self._bar.update(self._task, completed=count, description=f"{what:.30}", refresh=True)
 
-    def _write(self, text: str) -> None:
-        if self._stream is not None:
-            self._stream.write(f"\r\x1b[2K{text}")
-            self._stream.flush()
+
+def _bar(stream: TextIO, clock: Callable[[], float]) -> Bar:
+    """A bar that is drawn when it is told to, and by no thread of its own: the engine forks."""
+    from rich.progress import BarColumn, ProgressColumn
+    from rich.progress import Progress as Bar
+    from rich.table import Column
+    from rich.text import Text
+
+    class Words(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            about = line(int(task.completed), int(task.total or 0), task.elapsed or 0.0)
+            return Text(f"{about}  {task.description}".rstrip())
+
+    return Bar(
+        BarColumn(_BAR),  # a narrow terminal takes from the bar first, then from the line's end
+        Words(Column(no_wrap=True)),
+        console=terminal(stream),
+        get_time=clock,
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
 
 
 def line(done: int, expected: int, seconds: float) -> str:
-    """The bar, the count, the rate and the time that remains.
+    """The count, the rate and the time that remains.
 
     >>> line(10, 40, 5.0)
-    '[######..................] 10/40  2.0/s  15 s left'
+    '10/40  2.0/s  15 s left'
     """
-    filled = _BAR * done // max(1, expected)
     rate = done / seconds if seconds > 0 else 0.0
     left = f"{_duration((expected - done) / rate)} left" if rate > 0 else "…"
-    return f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{expected}  {rate:.1f}/s  {left}"
+    return f"{done}/{expected}  {rate:.1f}/s  {left}"
+
+
+def terminal(stream: TextIO) -> Console:
+    """The terminal behind `stream`, which prints text as it is: a learner's name is no markup."""
+    from rich.console import Console
+
+    return Console(file=stream, force_terminal=True, markup=False, emoji=False, highlight=False)
+
+
+def plain_lines(table: Table) -> list[str]:
+    """A table as text for what is no terminal, as wide as it needs to be."""
+    from rich.console import Console
+
+    lines = Console(width=_ANY_WIDTH, color_system=None).render_lines(table, pad=False)
+    return ["".join(part.text for part in line).rstrip() for line in lines]
 
 
 def _duration(seconds: float) -> str:

@@ -11,7 +11,7 @@ from autograder.course_directory import load_course
 from autograder.grading.pipeline import grade
 from autograder.lessons.model import Lesson
 from autograder.records.model import Status
-from autograder.reporting.tables import grades_json, grades_table
+from autograder.reporting.tables import grades_json, print_grades
 from autograder.runners.choice import RunnerChoice, choose_runner
 from autograder.simulation.marker import sandbox_for
 from autograder.submissions.discovery import find_submissions
@@ -40,7 +40,10 @@ def run(
     )
     with contextlib.closing(executor), Progress(sys.stderr) as progress:
         graded = grade(directory, submissions, executor, regrade=regrade, progress=progress)
-    print((grades_json if as_json else grades_table)(graded.records))
+    if as_json:
+        print(grades_json(graded.records))
+    else:
+        print_grades(graded.records, sys.stdout)
     for line in graded.news:
         print(line, file=sys.stderr)
     if graded.trouble is not None:

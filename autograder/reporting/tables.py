@@ -4,22 +4,68 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
 
-from autograder.console import plain, points
+from autograder.console import plain, plain_lines, points, terminal
 from autograder.records.model import UNJUDGED, Status, SubmissionRecord
 from autograder.reporting.statistics import share
 from autograder.reporting.status_texts import counts, is_unread
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 _NAMED = 20  # in the line of those who need you
-_REASON_CHARS, _NAME_CHARS = 90, 40
+_REASON_CHARS, _NAME_CHARS, _FEW_CHARS = 90, 40, 8
+_COLUMNS = ("student", "lesson", "status", "score", "max", "seconds")
+_NUMBERS = ("score", "max", "seconds")
+
+
+def print_grades(records: Iterable[SubmissionRecord], stream: TextIO) -> None:
+    """Print `grades_table`: fitted to the width of a terminal, else as plain text."""
+    records = tuple(records)
+    if not stream.isatty():
+        print(grades_table(records), file=stream)
+        return
+    console = terminal(stream)
+    console.print(
+        _table(records, console.width), "", summary(records), *needing_you(records), sep="\n"
+    )
 
 
 def grades_table(records: Iterable[SubmissionRecord]) -> str:
     """Student, lesson, status and points of each submission, what became of all, who needs you."""
     records = tuple(records)
-    rows = [("student", "lesson", "status", "score", "max", "seconds"), *map(_row, records)]
-    table = _aligned(rows, right=(3, 4, 5))
-    return "\n".join([*table, "", summary(records), *needing_you(records)])
+    return "\n".join([*plain_lines(_table(records)), "", summary(records), *needing_you(records)])
+
+
+def _table(records: Sequence[SubmissionRecord], width: int | None = None) -> Table:
+    """The table of grades; where `width` columns are too few for it, without what matters least."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [_row(one) for one in records]
+    shown = _fitting(rows, width)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for at in shown:
+        name, right = _COLUMNS[at], _COLUMNS[at] in _NUMBERS
+        table.add_column(
+            name, justify="right" if right else "left", no_wrap=at > 0, overflow="fold"
+        )
+    for record, row in zip(records, rows, strict=True):
+        style = "" if record.status is Status.GRADED else "yellow"
+        table.add_row(*(Text(row[at]) for at in shown), style=style)
+    return table
+
+
+def _fitting(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
+    """The columns that fit beside a name of a few letters, which can go on in the next line."""
+    needs = [max(map(len, column)) + 2 for column in zip(_COLUMNS, *rows, strict=True)]
+    shown = [*range(len(_COLUMNS))]
+    for least in map(_COLUMNS.index, ("seconds", "max", "lesson")):
+        if width is None or _FEW_CHARS + sum(needs[at] for at in shown[1:]) <= width:
+            break
+        shown.remove(least)
+    return shown
 
 
 def needing_you(records: Sequence[SubmissionRecord]) -> list[str]:
@@ -82,14 +128,3 @@ def _name(record: SubmissionRecord) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _aligned(rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
-from autograder.console import Progress, line
+from autograder.console import Progress, line, plain_lines
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+    def frames(self) -> list[str]:
+        """What was drawn one after the other, without colours."""
+        drawn = re.sub(r"\x1b\[(?:\d+(?:;\d+)*m|\?25[lh])", "", self.getvalue())
+        return drawn.split("\r\x1b[2K")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def drawn(*names: str) -> list[str]:
+    """The frames of a run of four steps, two seconds each, that made these."""
+    stream, clock = Terminal(), Clock()
+    with Progress(stream, clock=clock) as progress:
+        progress.expect(4)
+        for name in names:
+            clock.now += 2.0
+            progress.step(name)
+    return stream.frames()
 
 
 def test_a_stream_that_is_no_terminal_gets_nothing() -> None:
@@ -22,14 +51,42 @@ def test_a_stream_that_is_no_terminal_gets_nothing() -> None:
     assert stream.getvalue() == ""
 
 
-def test_a_terminal_gets_count_rate_and_name_and_is_left_clean() -> None:
-    stream, times = Terminal(), iter([0.0, 0.0, 2.0])
-    with Progress(stream, clock=lambda: next(times)) as progress:
-        progress.expect(4)
+def test_a_run_without_a_step_draws_nothing() -> None:
+    assert drawn() == [""]
+
+
+def test_a_terminal_gets_count_rate_and_name() -> None:
+    assert drawn("ada")[1].endswith(" 1/4  0.5/s  6 s left  ada")
+
+
+def test_a_terminal_is_left_clean() -> None:
+    stream = Terminal()
+    with Progress(stream, clock=lambda: 0.0, every_s=0.0) as progress:
+        progress.expect(1)
         progress.step("ada")
-    shown, cleared = stream.getvalue().split("\r\x1b[2K")[1:]
-    assert shown == "[######..................] 1/4  0.5/s  6 s left  ada"
-    assert cleared == ""
+    assert stream.getvalue().endswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")  # one up, and nothing there
+
+
+def test_a_name_is_cut_and_is_no_markup() -> None:
+    assert drawn("[red]a[/] :smile:")[1].endswith("6 s left  [red]a[/] :smile:")
+    assert drawn("b" * 90)[1].endswith(f"6 s left  {'b' * 30}")
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        ("40", "1/4  0.5/s  6 s left  a long name that …"),
+        ("20", "1/4  0.5/s  6 s lef…"),
+        ("3", "1/…"),
+    ],
+)
+def test_a_narrow_terminal_gets_one_line_that_begins_with_the_count(
+    columns: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    frame = drawn("a long name that goes on")[1].strip()
+    assert frame == shown
+    assert len(frame) <= int(columns)
 
 
 def test_steps_in_quick_succession_are_shown_once() -> None:
@@ -41,6 +98,7 @@ def test_steps_in_quick_succession_are_shown_once() -> None:
     assert stream.getvalue() == ""
     progress.step("last")
     assert "100/100" in stream.getvalue()
+    progress.__exit__()
 
 
 @pytest.mark.parametrize(
@@ -52,4 +110,12 @@ def test_steps_in_quick_succession_are_shown_once() -> None:
     ],
 )
 def test_the_line_says_what_remains(done: int, expected: int, seconds: float, end: str) -> None:
-    assert line(done, expected, seconds).endswith(end)
+    assert line(done, expected, seconds) == end
+
+
+def test_a_table_for_no_terminal_is_as_wide_as_it_needs_to_be() -> None:
+    from rich.table import Table
+
+    table = Table("name", "points", box=None, pad_edge=False)
+    table.add_row("x" * 300, "1")
+    assert plain_lines(table) == [f"{'name':<300}  points", f"{'x' * 300}  1"]
