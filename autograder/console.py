@@ -31,7 +31,13 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         every_s: float = 0.1,
     ) -> None:
-        """Write to `stream`; None, or a stream that is no terminal, gets nothing."""
+        """Write to `stream`; None, or a stream that is no terminal, gets nothing.
+
+        Args:
+            stream: Where to, standard error as a rule.
+            clock: Seconds that only grow; tests pass their own.
+            every_s: The least time between two drawings, but for the last step.
+        """
         self._bar = _bar(stream, clock) if stream is not None and stream.isatty() else None
         self._task = self._bar.add_task("") if self._bar is not None else None
         self._clock, self._every_s = clock, every_s
@@ -139,6 +145,10 @@ def named(learners: Sequence[str], most: int = 10) -> str:
 
     >>> named(["ada", "bob", "cleo"], most=2)
     'ada, bob and 1 more'
+
+    Args:
+        learners: Their ids or names, in the order in which they are told.
+        most: How many are named; of the others the line says how many there are.
     """
     more = len(learners) - most
     return ", ".join(learners[:most]) + (f" and {more} more" if more > 0 else "")

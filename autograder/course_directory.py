@@ -97,7 +97,14 @@ class CourseDirectory:
 def load_course(root: Path, *, db: str | None = None, by_person: bool = True) -> CourseDirectory:
     """The course directory at `root`; `db` replaces the database its configuration names.
 
-    `by_person` is false where `db` comes from a program's own configuration and not from a person.
+    Args:
+        root: The directory that holds source/, submitted/ and nbgrader_config.py.
+        db: The address of the gradebook, `sqlite:///FILE` or `postgresql://…`.
+        by_person: False where `db` comes from a program's own configuration and not from a person,
+            who alone may move the grades to another database.
+
+    Raises:
+        CourseDirectoryError: The directory does not exist, or its configuration cannot be run.
     """
     root = root.resolve()
     own_programs_first()

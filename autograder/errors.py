@@ -25,7 +25,13 @@ class AutograderError(Exception):
     exit_code = 1
 
     def __init__(self, cause: str, *, place: str | None = None, remedy: str | None = None) -> None:
-        """Keep the three parts apart, so that `--json` can print them one by one."""
+        """Keep the three parts apart, so that `--json` can print them one by one.
+
+        Args:
+            cause: What is wrong, with the values seen; begins in lower case.
+            place: The file, address or command that it is about.
+            remedy: What to do, as a sentence of its own.
+        """
         self.cause, self.place, self.remedy = cause, place, remedy
         super().__init__(cause)
 
@@ -70,7 +76,12 @@ class SimulationError(AutograderError):
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """` Did you mean X?` where one of `choices` is close to `word`, else nothing."""
+    """` Did you mean X?` where one of `choices` is close to `word`, else nothing.
+
+    Args:
+        word: What was typed.
+        choices: What there is.
+    """
     close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
     return f" Did you mean {close[0]}?" if close else ""
 

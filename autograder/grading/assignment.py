@@ -21,7 +21,13 @@ from autograder.lessons.model import Lesson
 def register(lesson: Lesson, course: CourseDirectory) -> None:
     """Enter the assignment, its notebook and its cells; does nothing where all of it is there.
 
-    Raises `GradebookError` where exercises came or went after the first submission.
+    Args:
+        lesson: Its source is read anew, by nbgrader's own steps.
+        course: Names the gradebook.
+
+    Raises:
+        GradebookError: Exercises came or went after the first submission, or the database refuses.
+        LessonError: nbgrader cannot write out the lesson's automatic tests.
     """
     resources = {
         "nbgrader": {"notebook": lesson.slug, "assignment": lesson.slug, "db_url": course.db_url},

@@ -46,8 +46,17 @@ def write_autograded(
     """Write the executed notebook and its data files; returns the notebook's path.
 
     Where nothing could be executed a page with the reason takes its place, so that no notebook
-    of an earlier grading is left to be mistaken for this one.  Raises `NotWritten` for what is
-    wrong with this submission's folder alone, `JournalError` for what stops all of them.
+    of an earlier grading is left to be mistaken for this one.
+
+    Args:
+        course: Says where autograded/ is.
+        submission: Its plain files are copied, up to 50 MB.
+        record: Gives student and lesson, and the reason on the page.
+        notebook: The executed notebook, hidden tests included; None where nothing was executed.
+
+    Raises:
+        NotWritten: Something is wrong with this submission's folder alone.
+        JournalError: Something stops all of them, such as a full disk.
     """
     directory = course.autograded(record.student, record.lesson)
     new = directory.with_name(f".new-{uuid.uuid4().hex}")

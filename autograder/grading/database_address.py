@@ -19,7 +19,11 @@ class OtherGradebook(UsageError):
 
 
 def check_address(course: CourseDirectory) -> None:
-    """Raise `OtherGradebook` where the grades are elsewhere and nobody named this address."""
+    """Raise `OtherGradebook` where the grades are elsewhere and nobody named this address.
+
+    Raises:
+        OtherGradebook: The remedy tells how to use the database with the grades, and how to move.
+    """
     grades_in = remembered(course)
     if course.db_named or grades_in is None or grades_in == (asked := address_of(course)):
         return

@@ -105,7 +105,12 @@ class GradebookReader:
         self._gradebook.close()
 
     def entries(self, lesson: str) -> dict[str, GradebookEntry]:
-        """Student → what the gradebook holds of `lesson`."""
+        """Student → what the gradebook holds of `lesson`.
+
+        Raises:
+            GradebookError: The database refuses; the remedy says what to do.
+            PolicyError: The course's plugin for late penalties fails.
+        """
         with explained(self._course):
             found = {
                 one.student_id: entry_of(one, lesson, self._penalty_due(one, lesson))
@@ -169,6 +174,10 @@ class GradebookWriter(GradebookReader):
         """Enter `record`: student, submission, points and comments, in one transaction.
 
         Points and comments that a person gave stay; such a cell is marked for another look.
+
+        Raises:
+            GradebookError: Nothing of it was entered; the next `grade` does it.
+            PolicyError: The course's plugin for late penalties fails.
         """
         with self._transaction() as gradebook:
             gradebook.update_or_create_student(record.student)
@@ -203,6 +212,12 @@ class GradebookWriter(GradebookReader):
         """Enter points and comments by hand for one question, all in one transaction.
 
         Returns the students of whom the gradebook has no submission to enter them in.
+
+        Args:
+            lesson: Its slug.
+            grade_cell: The id of the cell that has the points.
+            answer_cell: The id of the cell that has the comment.
+            marks: Student → points and comment.
         """
         with self._transaction() as gradebook:
             found = {one.student_id: one for one in gradebook.assignment_submissions(lesson)}

@@ -83,6 +83,11 @@ def agrees(entry: GradebookEntry | None, record: SubmissionRecord, lesson: Lesso
     """Whether the gradebook holds what `record` says: points, comments, time, who is waited for.
 
     What a person did in formgrader is theirs: their points, and that they looked at a cell.
+
+    Args:
+        entry: None where the gradebook has no such submission; then they differ.
+        record: The journal's.
+        lesson: Says which cell belongs to which exercise.
     """
     if entry is None or entry.submitted_at != utc_of(record.submitted_at):
         return False
@@ -132,7 +137,12 @@ def utc_of(time: str | None) -> str | None:
 
 
 def record_from(entry: GradebookEntry, lesson: Lesson) -> SubmissionRecord:
-    """A record of what the gradebook alone knows: points, and no checks."""
+    """A record of what the gradebook alone knows: points, and no checks.
+
+    Args:
+        entry: Graded by stock nbgrader, by a person, or by a `grade` whose journal is lost.
+        lesson: Gives the exercises and their points.
+    """
     exercises = tuple(_exercise_from(entry, one) for one in lesson.exercises)
     score, most = total(exercises)
     return SubmissionRecord(

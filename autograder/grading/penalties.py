@@ -34,7 +34,11 @@ class LatePolicy:
     """The penalty that a course configures."""
 
     def __init__(self, config: Config) -> None:
-        """Load the course's plugin."""
+        """Load the course's plugin.
+
+        Raises:
+            PolicyError: `AssignLatePenalties.plugin_class` names nothing that can be imported.
+        """
         late = AssignLatePenalties(config=config)
         late.log.setLevel(logging.ERROR)  # lateness stands in the gradebook and the report
         try:
@@ -44,7 +48,19 @@ class LatePolicy:
         self._plugin = late.plugin_inst
 
     def penalty(self, student: str, score: float, seconds: float) -> float | None:
-        """What is taken off `score` for `seconds` of lateness; None where nothing is."""
+        """What is taken off `score` for `seconds` of lateness; None where nothing is.
+
+        Args:
+            student: The id, for the plugin.
+            score: All points of the notebook, those by hand among them.
+            seconds: Of lateness; 0 and less is in time.
+
+        Returns:
+            Points between 0 and `score`.
+
+        Raises:
+            PolicyError: The plugin fails, or returns no number.
+        """
         if seconds <= 0:
             return None
         try:

@@ -60,7 +60,21 @@ def grade(
     regrade: bool = False,
     progress: Progress | None = None,
 ) -> GradingResult:
-    """Grade what has to be graded; the records of all `submissions`, old and new."""
+    """Grade what has to be graded; the records of all `submissions`, old and new.
+
+    Args:
+        course: Where journal, gradebook and executed notebooks are kept.
+        submissions: What was asked for; of the lessons' other submissions only late penalties and
+            grades that the gradebook lacks are put right.
+        runner: Runs what has to be run; it stays open.
+        regrade: Run what did not change, too.
+        progress: Hears of each submission that is done.
+
+    Raises:
+        OtherGradebook: The grades are in another database than the one that would be used.
+        JournalError: Another run is at work here, or the disk refuses; what is done is kept.
+        AutograderError: The runner cannot go on.
+    """
     progress, journal = progress or Progress(None), Journal(course.state)
     check_address(course)  # now, and not after hours of grading
     with only_grader(course.state):
@@ -100,7 +114,12 @@ def _plan(
 
 
 def current_record(journal: Journal, submission: Submission) -> SubmissionRecord | None:
-    """The journal's record of these very bytes of submission and source; None to grade it."""
+    """The journal's record of these very bytes of submission and source; None to grade it.
+
+    Args:
+        journal: The records of the course.
+        submission: As it lies in submitted/ now.
+    """
     entry = journal.read(submission.lesson.slug, submission.student)
     if entry is None or entry.record.status is Status.INFRASTRUCTURE:
         return None

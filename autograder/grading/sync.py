@@ -60,9 +60,10 @@ class GradebookSync:
     def open(self, lesson: Lesson, settled: Iterable[SubmissionRecord], due: Iterable[str]) -> None:
         """Make `lesson` ready.
 
-        `settled` records are entered where the gradebook says otherwise, and everybody gets the
-        late penalty that holds now; the old grades of the students who are `due` are marked until
-        the new ones come.
+        Args:
+            lesson: Its cells are registered.
+            settled: Records that hold; those are entered that the gradebook lacks or has otherwise.
+            due: Who is graded in this run; their old grades are marked until the new ones come.
         """
         awaited = frozenset(due)
         listed = unentered(self._course, lesson.slug)

@@ -45,7 +45,12 @@ def with_autotests(lesson: Lesson) -> Lesson:
 
 
 def copy_source(lesson: Lesson, folder: Path) -> None:
-    """Copy the lesson's source to the new `folder`, its automatic tests written out."""
+    """Copy the lesson's source to the new `folder`, its automatic tests written out.
+
+    Raises:
+        LessonError: nbgrader cannot write the tests out.
+        OSError: `folder` is there already or cannot be written.
+    """
     shutil.copytree(lesson.source.parent, folder)
     if lesson.has_autotests:
         notebook = read_notebook(lesson.source) | {"cells": with_autotests(lesson).cells()}

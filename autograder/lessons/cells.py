@@ -21,7 +21,11 @@ KERNEL: dict[str, Any] = {
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
-    """The notebook as plain data; raises `LessonError` where `path` is none."""
+    """The notebook as plain data.
+
+    Raises:
+        LessonError: It cannot be read, is no JSON, or has no list of cells.
+    """
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -44,7 +48,14 @@ def read_notebook(path: Path) -> dict[str, Any]:
 
 
 def cells_of(notebook: Mapping[str, Any]) -> list[RawCell]:
-    """The cells of a notebook, each with its source as one string and some metadata."""
+    """The cells of a notebook, each with its source as one string and some metadata.
+
+    Args:
+        notebook: As `read_notebook` gives it; what is no object among its cells is left out.
+
+    Returns:
+        Copies: a change to `source` or a new key is not seen in `notebook`.
+    """
     cells = [dict(cell) for cell in notebook["cells"] if isinstance(cell, dict)]
     for cell in cells:
         cell["source"] = _joined(cell.get("source", ""))
@@ -117,7 +128,13 @@ def saved_notebook(notebook: Mapping[str, Any]) -> bytes:
 
 
 def put_source(notebook: Mapping[str, Any], id_: str, source: str) -> None:
-    """Replace the source of the cell `id_`."""
+    """Replace the source of the cell `id_`.
+
+    Args:
+        notebook: Changed in place.
+        id_: The cell's own id; nothing happens where no cell has it.
+        source: All of its text.
+    """
     for cell in notebook["cells"]:
         if cell["id"] == id_:
             cell["source"] = source.splitlines(keepends=True)

@@ -97,7 +97,11 @@ class Lesson:
         return sum(one.points for one in self.exercises)
 
     def cells(self) -> list[RawCell]:
-        """The cells of the source notebook, read anew, each with its source as one string."""
+        """The cells of the source notebook, read anew, each with its source as one string.
+
+        Raises:
+            LessonError: The notebook is gone or broken since the lesson was read.
+        """
         cells = cells_of(read_notebook(self.source))
         for cell in cells if self.tests else ():
             cell["source"] = self.tests.get(grader(cell).get("grade_id", ""), cell["source"])
@@ -116,12 +120,26 @@ class Lesson:
 
 
 def find_lesson(course: Path, word: str) -> Lesson:
-    """The lesson that `word` names: `4`, `04`, `04-memory-layout` or `memory-layout`."""
+    """The lesson that `word` names: `4`, `04`, `04-memory-layout` or `memory-layout`.
+
+    Raises:
+        UnknownLesson: None is called so; the remedy names those that exist.
+        LessonError: Its notebook cannot be read.
+    """
     return read_lesson(_path_of(lesson_paths(course), course, word))
 
 
 def select_lessons(course: Path, words: Iterable[str] = ()) -> tuple[Lesson, ...]:
-    """The lessons that `words` name, in their order, each once; all for no word or `all`."""
+    """The lessons that `words` name, in their order, each once; all for no word or `all`.
+
+    Args:
+        course: The course directory.
+        words: Numbers or names, as `find_lesson` takes them.
+
+    Raises:
+        UnknownLesson: A word names no lesson, or there are none at all.
+        LessonError: A notebook cannot be read.
+    """
     paths, chosen = lesson_paths(course), list(words)
     if not paths:
         raise UnknownLesson(
@@ -151,7 +169,11 @@ def lesson_paths(course: Path) -> dict[str, Path]:
 
 
 def read_lesson(path: Path) -> Lesson:
-    """The lesson in the notebook at `path`."""
+    """The lesson in the notebook at `path`.
+
+    Raises:
+        LessonError: It is no notebook.
+    """
     notebook = read_notebook(path)
     cells = cells_of(notebook)
     data = data_files(path.parent)
@@ -188,7 +210,11 @@ def autotest_templates(source: Path) -> Path | None:
 
 
 def shared_templates(source: Path) -> tuple[Path, ...]:
-    """The templates for automatic tests, where they are none of the lesson's own files."""
+    """The templates for automatic tests, where they are none of the lesson's own files.
+
+    Returns:
+        One path, or none: what `Lesson.data_files` has is not among them.
+    """
     found = autotest_templates(source)
     return (found,) if found and found.parent != source.parent else ()
 

@@ -20,7 +20,15 @@ class RegionError(ValueError):
 
 
 def split_regions(source: str, name: str) -> tuple[list[str], list[str]]:
-    """The lines outside and the lines inside the regions called `name`, without the markers."""
+    """The lines outside and the lines inside the regions called `name`, without the markers.
+
+    Args:
+        source: The text of a cell.
+        name: `SOLUTION` or `HIDDEN`.
+
+    Raises:
+        RegionError: A region is begun twice, ended without a beginning, or never ended.
+    """
     outside: list[str] = []
     inside: list[str] = []
     opened = 0

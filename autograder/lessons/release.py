@@ -23,6 +23,7 @@ from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import KERNEL, read_notebook
 from autograder.lessons.leaks import leaks
+from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import Lesson, all_lessons
 from autograder.lessons.self_study import self_study_edition
@@ -43,7 +44,16 @@ class Drift:
 
 
 def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
-    """Both editions of `lessons` and the start page: path below `release/` to content."""
+    """Both editions of `lessons` and the start page: path below `release/` to content.
+
+    Returns:
+        All files, in memory; nothing is written.
+
+    Raises:
+        LessonError: A lesson breaks rules of its form; the message has every finding.
+        ReleaseError: nbgrader refuses, two lessons bring different files of one name, or a line
+            of a solution or hidden test would be published.
+    """
     for lesson in lessons:
         refuse_unsound(course, lesson)
     files = class_editions(course, lessons)
@@ -60,7 +70,15 @@ def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
 
 
 def write_release(course: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Write `files` below `release/`; the paths that changed."""
+    """Write `files` below `release/`; the paths that changed.
+
+    Args:
+        course: The course directory; files of other lessons stay as they are.
+        files: What `build_release` gave.
+
+    Raises:
+        OSError: The disk refuses.
+    """
     changed = []
     for name, content in sorted(files.items()):
         path = course / RELEASE / name
@@ -128,8 +146,6 @@ def refuse_leaks(lesson: Lesson, released: bytes) -> None:
 
 def refuse_unsound(course: Path, lesson: Lesson) -> None:
     """Raise `LessonError` with every broken rule where `lesson` keeps not to the form."""
-    from autograder.lessons.lint.claims import lint_claims  # it loads torch
-
     findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
     if findings:
         raise LessonError("\n".join(map(str, findings)))

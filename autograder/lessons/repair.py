@@ -45,7 +45,14 @@ class Repaired:
 
 
 def read_submission(raw: bytes) -> dict[str, Any]:
-    """The notebook in these bytes; raises `Malformed` with the cause and what to do."""
+    """The notebook in these bytes.
+
+    Args:
+        raw: A learner's file, of any content.
+
+    Raises:
+        Malformed: It is no notebook, or too large to be read; the message tells cause and remedy.
+    """
     if not raw.strip():
         raise Malformed("The file is empty. Hand in the notebook again.")
     if raw.count(b"[") + raw.count(b"{") > _MOST_BRACKETS or raw.count(b",") > _MOST_COMMAS:
@@ -88,7 +95,16 @@ def _check_cell(number: int, cell: object) -> int:
 
 
 def repair(source: Iterable[RawCell], submitted: Mapping[str, Any]) -> Repaired:
-    """The submission's cells with all that belongs to the lesson as it stands in `source`."""
+    """The submission's cells with all that belongs to the lesson as it stands in `source`.
+
+    Args:
+        source: The lesson's own cells, `Lesson.cells()`.
+        submitted: The notebook that `read_submission` gave.
+
+    Returns:
+        Locked cells and tests are the lesson's own, answers the learner's; cells that the learner
+        added stay where they are.
+    """
     return _Repair(list(source), cells_of(submitted)).carry_out()
 
 

@@ -67,11 +67,24 @@ class Journal:
         self.root = state / "journal"
 
     def read(self, lesson: str, student: str) -> JournalEntry | None:
-        """What is known of a submission; None where nothing, or nothing readable, is."""
+        """What is known of a submission; None where nothing, or nothing readable, is.
+
+        Args:
+            lesson: Its slug.
+            student: The id, as submissions have it; any text.
+        """
         return _read(self._path(lesson, student))
 
     def write(self, record: SubmissionRecord, run: str) -> None:
-        """Keep `record`; raises `JournalError` where the disk refuses."""
+        """Keep `record`.
+
+        Args:
+            record: What is kept in place of the entry that its lesson and student have.
+            run: The name of this run, from `begin`.
+
+        Raises:
+            JournalError: The disk refuses; the old entry is whole.
+        """
         data = {"format": FORMAT, "run": run, "record": record.to_json()}
         write_json(self._path(record.lesson, record.student), data)
 
@@ -102,9 +115,18 @@ class Journal:
         return frozenset(n for n in pending.students if self._run_of(lesson, n) != pending.run)
 
     def begin(self, lesson: str, students: Iterable[str], gone: Iterable[str] = frozenset()) -> str:
-        """Set out to grade `students`, on top of what is still due; returns the run's name.
+        """Set out to grade `students`, on top of what is still due.
 
-        What is `gone` from the course can be graded by nobody and is due no longer.
+        Args:
+            lesson: Its slug.
+            students: Whom this run grades.
+            gone: Who has no submission any more; nobody can grade them, and they are due no longer.
+
+        Returns:
+            The run's name, which each entry that it writes bears.
+
+        Raises:
+            JournalError: The plan cannot be written.
         """
         run = uuid.uuid4().hex
         wanted = sorted({*students, *self.due(lesson)} - set(gone))
@@ -147,13 +169,27 @@ def _stored(raw: bytes) -> _Stored:
 
 
 def write_json(path: Path, data: object) -> None:
-    """Write `data` to `path` as JSON, completely or not at all."""
+    """Write `data` to `path` as JSON, completely or not at all.
+
+    Raises:
+        JournalError: As `write_bytes`.
+        ValueError: `data` holds NaN or infinity.
+    """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Write `content` to `path`, completely or not at all; raises `JournalError` naming why."""
+    """Write `content` to `path`, completely or not at all.
+
+    Args:
+        path: Its folder is made where it is missing; a folder in its own place is set aside.
+        content: All of the file.
+        mode: The rights that it gets, whatever the umask says.
+
+    Raises:
+        JournalError: The system refuses; what was there before is whole, and nothing else is left.
+    """
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -145,7 +145,11 @@ class SubmissionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     submitted_at: str | None = None  # ISO 8601, UTC; None where nobody wrote a time down
 
     def exercise(self, name: str) -> ExerciseRecord | None:
-        """The record of exercise `name`, None where this submission has none."""
+        """The record of exercise `name`, None where this submission has none.
+
+        Args:
+            name: The exercise's own, such as `flatten`; not the id of a cell.
+        """
         return next((one for one in self.exercises if one.id == name), None)
 
     def summary(self) -> dict[str, Any]:
@@ -176,18 +180,30 @@ class SubmissionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def total(exercises: tuple[ExerciseRecord, ...]) -> tuple[float, float]:
-    """Score and maximum of `exercises` together."""
+    """Score and maximum of `exercises` together.
+
+    Returns:
+        Two sums in points, exact: the order of the exercises changes neither.
+    """
     return math.fsum(one.score for one in exercises), math.fsum(one.max for one in exercises)
 
 
 def encode(record: SubmissionRecord) -> bytes:
-    """`record` as one line of UTF-8 JSON; NaN and infinity are refused."""
+    """`record` as one line of UTF-8 JSON.
+
+    Raises:
+        ValueError: A number in it is NaN or infinite.
+    """
     text = json.dumps(record.to_json(), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def decode(raw: bytes) -> SubmissionRecord:
-    """The record written by `encode`; raises `RecordError` where `raw` is something else."""
+    """The record written by `encode`.
+
+    Raises:
+        RecordError: `raw` is something else; the message names the field, or what is no JSON.
+    """
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError) as error:

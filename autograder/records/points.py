@@ -24,13 +24,20 @@ class PointsRefused(ValueError):
 
 
 def points_of(outputs: Iterable[Mapping[str, Any]], most: float) -> float:
-    """The points of a test cell that showed `outputs`; raises `PointsRefused`.
+    """The points of a test cell that showed `outputs`.
 
     Unlike nbgrader, an error counts wherever it stands, so a value published before it is none.
 
     >>> value = {"output_type": "execute_result", "data": {"text/plain": "2.5"}}
     >>> points_of([value], 3.0), points_of([], 3.0)
     (2.5, 3.0)
+
+    Args:
+        outputs: A code cell's outputs as a notebook keeps them.
+        most: The points of the cell.
+
+    Raises:
+        PointsRefused: A value is above `most`, or prints as nothing; nbgrader stops there as well.
     """
     found = list(outputs)
     if any(output["output_type"] == "error" for output in found):

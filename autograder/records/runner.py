@@ -60,7 +60,20 @@ def record_of(
     notes: tuple[str, ...] = (),
     runner: Literal["engine", "stock"] = "engine",
 ) -> SubmissionRecord:
-    """The record of `job` with these exercises, and with what the job itself tells."""
+    """The record of `job` with these exercises, and with what the job itself tells.
+
+    Args:
+        job: Gives student and lesson.
+        status: What became of the submission as a whole.
+        exercises: In the lesson's order; score and maximum are their sums.
+        seconds: Wall-clock time from the start of the job.
+        sandboxed: Whether the learner's code ran, or would have run, in a sandbox.
+        notes: Sentences on the submission that everybody may read, the learner too.
+        runner: Who ran it.
+
+    Returns:
+        A record without digests and time, which `autograder.grading.pipeline.complete` adds.
+    """
     score, points = total(exercises)
     return SubmissionRecord(
         student=job.student,
@@ -84,7 +97,16 @@ def unrun(
     sandboxed: bool,
     runner: Literal["engine", "stock"] = "engine",
 ) -> Outcome:
-    """The outcome of a job that could not be executed, and why: no points in any exercise."""
+    """The outcome of a job that could not be executed, and why: no points in any exercise.
+
+    Args:
+        job: Gives student, lesson and the exercises.
+        status: Why nothing was run, also the status of each exercise.
+        *reasons: The same for people, a sentence each.
+        seconds: Wall-clock time that it took to find out.
+        sandboxed: As in `record_of`.
+        runner: As in `record_of`.
+    """
     exercises = tuple(
         ExerciseRecord(one.name, status, 0.0, one.points, attempted=False, manual=one.manual)
         for one in job.lesson.exercises
@@ -97,7 +119,12 @@ def unrun(
 
 
 def without_notebook(outcome: Outcome, reason: str) -> Outcome:
-    """The outcome with its record alone, which says why there is no executed notebook."""
+    """The outcome with its record alone, which says why there is no executed notebook.
+
+    Args:
+        outcome: What a runner gave.
+        reason: Why its notebook is not kept, as it stands inside a sentence.
+    """
     note = f"The executed notebook could not be kept ({reason})."
     return Outcome(replace(outcome.record, notes=(*outcome.record.notes, note)))
 
@@ -106,7 +133,17 @@ class Runner(Protocol):
     """Executes submissions."""
 
     def run_many(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """One outcome a job, as soon as it is there; `jobs` is consumed lazily."""
+        """One outcome a job, as soon as it is there.
+
+        Args:
+            jobs: Taken one by one as there is room, so that a generator is never far ahead.
+
+        Returns:
+            The outcomes in any order.  Nothing that a submission contains raises an error here.
+
+        Raises:
+            AutograderError: What stops all jobs alike: no sandbox, no cluster, a lesson that fails.
+        """
         ...
 
     def close(self) -> None:

@@ -121,7 +121,12 @@ class LearnerResult:
 
 
 def class_results(course: CourseDirectory, lesson: Lesson) -> tuple[LearnerResult, ...]:
-    """Everyone known to the gradebook or the journal, or who handed in, by last name and id."""
+    """Everyone known to the gradebook or the journal, or who handed in, by last name and id.
+
+    Raises:
+        GradebookError: The database refuses; `NoGradebook` where there is none.
+        OtherGradebook: The grades are in another database.
+    """
     journal = Journal(course.state)
     records = {one.student: one for one in journal.records(lesson.slug)}
     due = journal.due(lesson.slug)

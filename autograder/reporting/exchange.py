@@ -19,7 +19,13 @@ _TOKEN_NBYTES = 4096
 
 
 def accompany_pages(course: CourseDirectory, lesson: Lesson, student: str | None = None) -> None:
-    """Put time and secret of the submission beside each page of `lesson` that is there."""
+    """Put time and secret of the submission beside each page of `lesson` that is there.
+
+    Args:
+        course: Says where autograded/ and feedback/ are.
+        lesson: Whose pages.
+        student: Only theirs; None for everybody's.
+    """
     everyone = course.feedback("*", lesson.slug)
     for pages in everyone.parent.parent.glob(f"*/{everyone.name}"):
         name = pages.parent.name

@@ -88,7 +88,19 @@ def run(
 ) -> int:
     """Write the pages of everyone who was graded, and print their paths.
 
-    0, or 1 where somebody gets no page because the gradebook does not hold their grade as it is.
+    Args:
+        course: The course directory.
+        lessons: Whose pages.
+        student: Only theirs; None for everybody's.
+        db: The gradebook's address, where it is not the configured one.
+        as_json: Print all paths as JSON instead of counts.
+
+    Returns:
+        0, or 1 where somebody gets no page: the gradebook does not hold their grade as it is.
+
+    Raises:
+        UnknownStudent: Nobody, or not this student, has a grade.
+        GradebookError: The database refuses.
     """
     directory = load_course(course, db=db)
     results = [(lesson, graded_rows(directory, lesson, student)) for lesson in lessons]
@@ -109,7 +121,18 @@ def run(
 
 
 def write_pages(course: CourseDirectory, lesson: Lesson, student: str | None = None) -> list[Path]:
-    """Write the pages of `lesson`, of one student or of all; their paths."""
+    """Write the pages of `lesson`, of one student or of all; their paths.
+
+    Args:
+        course: The course directory, whose gradebook is read.
+        lesson: Whose pages.
+        student: Only theirs; None for everybody's.
+
+    Raises:
+        GradebookError: The database refuses; `NoGradebook` where there is none.
+        JournalError: A page cannot be written.
+        LessonError: The lesson's claims file cannot be read.
+    """
     return _write(course, lesson, _settled(graded_rows(course, lesson, student)))
 
 

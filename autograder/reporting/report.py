@@ -116,6 +116,10 @@ def run(
     """Write the report and a CSV a lesson into the directory `out`, report/ in the course.
 
     Prints their paths, or with `as_json` the numbers too.
+
+    Raises:
+        UsageError: Nothing was graded of `lessons`.
+        GradebookError: The database refuses; `NoGradebook` where there is none.
     """
     directory = load_course(course, db=db)
     views = [view for lesson in lessons if (view := view_of(directory, lesson)).heat]

@@ -104,7 +104,12 @@ def summary(records: Sequence[SubmissionRecord]) -> str:
 
 
 def grades_json(records: Iterable[SubmissionRecord]) -> str:
-    """The records in the form that `grade --json` prints, as one JSON list."""
+    """The records in the form that `grade --json` prints, as one JSON list.
+
+    Returns:
+        Text: an object a submission with student, lesson, status, score and max in points, wall
+        seconds, and its exercises with the checks that failed.
+    """
     return json.dumps([one.summary() for one in records], indent=1, ensure_ascii=False)
 
 

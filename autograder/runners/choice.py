@@ -24,7 +24,19 @@ def choose_runner(
 ) -> Runner:
     """The runner that the command line asks for: the engine on Linux, else stock nbgrader.
 
-    `hide` names directories that no submission may see.
+    Args:
+        name: None for what fits this system.
+        jobs: Submissions at a time; None for one a processor.
+        sandbox: False where a person accepts learners' code without one.
+        scheduler: A Dask scheduler's address; then the engine runs on its workers.
+        hide: Directories that no submission may see, the course's above all.
+
+    Returns:
+        A runner to close after use.
+
+    Raises:
+        UsageError: Stock nbgrader in a sandbox or on a cluster, which it cannot.
+        ClusterError: No scheduler answers at that address, or it has other versions.
     """
     if scheduler is not None:
         return _cluster_runner(scheduler, name, jobs, sandbox, hide)

@@ -49,6 +49,10 @@ def sandbox_for(course: Path, submissions: Sequence[Submission]) -> bool:
     """Whether `submissions` are to run in a sandbox: all are, but for our own where there is none.
 
     Says in one line on stderr that they run without.
+
+    Args:
+        course: The root of the course directory.
+        submissions: All that are about to be graded.
     """
     if not are_simulated(course, submissions):
         return True

@@ -110,23 +110,33 @@ def simulate(
     seed: int = 0,
     faults: float = 0.0,
 ) -> SimulatedCourse:
-    """Fill the directory `out` with a class; raises `SimulationError` where that is not safe.
+    """Fill the directory `out` with a class.
 
-    `faults` is the share of submissions to each lesson that hang, crash or cannot be read.
+    Args:
+        course: The course whose lessons and answers are used.
+        lessons: Each student hands in all of them.
+        out: A new or empty directory, or a simulated course, which is replaced.
+        students: How many.
+        seed: The same seed gives the same bytes.
+        faults: The share, 0 to 1, of submissions to each lesson that hang, crash or cannot be read.
+
+    Raises:
+        SimulationError: `out` holds something else, or a lesson has no answers.
+        BankError: A file of answers breaks its form.
+        ReleaseError: A lesson cannot be released.
     """
     banks = {lesson.slug: _bank(course, lesson) for lesson in lessons}
     released = class_editions(course, lessons)
     _clear(out, course)
     names = tuple(f"student-{number:03d}" for number in range(1, students + 1))
     _write_course(course, out, lessons, released, names)
-    made = []
+    made: list[Simulated] = []
     for lesson in lessons:
         notebook = json.loads(released[f"{lesson.slug}/{lesson.slug}.ipynb"])
         faulty = _faulty(names, lesson.slug, seed, faults)
         for name in names:
             content, one = _submission(lesson, banks[lesson.slug], notebook, name, seed, faulty)
-            folder = _hand_in(out, lesson, one, content, seed)
-            made.append(replace(one, digest=digest_of(folder)))
+            made.append(_hand_in(out, lesson, one, content, seed))
     slugs = tuple(lesson.slug for lesson in lessons)
     simulated = SimulatedCourse(out, seed, names, slugs, tuple(made))
     (out / MARK).write_text(json.dumps(simulated.to_json(), indent=1) + "\n")
@@ -270,7 +280,8 @@ def _read_by_a_person(
     return "its first sentence", found[0] if found else model
 
 
-def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: int) -> Path:
+def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: int) -> Simulated:
+    """Write a submission; what was made, with the digest of its files."""
     folder = out / "submitted" / one.student / lesson.slug
     folder.mkdir(parents=True)
     (folder / f"{lesson.slug}.ipynb").write_bytes(content)
@@ -281,4 +292,4 @@ def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: in
     early = random.Random(f"{seed}/time/{lesson.slug}/{one.student}").randrange(60 * 24 * 4)
     moment = _DUE - timedelta(minutes=early)
     (folder / "timestamp.txt").write_text(f"{moment:%Y-%m-%d %H:%M:%S} UTC\n")
-    return folder
+    return replace(one, digest=digest_of(folder))

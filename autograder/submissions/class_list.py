@@ -30,7 +30,11 @@ class RosterError(AutograderError):
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """The lines of a CSV file by its headings; raises `RosterError` where it cannot be read."""
+    """The lines of a CSV file by its headings.
+
+    Raises:
+        RosterError: It cannot be read, or is no CSV in UTF-8.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
         rows = list(csv.DictReader(io.StringIO(text, newline="")))

@@ -117,7 +117,19 @@ def collect(
     *,
     progress: Progress | None = None,
 ) -> Collected:
-    """Take in what `archive` holds for `lessons`."""
+    """Take in what `archive` holds for `lessons`.
+
+    Args:
+        course: Where submitted/ is.
+        archive: A zip of Moodle or Canvas, as downloaded.
+        lessons: Notebooks of others are refused.
+        roster: Who may hand in.
+        progress: Hears of each notebook that is written.
+
+    Raises:
+        ArchiveError: It is no zip at all; of a bad file in it the result tells.
+        JournalError: A `grade` is at work on this course, or the disk refuses.
+    """
     with only_grader(course.state):
         forget_staged(course)
         try:

@@ -61,7 +61,21 @@ def find_submissions(
     *,
     opened: Open = os.open,
 ) -> tuple[Submission, ...]:
-    """Every submission of `lessons`, ordered by lesson and student; `opened` opens a file."""
+    """Every submission of `lessons`, ordered by lesson and student.
+
+    Args:
+        course: Says where submitted/ is.
+        lessons: Those that are looked for.
+        student: Only theirs; None for everybody's.
+        opened: Opens a file as `os.open` does; tests pass their own.
+
+    Returns:
+        One for each folder, also for those that cannot be run: `problem` says why.
+
+    Raises:
+        UnknownStudent: `student` handed in nothing for these lessons.
+        IntakeError: submitted/ itself cannot be listed.
+    """
     wanted = None if student is None else student_id(student)
     found = tuple(
         _submission(name, directory, lesson, opened)
@@ -81,7 +95,14 @@ def find_submissions(
 
 
 def students_with(course: CourseDirectory, lesson: str) -> tuple[str, ...]:
-    """The names of those who handed something in for `lesson`."""
+    """The names of those who handed something in for `lesson`.
+
+    Returns:
+        Their ids in order, as `student_id` makes them of folder names.
+
+    Raises:
+        IntakeError: submitted/ itself cannot be listed.
+    """
     return tuple(_folders(course, lesson))
 
 

@@ -74,7 +74,15 @@ class Folder:
 
 
 def look_through(path: Path, opened: Open = os.open) -> Folder:
-    """What lies in the folder `path`; never raises for anything in it."""
+    """What lies in the folder `path`; never raises for anything in it.
+
+    Args:
+        path: The folder; links in it are listed and never followed.
+        opened: Opens a file as `os.open` does.
+
+    Returns:
+        Up to 10,000 files and 512 MB; what is more has a `problem`, and is not opened.
+    """
     walk = _Walk(path)
     walk.carry_out()
     problem = walk.problem or _too_large(walk.files)
@@ -83,7 +91,11 @@ def look_through(path: Path, opened: Open = os.open) -> Folder:
 
 
 def open_regular(path: Path, opened: Open = os.open) -> int:
-    """A descriptor of the plain file `path`; raises `OSError` for anything else."""
+    """A descriptor of the plain file `path`.
+
+    Raises:
+        OSError: It is a link, a pipe, a folder or gone, or the system refuses.
+    """
     handle = opened(path, _OPEN)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -92,7 +104,16 @@ def open_regular(path: Path, opened: Open = os.open) -> int:
 
 
 def read_start(path: Path, most: int, opened: Open = os.open) -> bytes:
-    """The first `most` bytes of a plain file; raises `OSError`."""
+    """The first `most` bytes of a plain file.
+
+    Args:
+        path: The file.
+        most: Bytes; what lies behind them is not read.
+        opened: Opens a file as `os.open` does.
+
+    Raises:
+        OSError: As `open_regular`.
+    """
     handle = open_regular(path, opened)
     try:
         data = bytearray()

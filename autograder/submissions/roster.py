@@ -122,9 +122,18 @@ def read_roster(
     chosen: Iterable[str] = (),
     zone: tzinfo | None = None,
 ) -> Roster:
-    """The students of `course`; raises an error where there are none, or a list cannot be read.
+    """The students of `course`.
 
-    `enrolled` are those of the gradebook.
+    Args:
+        course: Has students.csv, or not.
+        enrolled: Student → first and last name, from the gradebook.
+        worksheet: Moodle's grading worksheet: addresses and times.
+        chosen: `KEY=STUDENT`, whom a person matched by hand.
+        zone: Of the worksheet's times; None for this machine's.
+
+    Raises:
+        RosterError: Nobody is known, or a list cannot be read.
+        UsageError: A pair of `chosen` names no student.
     """
     students = known_students(course, enrolled)
     if not students:
@@ -148,7 +157,15 @@ def read_roster(
 
 
 def known_students(course: CourseDirectory, enrolled: Enrolled) -> dict[str, Student]:
-    """The students of the gradebook and of students.csv, which wins, by their ids."""
+    """The students of the gradebook and of students.csv, which wins, by their ids.
+
+    Args:
+        course: Has students.csv, or not.
+        enrolled: Student → first and last name, from the gradebook.
+
+    Raises:
+        RosterError: students.csv cannot be read, or an id in it cannot name a directory.
+    """
     of_gradebook = (Student(id_, *names) for id_, names in enrolled.items())
     return {one.id: one for one in (*of_gradebook, *_of_file(course.root / ROSTER))}
 

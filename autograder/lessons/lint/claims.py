@@ -26,7 +26,11 @@ _ROW = re.compile(r"^\| (\w+) \| (.*) \|$", re.M)
 
 
 def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
-    """Every rule that the claims of `lesson`, or its words about claims, break."""
+    """Every rule that the claims of `lesson`, or its words about claims, break.
+
+    Raises:
+        LessonError: A claims file of the course cannot be read.
+    """
     path = claims_path(course, lesson.slug)
     try:
         entries = parse_claims(path) if path else NO_CLAIMS

@@ -49,9 +49,18 @@ def prove_changed(
     expect: Callable[[int], None] = lambda count: None,
     done: Callable[[str], None] = lambda id_: None,
 ) -> Proved:
-    """Run the proofs that changed since they held last; `expect` hears how many.
+    """Run the proofs that changed since they held last.
 
-    `done` hears the id of each when it has run.
+    Args:
+        course: Remembers in .autograder/proved.json which proofs held.
+        lesson: Whose claims are proved.
+        limit_s: Seconds that a proof may run; one that runs longer has failed.
+        expect: Hears how many proofs will run.
+        done: Hears the id of each when it has run.
+
+    Raises:
+        MalformedClaims: The claims file breaks its form.
+        LessonError: It cannot be read.
     """
     path = claims_path(course, lesson.slug)
     claims = parse_claims(path).claims if path else ()
