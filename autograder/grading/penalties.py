@@ -39,9 +39,9 @@ class LatePolicy:
         Raises:
             PolicyError: `AssignLatePenalties.plugin_class` names nothing that can be imported.
         """
-        late = AssignLatePenalties(config=config)
-        late.log.setLevel(logging.ERROR)  # lateness stands in the gradebook and the report
         try:
+            late = AssignLatePenalties(config=config)
+            late.log.setLevel(logging.ERROR)  # lateness stands in the gradebook and the report
             late.init_plugin()
         except (TraitError, ImportError) as error:
             raise _failed(error) from error

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
+from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
+from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
+from autograder.grading.penalties import LatePolicy, PolicyError, seconds_late
 from autograder.lessons.model import find_lesson
 from autograder.reporting import export_csv, feedback
 from autograder.reporting.feedback import write_pages
@@ -220,3 +225,63 @@ def test_a_plugin_that_fails_is_told_and_stops_no_grading(tmp_path: Path) -> Non
     (tmp_path / "nbgrader_config.py").unlink()
     assert graded(course, runner := FakeRunner()).trouble is None
     assert (runner.ran, scores(course)) == ([], (0.0, 6.0))
+
+
+# The policy alone.
+
+
+class Asks(LateSubmissionPlugin):  # type: ignore[misc]
+    """Takes off what the learner's name says."""
+
+    def late_submission_penalty(self, student_id: str, score: float, late: float) -> Any:
+        return {"none": None, "words": "half"}.get(student_id, student_id)
+
+
+@pytest.fixture
+def policy() -> LatePolicy:
+    config = Config()
+    config.AssignLatePenalties.plugin_class = Asks
+    return LatePolicy(config)
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"),
+    [("1.5", 1.5), ("0", 0.0), ("-1", 0.0), ("6", 6.0), ("6.5", 6.0), ("none", None)],
+)
+def test_a_penalty_lies_between_nothing_and_all_points(
+    policy: LatePolicy, asked: str, taken: float | None
+) -> None:
+    assert policy.penalty(asked, 6.0, 0.1) == taken
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+def test_who_is_in_time_is_asked_for_nothing(policy: LatePolicy, seconds: float) -> None:
+    assert policy.penalty("words", 6.0, seconds) is None
+
+
+def test_a_plugin_that_gives_no_number_is_named_with_its_remedy(policy: LatePolicy) -> None:
+    with pytest.raises(PolicyError) as caught:
+        policy.penalty("words", 6.0, 1.0)
+    assert caught.value.cause == (
+        "the plugin for late penalties failed: ValueError: could not convert string to float: "
+        "'half'"
+    )
+    assert caught.value.place == "nbgrader_config.py"
+    assert caught.value.remedy == (
+        "Mend AssignLatePenalties.plugin_class or its settings, then run `autograder grade` "
+        "again: what was graded is in the journal."
+    )
+
+
+def test_a_plugin_that_cannot_be_imported_is_named_at_once() -> None:
+    config = Config()
+    config.AssignLatePenalties.plugin_class = "no_such_module.Policy"
+    with pytest.raises(PolicyError, match=r"late penalties failed: TraitError: .*no_such_mod"):
+        LatePolicy(config)
+
+
+def test_lateness_is_nbgraders_own_where_there_is_a_due_date() -> None:
+    late = SimpleNamespace(assignment=SimpleNamespace(duedate="then"), total_seconds_late=90)
+    assert seconds_late(late) == 90.0
+    late.assignment.duedate = None
+    assert seconds_late(late) == 0.0

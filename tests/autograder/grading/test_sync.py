@@ -227,8 +227,8 @@ def test_a_record_of_an_earlier_source_is_not_entered_over_what_is_there(tmp_pat
     graded(course)
     tiny.write(tmp_path, json.dumps(tiny.notebook()).replace("Two exercises", "2 exercises"))
     journal = Journal(course.state)
-    entry = journal.read(SLUG, "ada")
-    assert entry is not None
-    journal.write(replace(entry.record, exercises=()), entry.run)
+    kept = journal.read(SLUG, "ada")
+    assert kept is not None
+    journal.write(replace(kept.record, exercises=()), kept.run)
     graded_for(course, "bob")
     assert entry(course).score == 6.0
