@@ -26,7 +26,7 @@ TryAnswers = Callable[[Sequence[Gate]], GateReport]
 
 
 @dataclass(frozen=True)
-class Part:
+class PartResult:
     """One part of the check-up: what was found, in a line, and each finding."""
 
     name: str
@@ -41,7 +41,7 @@ class LessonCheck:
     """What was found out about one lesson."""
 
     lesson: str
-    parts: tuple[Part, ...]
+    parts: tuple[PartResult, ...]
 
     @property
     def ok(self) -> bool:
@@ -77,12 +77,12 @@ def check_lessons(
         yield LessonCheck(lesson.slug, parts)
 
 
-def _form(lesson: Lesson, findings: Sequence[Finding]) -> Part:
+def _form(lesson: Lesson, findings: Sequence[Finding]) -> PartResult:
     words = sum(one.manual for one in lesson.exercises)
     told = f"{len(lesson.cells())} cells, {len(lesson.exercises) - words} exercises"
     told += f", {words} graded by a person" if words else ""
     told = f"{len(findings)} rules are broken" if findings else told
-    return Part("form", not findings, told, tuple(map(str, findings)))
+    return PartResult("form", not findings, told, tuple(map(str, findings)))
 
 
 def _traces(lesson: Lesson) -> Iterator[Finding]:
@@ -91,42 +91,44 @@ def _traces(lesson: Lesson) -> Iterator[Finding]:
         yield Finding(str(lesson.source), "the editor that saved it left its traces", remedy)
 
 
-def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> Part:
+def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> PartResult:
     try:
         proved = prove_changed(course, lesson, done=done)
     except (AutograderError, ClaimError) as error:
-        return Part("claims", ok=False, told="they cannot be read", findings=(str(error),))
+        return PartResult("claims", ok=False, told="they cannot be read", findings=(str(error),))
     told = f"{proved.claims} claims, {proved.ran} proofs run, {len(proved.failed)} fail"
-    return Part("claims", not proved.failed, told, tuple(map(str, proved.failed)))
+    return PartResult("claims", not proved.failed, told, tuple(map(str, proved.failed)))
 
 
-def _answers(course: Path, lessons: Sequence[Lesson], try_answers: TryAnswers) -> dict[str, Part]:
+def _answers(
+    course: Path, lessons: Sequence[Lesson], try_answers: TryAnswers
+) -> dict[str, PartResult]:
     gates, parts = [], {}
     for lesson in lessons:
         try:
             gates.append(lesson_gate(course, lesson))
         except AutograderError as error:
             told = "the answers cannot be read"
-            parts[lesson.slug] = Part("answers", ok=False, told=told, findings=(str(error),))
+            parts[lesson.slug] = PartResult("answers", ok=False, told=told, findings=(str(error),))
     report = try_answers(gates) if any(gate.cases for gate in gates) else GateReport(())
     for gate in gates:
         of_it = tuple(one for one in report.exercises if one.lesson == gate.lesson.slug)
         mine = GateReport(of_it)
         misses = tuple(one for one in of_it if one.misses)
-        parts[gate.lesson.slug] = Part("answers", mine.ok, mine.closing, misses=misses)
+        parts[gate.lesson.slug] = PartResult("answers", mine.ok, mine.closing, misses=misses)
     return parts
 
 
-def _release(course: Path, lesson: Lesson, *, sound: bool) -> Part:
+def _release(course: Path, lesson: Lesson, *, sound: bool) -> PartResult:
     if not sound:
-        return Part("release", ok=False, told="it is not built until the form holds")
+        return PartResult("release", ok=False, told="it is not built until the form holds")
     try:
         files = build_release(course, [lesson])
     except AutograderError as error:
-        return Part("release", ok=False, told="it cannot be built", findings=(str(error),))
+        return PartResult("release", ok=False, told="it cannot be built", findings=(str(error),))
     mine = (f"{RELEASE}/{lesson.slug}/", f"{RELEASE}/{SELF_STUDY}/{lesson.slug}.ipynb")
     drift = [one for one in check_release(course, files) if one.path.startswith(mine)]
     told = "it is what the source gives"
     if drift:
         told = f"it is not what the source gives: run `autograder release {lesson.slug[:2]}`"
-    return Part("release", not drift, told, tuple(f"{one.path}: {one.kind}" for one in drift))
+    return PartResult("release", not drift, told, tuple(f"{one.path}: {one.kind}" for one in drift))

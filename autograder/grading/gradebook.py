@@ -54,7 +54,7 @@ __all__ = [
     "GradebookError",
     "GradebookReader",
     "GradebookWriter",
-    "Mark",
+    "ManualMark",
     "NoGradebook",
     "auto_points",
     "enrolled",
@@ -74,7 +74,7 @@ class NoGradebook(GradebookError):
 
 
 @dataclass(frozen=True)
-class Mark:
+class ManualMark:
     """What a person gives for one answer; None leaves as it is what is there."""
 
     points: float | None
@@ -207,7 +207,7 @@ class GradebookWriter(GradebookReader):
                         grade.needs_manual_grade = True
 
     def give(
-        self, lesson: str, grade_cell: str, answer_cell: str, marks: Mapping[str, Mark]
+        self, lesson: str, grade_cell: str, answer_cell: str, marks: Mapping[str, ManualMark]
     ) -> frozenset[str]:
         """Enter points and comments by hand for one question, all in one transaction.
 

@@ -44,7 +44,7 @@ class GradingResult:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GradingPlan:
     """What a run of `grade` has to do for one lesson."""
 
     lesson: Lesson
@@ -101,7 +101,7 @@ def _sweep(course: CourseDirectory, journal: Journal, submissions: Sequence[Subm
 
 def _plan(
     journal: Journal, lesson: Lesson, submissions: tuple[Submission, ...], regrade: bool
-) -> Plan:
+) -> GradingPlan:
     unfinished = frozenset() if regrade else journal.due(lesson.slug)
     due, settled = [], []
     for one in (one for one in submissions if one.lesson.slug == lesson.slug):
@@ -110,7 +110,7 @@ def _plan(
             due.append(one)
         else:
             settled.append(known)
-    return Plan(lesson, tuple(due), tuple(settled))
+    return GradingPlan(lesson, tuple(due), tuple(settled))
 
 
 def current_record(journal: Journal, submission: Submission) -> SubmissionRecord | None:
@@ -130,7 +130,7 @@ def current_record(journal: Journal, submission: Submission) -> SubmissionRecord
 def _carry_out(
     course: CourseDirectory,
     journal: Journal,
-    plans: Sequence[Plan],
+    plans: Sequence[GradingPlan],
     runner: Runner,
     progress: Progress,
 ) -> tuple[list[SubmissionRecord], GradebookSync]:
@@ -158,7 +158,7 @@ def _carry_out(
         return done, sync
 
 
-def _settled(journal: Journal, plan: Plan) -> list[SubmissionRecord]:
+def _settled(journal: Journal, plan: GradingPlan) -> list[SubmissionRecord]:
     """Every record of the lesson that holds, also of those whom this run was not asked for."""
     due, digest = journal.due(plan.lesson.slug), plan.lesson.digest
     records = journal.records(plan.lesson.slug)

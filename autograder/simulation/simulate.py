@@ -59,7 +59,7 @@ _LAST = (
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedSubmission:
     """One submission: who, what, and how it came about.
 
     `answers` maps each exercise to the title of its answer in the bank, to a slip, or to `stub`;
@@ -82,7 +82,7 @@ class SimulatedCourse:
     seed: int
     students: tuple[str, ...]
     lessons: tuple[str, ...]
-    submissions: tuple[Simulated, ...]
+    submissions: tuple[SimulatedSubmission, ...]
 
     @property
     def sentence(self) -> str:
@@ -130,7 +130,7 @@ def simulate(
     _clear(out, course)
     names = tuple(f"student-{number:03d}" for number in range(1, students + 1))
     _write_course(course, out, lessons, released, names)
-    made: list[Simulated] = []
+    made: list[SimulatedSubmission] = []
     for lesson in lessons:
         notebook = json.loads(released[f"{lesson.slug}/{lesson.slug}.ipynb"])
         faulty = _faulty(names, lesson.slug, seed, faults)
@@ -225,7 +225,7 @@ def _submission(
     student: str,
     seed: int,
     faulty: dict[str, str],
-) -> tuple[bytes, Simulated]:
+) -> tuple[bytes, SimulatedSubmission]:
     pick = random.Random(f"{seed}/{lesson.slug}/{student}")
     profile = pick.choices(list(_PROFILES), [often for often, _ in _PROFILES.values()])[0]
     notebook, answers = copy.deepcopy(released), {}
@@ -243,11 +243,13 @@ def _submission(
         put_source(notebook, one.answer_id, source)
     fault = faulty.get(student)
     if fault is None:
-        return saved_notebook(notebook), Simulated(student, lesson.slug, profile, None, answers)
+        return saved_notebook(notebook), SimulatedSubmission(
+            student, lesson.slug, profile, None, answers
+        )
     hit = pick.choice(exercises)
     answers[hit.name] = fault
     content = FAULTS[fault](notebook, hit)
-    return content, Simulated(student, lesson.slug, profile, fault, answers)
+    return content, SimulatedSubmission(student, lesson.slug, profile, fault, answers)
 
 
 def _answer(
@@ -280,7 +282,9 @@ def _read_by_a_person(
     return "its first sentence", found[0] if found else model
 
 
-def _hand_in(out: Path, lesson: Lesson, one: Simulated, content: bytes, seed: int) -> Simulated:
+def _hand_in(
+    out: Path, lesson: Lesson, one: SimulatedSubmission, content: bytes, seed: int
+) -> SimulatedSubmission:
     """Write a submission; what was made, with the digest of its files."""
     folder = out / "submitted" / one.student / lesson.slug
     folder.mkdir(parents=True)

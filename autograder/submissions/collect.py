@@ -30,7 +30,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Taken:
+class CollectedNotebook:
     """A notebook that became a submission; `late` is what the LMS says of it."""
 
     student: str
@@ -64,7 +64,7 @@ class RefusedFile:
 class Collected:
     """What became of everything in the archive."""
 
-    taken: tuple[Taken, ...]
+    taken: tuple[CollectedNotebook, ...]
     unmatched: tuple[Unmatched, ...]
     refused: tuple[RefusedFile, ...]
 
@@ -268,7 +268,7 @@ def _write(
     roster: Roster,
     single: dict[tuple[str, str], _Candidate],
     progress: Progress,
-) -> tuple[Taken, ...]:
+) -> tuple[CollectedNotebook, ...]:
     taken = []
     people: dict[str, dict[str, ArchiveName]] = defaultdict(dict)
     progress.expect(len(single))
@@ -276,7 +276,9 @@ def _write(
         moment: datetime | None = roster.submitted_at(one.named.owner)
         state = hand_in(course, student, lesson, one.notebook, moment)
         time = moment.isoformat() if moment else None
-        taken.append(Taken(student, lesson, one.file, state, one.named.late, time, one.notes))
+        taken.append(
+            CollectedNotebook(student, lesson, one.file, state, one.named.late, time, one.notes)
+        )
         people[lesson][student] = one.named
         progress.step(student)
     for lesson, names in people.items():

@@ -45,7 +45,7 @@ class BackupError(AutograderError):
     """A backup cannot be written, read or restored."""
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BackupPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One file of a backup; `path` is where it belongs, `name` what the archive calls it."""
 
     path: str
@@ -54,12 +54,12 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nbytes: int
 
 
-class Contents(msgspec.Struct, frozen=True):
+class BackupContents(msgspec.Struct, frozen=True):
     """What a backup says of itself."""
 
     course: str
     made_at: str
-    parts: tuple[Part, ...]
+    parts: tuple[BackupPart, ...]
     gradebook: str | None  # what the gradebook held, in words
 
     @property
@@ -81,7 +81,7 @@ def default_file(course: CourseDirectory) -> Path:
     return course.state / "backups" / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.zip"
 
 
-def back_up(course: CourseDirectory, file: Path, *, force: bool = False) -> Contents:
+def back_up(course: CourseDirectory, file: Path, *, force: bool = False) -> BackupContents:
     """Write the backup; raises where `file` is there already, unless told to replace it."""
     if os.path.lexists(file) and not force:
         raise BackupError(
@@ -93,7 +93,7 @@ def back_up(course: CourseDirectory, file: Path, *, force: bool = False) -> Cont
         return write_backup(course, file)
 
 
-def write_backup(course: CourseDirectory, file: Path, *, gradebook: bool = True) -> Contents:
+def write_backup(course: CourseDirectory, file: Path, *, gradebook: bool = True) -> BackupContents:
     """Write the backup of a course that this process holds, and read it back."""
     unfinished = file.with_name(f".{file.name}.part")
     try:
@@ -127,7 +127,7 @@ def opened(file: Path) -> zipfile.ZipFile:
         ) from error
 
 
-def read_contents(archive: zipfile.ZipFile) -> Contents:
+def read_contents(archive: zipfile.ZipFile) -> BackupContents:
     """What the archive says of itself; raises where it is no backup, or of a later version."""
     try:
         data = json.loads(archive.read(MANIFEST))
@@ -138,7 +138,7 @@ def read_contents(archive: zipfile.ZipFile) -> Contents:
                 place=str(archive.filename),
                 remedy="Restore it with the version that wrote it, or a later one.",
             )
-        return msgspec.convert(data, Contents)
+        return msgspec.convert(data, BackupContents)
     except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError, EOFError) as error:
         raise BackupError(
             "is no backup of a course: its manifest cannot be read",
@@ -147,7 +147,7 @@ def read_contents(archive: zipfile.ZipFile) -> Contents:
         ) from error
 
 
-def check(archive: zipfile.ZipFile, contents: Contents) -> None:
+def check(archive: zipfile.ZipFile, contents: BackupContents) -> None:
     """Raise unless the archive holds exactly what its manifest says, byte for byte."""
     for part in contents.parts:
         copy_part(archive, part, _nowhere)
@@ -156,7 +156,7 @@ def check(archive: zipfile.ZipFile, contents: Contents) -> None:
         raise _damaged(archive, f"holds {min(extra)}, of which its manifest says nothing")
 
 
-def copy_part(archive: zipfile.ZipFile, part: Part, write: Callable[[bytes], object]) -> None:
+def copy_part(archive: zipfile.ZipFile, part: BackupPart, write: Callable[[bytes], object]) -> None:
     """Pass the bytes of a part to `write`; raises where they are not those that were kept."""
     try:
         with archive.open(part.name) as source:
@@ -175,7 +175,7 @@ def _damaged(archive: zipfile.ZipFile, cause: str) -> BackupError:
     )
 
 
-def _write(course: CourseDirectory, file: Path, gradebook: bool) -> Contents:
+def _write(course: CourseDirectory, file: Path, gradebook: bool) -> BackupContents:
     with TemporaryDirectory(prefix="autograder-backup-") as folder, file.open("wb") as raw:
         os.chmod(file, 0o600)  # names and grades
         copy = copy_of(course, Path(folder)) if gradebook else None
@@ -186,7 +186,7 @@ def _write(course: CourseDirectory, file: Path, gradebook: bool) -> Contents:
             parts = tuple(
                 _add(archive, path, where, number) for number, (where, path) in enumerate(found)
             )
-            contents = Contents(
+            contents = BackupContents(
                 course.course_id,
                 f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
                 parts,
@@ -198,7 +198,7 @@ def _write(course: CourseDirectory, file: Path, gradebook: bool) -> Contents:
     return contents
 
 
-def _manifest(contents: Contents) -> dict[str, Any]:
+def _manifest(contents: BackupContents) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "written_by": {name: _version(name) for name in ("pytorch-measured", "nbgrader")},
@@ -227,7 +227,7 @@ def kept_state(state: Path) -> Iterator[tuple[str, Path]]:
                 yield (below / name).as_posix(), path
 
 
-def _add(archive: zipfile.ZipFile, source: Path, where: str, number: int) -> Part:
+def _add(archive: zipfile.ZipFile, source: Path, where: str, number: int) -> BackupPart:
     # A file name need not be UTF-8; the manifest, in ASCII, can hold any.
     plain = where.encode("utf-8", "replace").decode() == where
     name = where if plain else f"{STATE}/file-{number}"
@@ -235,7 +235,7 @@ def _add(archive: zipfile.ZipFile, source: Path, where: str, number: int) -> Par
     info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
     with source.open("rb") as file, archive.open(info, "w", force_zip64=True) as target:
         digest, nbytes = _drain(file, target.write)
-    return Part(where, name, digest, nbytes)
+    return BackupPart(where, name, digest, nbytes)
 
 
 def _drain(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[str, int]:

@@ -18,8 +18,8 @@ from autograder.course_directory import CourseDirectory
 from autograder.grading.backup.backup import (
     LEFT_OUT,
     STATE,
+    BackupContents,
     BackupError,
-    Contents,
     check,
     copy_part,
     kept_state,
@@ -39,7 +39,7 @@ _STAGED = "restoring"
 
 def restore(
     course: CourseDirectory, file: Path, *, force: bool = False
-) -> tuple[Contents, list[Path]]:
+) -> tuple[BackupContents, list[Path]]:
     """Bring back what `file` holds; what it held, and where what was there before is kept."""
     staged = course.state / _STAGED
     with only_grader(course.state):
@@ -58,7 +58,7 @@ def restore(
     return contents, kept
 
 
-def _unpack(file: Path, folder: Path) -> Contents:
+def _unpack(file: Path, folder: Path) -> BackupContents:
     """Write what the backup holds into `folder`; raises unless all of it is what was kept."""
     shutil.rmtree(folder.parent, ignore_errors=True)
     with opened(file) as archive:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from autograder.console import points as written_points
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.gradebook import GradebookWriter, Mark
+from autograder.grading.gradebook import GradebookWriter, ManualMark
 from autograder.lessons.model import Lesson
 from autograder.records.journal import only_grader
 from autograder.reporting.marking.anonymous import pseudonyms
-from autograder.reporting.marking.questions import Answer, Question, questions
-from autograder.reporting.marking.sheet import Line, read_points, read_sheet
+from autograder.reporting.marking.questions import WrittenAnswer, WrittenQuestion, questions
+from autograder.reporting.marking.sheet import SheetLine, read_points, read_sheet
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RefusedLine:
 
 
 @dataclass
-class Taken:
+class QuestionTally:
     """What became of the lines of one question."""
 
     lesson: str
@@ -48,7 +48,7 @@ class Taken:
 class Marked:
     """What became of every line of the sheets."""
 
-    taken: tuple[Taken, ...]
+    taken: tuple[QuestionTally, ...]
     refused: tuple[RefusedLine, ...]
 
 
@@ -87,7 +87,7 @@ def take_in(course: CourseDirectory, sheets: Sequence[Path], lessons: tuple[Less
 
 def _known(
     course: CourseDirectory, lessons: tuple[Lesson, ...], wanted: set[str]
-) -> dict[tuple[str, str], Question]:
+) -> dict[tuple[str, str], WrittenQuestion]:
     names = pseudonyms(course.state, make=False)
     if names is None:  # without the key no id means anybody
         return {}
@@ -97,8 +97,8 @@ def _known(
 
 
 def _by_question(
-    lines: Sequence[tuple[str, Line]],
-) -> dict[tuple[str, str], list[tuple[str, Line]]]:
+    lines: Sequence[tuple[str, SheetLine]],
+) -> dict[tuple[str, str], list[tuple[str, SheetLine]]]:
     groups = defaultdict(list)
     for where, line in lines:
         groups[line.lesson, line.question].append((where, line))
@@ -107,12 +107,12 @@ def _by_question(
 
 def _enter(
     course: CourseDirectory,
-    question: Question,
-    group: list[tuple[str, Line]],
+    question: WrittenQuestion,
+    group: list[tuple[str, SheetLine]],
     refused: list[RefusedLine],
-) -> Taken:
+) -> QuestionTally:
     """Enter the lines of one question that can be believed; the others are added to `refused`."""
-    taken = Taken(question.lesson.slug, question.exercise.name)
+    taken = QuestionTally(question.lesson.slug, question.exercise.name)
     answers, marks = {one.id: one for one in question.answers}, {}
     contradicted = _contradictions(group)
     for where, line in group:
@@ -143,7 +143,10 @@ def _enter(
 
 
 def _why_not(
-    question: Question, answer: Answer | None, line: Line, contradicted: frozenset[str]
+    question: WrittenQuestion,
+    answer: WrittenAnswer | None,
+    line: SheetLine,
+    contradicted: frozenset[str],
 ) -> str:
     """Why a line is not taken in; empty where it is."""
     if line.answer_id in question.behind:
@@ -160,7 +163,7 @@ def _why_not(
     return ""
 
 
-def _contradictions(group: list[tuple[str, Line]]) -> frozenset[str]:
+def _contradictions(group: list[tuple[str, SheetLine]]) -> frozenset[str]:
     """The ids to which two lines give different marks; blank ones give none."""
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for _, line in group:
@@ -169,16 +172,16 @@ def _contradictions(group: list[tuple[str, Line]]) -> frozenset[str]:
     return frozenset(id_ for id_, marks in said.items() if len(marks) > 1)
 
 
-def _mark(line: Line, answer: Answer, most: float) -> Mark | None:
+def _mark(line: SheetLine, answer: WrittenAnswer, most: float) -> ManualMark | None:
     """What the line changes; None where it changes nothing."""
     found = read_points(line.points, most) if line.points else None
     assert not isinstance(found, str)
     points = None if found == answer.points else found
     comment = line.comment if line.comment not in ("", answer.comment.strip()) else None
-    return None if points is None and comment is None else Mark(points, comment)
+    return None if points is None and comment is None else ManualMark(points, comment)
 
 
-def _replaced(line: Line, answer: Answer, mark: Mark) -> Iterator[str]:
+def _replaced(line: SheetLine, answer: WrittenAnswer, mark: ManualMark) -> Iterator[str]:
     if mark.points is not None and answer.points is not None:
         before, after = written_points(answer.points), written_points(mark.points)
         yield f"{line.answer_id}: {before} points became {after}"
@@ -186,7 +189,7 @@ def _replaced(line: Line, answer: Answer, mark: Mark) -> Iterator[str]:
         yield f"{line.answer_id}: the comment was replaced"
 
 
-def _refuse(where: str, line: Line, reason: str) -> RefusedLine:
+def _refuse(where: str, line: SheetLine, reason: str) -> RefusedLine:
     return RefusedLine(where, line.number, line.answer_id, reason)
 
 

@@ -32,7 +32,7 @@ class MarkingError(AutograderError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """One learner's answer to one question, and what a person gave for it so far."""
 
     id: str
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Question:
+class WrittenQuestion:
     """A question in words of one lesson, with its answers by their ids.
 
     `behind` are the ids of those whose answer is about to be graded anew.
@@ -52,7 +52,7 @@ class Question:
 
     lesson: Lesson
     exercise: Exercise
-    answers: tuple[Answer, ...]
+    answers: tuple[WrittenAnswer, ...]
     behind: frozenset[str]
 
 
@@ -81,7 +81,7 @@ def run(
     return 0
 
 
-def questions(course: CourseDirectory, lesson: Lesson, names: Pseudonyms) -> list[Question]:
+def questions(course: CourseDirectory, lesson: Lesson, names: Pseudonyms) -> list[WrittenQuestion]:
     """The questions of `lesson` that a person marks, with everybody's answers."""
     asked = [one for one in lesson.exercises if one.manual]
     rows = [row for row in class_results(course, lesson) if row.record is not None] if asked else []
@@ -95,7 +95,7 @@ def _question(
     rows: list[LearnerResult],
     cells: dict[str, dict[str, RawCell]],
     names: Pseudonyms,
-) -> Question:
+) -> WrittenQuestion:
     answers, behind = [], set()
     for row in rows:
         id_ = names.of("answer", lesson.slug, exercise.name, row.student)
@@ -107,7 +107,7 @@ def _question(
             version = names.of("version", lesson.slug, exercise.name, row.student, text)
             answers.append(_answer(row.entry, exercise, id_, row.student, text, version))
     in_order = tuple(sorted(answers, key=lambda one: one.id))
-    return Question(lesson, exercise, in_order, frozenset(behind))
+    return WrittenQuestion(lesson, exercise, in_order, frozenset(behind))
 
 
 def _answer(
@@ -117,12 +117,12 @@ def _answer(
     student: str,
     text: str,
     version: str,
-) -> Answer:
+) -> WrittenAnswer:
     given, comment = None, ""
     if entry is not None:
         given = entry.points[exercise.test_id] if exercise.test_id in entry.manual else None
         comment = entry.comments.get(exercise.answer_id, "")
-    return Answer(id_, student, text, version, given, comment)
+    return WrittenAnswer(id_, student, text, version, given, comment)
 
 
 def _text(cell: RawCell) -> str:
@@ -133,7 +133,7 @@ def _text(cell: RawCell) -> str:
     return str(cell.get("source", "")) + (note if pictures else "")
 
 
-def _export(question: Question, folder: Path) -> None:
+def _export(question: WrittenQuestion, folder: Path) -> None:
     lesson, exercise = question.lesson, question.exercise
     path = folder / f"{lesson.slug}-{exercise.name}.csv"
     _spare_marks(path, question)
@@ -156,13 +156,13 @@ def _export(question: Question, folder: Path) -> None:
     print(f"{lesson.slug} {exercise.name}: {told}{late}", file=sys.stderr)
 
 
-def _row(question: Question, one: Answer) -> tuple[str, ...]:
+def _row(question: WrittenQuestion, one: WrittenAnswer) -> tuple[str, ...]:
     given = "" if one.points is None else points(one.points)
     about = (question.lesson.slug, question.exercise.name, one.version)
     return (one.id, given, one.comment, one.text, points(question.exercise.points), *about)
 
 
-def _spare_marks(path: Path, question: Question) -> None:
+def _spare_marks(path: Path, question: WrittenQuestion) -> None:
     """Raise where the sheet that lies there holds marks that the gradebook does not."""
     if not path.exists():
         return

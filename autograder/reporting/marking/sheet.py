@@ -30,7 +30,7 @@ class SheetError(AutograderError):
 
 
 @dataclass(frozen=True)
-class Line:
+class SheetLine:
     """One answer of a sheet; `points` is what stands there, read by `read_points`."""
 
     number: int  # in the file, counted from 1
@@ -56,7 +56,7 @@ def sheet(rows: Iterable[tuple[str, ...]]) -> bytes:
     return buffer.getvalue().encode("utf-8-sig", "replace")  # Excel asks for the mark
 
 
-def read_sheet(path: Path) -> list[Line]:
+def read_sheet(path: Path) -> list[SheetLine]:
     """The lines of a sheet as a spreadsheet saved it; raises `SheetError` where it is none."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -133,7 +133,7 @@ def _plain(cell: str) -> str:
     return f"{cell[:_CELL_CHARS]}\n… ({len(cell) - _CELL_CHARS} more characters; see the page)"
 
 
-def _line(number: int, row: dict[str, str | None]) -> Line:
+def _line(number: int, row: dict[str, str | None]) -> SheetLine:
     cells = {name: unguarded((row.get(name) or "").strip()) for name in _NEEDED}
     cells["comment"] = cells["comment"].replace("\r\n", "\n").replace("\r", "\n")
-    return Line(number=number, **cells)
+    return SheetLine(number=number, **cells)
