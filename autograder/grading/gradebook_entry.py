@@ -166,7 +166,7 @@ def _exercise_from(entry: GradebookEntry, exercise: Exercise) -> ExerciseRecord:
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,
-        score=entry.points.get(cell, 0.0) if judged and not exercise.manual else 0.0,
+        score=entry.points[cell] if judged and not exercise.manual else 0.0,
         max=exercise.points,
         attempted=entry.auto_comments.get(exercise.answer_id) != NO_RESPONSE,
         isolated=False,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from autograder.grading.gradebook_entry import (
     agrees,
     auto_points,
     comment_on,
+    entry_of,
     is_doubtful,
     record_from,
     utc_of,
@@ -68,6 +72,48 @@ def test_an_entry_is_graded_where_anybody_gave_points(
 )
 def test_a_penalty_holds_where_it_is_what_is_asked_for_now(due: float | None, holds: bool) -> None:
     assert entry(penalty=1.0, penalty_due=due).penalty_holds is holds
+
+
+def test_a_penalty_of_nothing_holds_beside_what_a_database_makes_of_nothing() -> None:
+    assert entry(penalty=0.0, penalty_due=1e-10).penalty_holds
+    assert not entry(penalty=0.0, penalty_due=1e-8).penalty_holds
+
+
+def row(**changes: Any) -> SimpleNamespace:
+    """A submission as nbgrader's tables give it, with a notebook of another name."""
+    grade = {"auto_score": 3.0, "score": None, "manual_score": None, "extra_credit": None}
+    grades = [
+        SimpleNamespace(**grade | {"name": "machine", "needs_manual_grade": False, "score": 3.0}),
+        SimpleNamespace(**grade | {"name": "person", "needs_manual_grade": True}),
+        SimpleNamespace(**grade | {"name": "zero", "needs_manual_grade": False, "manual_score": 0}),
+        SimpleNamespace(**grade | {"name": "more", "needs_manual_grade": False, "extra_credit": 1}),
+    ]
+    comments = [
+        SimpleNamespace(name="a", manual_comment="Good.", auto_comment=None),
+        SimpleNamespace(name="b", manual_comment="", auto_comment="No response."),
+    ]
+    mine = SimpleNamespace(name=SLUG, grades=grades, comments=comments, late_submission_penalty=1.5)
+    other = SimpleNamespace(**vars(mine) | {"name": "other", "grades": grades[:1]})
+    about = {"student_id": "ada", "notebooks": [other, mine], "total_seconds_late": 90}
+    usual = {"assignment": SimpleNamespace(duedate="then"), "timestamp": datetime(2026, 1, 10)}
+    return SimpleNamespace(**about | usual | changes)
+
+
+def test_an_entry_has_what_the_rows_of_its_own_notebook_say() -> None:
+    found = entry_of(row(), SLUG, 2.5)
+    assert (found.student, found.submitted_at) == ("ada", "2026-01-10T00:00:00")
+    assert found.auto == dict.fromkeys(("machine", "person", "zero", "more"), 3.0)
+    assert found.points == {"machine": 3.0, "person": 0.0, "zero": 0.0, "more": 0.0}
+    assert (found.manual, found.waiting) == ({"zero", "more"}, {"person"})
+    assert (found.comments, found.auto_comments) == ({"a": "Good."}, {"b": "No response."})
+    assert (found.penalty, found.penalty_due, found.seconds_late) == (1.5, 2.5, 90.0)
+
+
+def test_an_entry_without_time_and_penalty_has_neither() -> None:
+    bare = row(timestamp=None)
+    bare.notebooks[1].late_submission_penalty = None
+    found = entry_of(bare, SLUG)
+    assert (found.submitted_at, found.penalty, found.penalty_due) == (None, 0.0, None)
 
 
 # Whether record and entry agree.
@@ -181,9 +227,17 @@ def test_the_comment_says_what_became_of_an_answer(
     assert comment_on(flatten(**changes)) == comment
 
 
-@pytest.mark.parametrize("time", [None, ""])
-def test_no_time_stays_none(time: str | None) -> None:
-    assert utc_of(time) is None
+def test_a_time_is_kept_in_utc_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "JST-9")
+        time.tzset()
+        assert utc_of("2026-01-10T13:00:00+01:00") == "2026-01-10T12:00:00"
+    time.tzset()
+
+
+@pytest.mark.parametrize("moment", [None, ""])
+def test_no_time_stays_none(moment: str | None) -> None:
+    assert utc_of(moment) is None
 
 
 # A record of what the gradebook alone knows.

@@ -234,6 +234,8 @@ class Asks(LateSubmissionPlugin):  # type: ignore[misc]
     """Takes off what the learner's name says."""
 
     def late_submission_penalty(self, student_id: str, score: float, late: float) -> Any:
+        if student_id == "echo":
+            return score / late
         return {"none": None, "words": "half"}.get(student_id, student_id)
 
 
@@ -252,6 +254,10 @@ def test_a_penalty_lies_between_nothing_and_all_points(
     policy: LatePolicy, asked: str, taken: float | None
 ) -> None:
     assert policy.penalty(asked, 6.0, 0.1) == taken
+
+
+def test_the_plugin_hears_points_and_seconds(policy: LatePolicy) -> None:
+    assert policy.penalty("echo", 6.0, 4.0) == 1.5
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0])
