@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from autograder.errors import LessonError
 from autograder.lessons.model import beside_course
-from course.claims.schema import Entries, MalformedClaims, Misconception, parse
+from course.claims.schema import (
+    Entries,
+    MalformedClaims,
+    Misconception,
+    parse,
+    parse_misconceptions,
+)
 
 NO_CLAIMS = Entries((), ())
 
@@ -28,12 +36,7 @@ def parse_claims(path: Path) -> Entries:
         MalformedClaims: The file breaks the form of `course.claims.schema`.
         LessonError: It cannot be read, or is no UTF-8.
     """
-    try:
-        return parse(path.read_text(encoding="utf-8"), path.stem)
-    except (OSError, UnicodeDecodeError) as error:
-        raise LessonError(
-            f"cannot be read: {error}", place=str(path), remedy="Check path, rights and encoding."
-        ) from error
+    return parse(_text(path), path.stem)
 
 
 def claims_of(course: Path, slug: str) -> Entries:
@@ -43,20 +46,38 @@ def claims_of(course: Path, slug: str) -> Entries:
         LessonError: The file cannot be read or breaks its form; the cause names entry and remedy.
     """
     path = claims_path(course, slug)
-    if path is None:
-        return NO_CLAIMS
-    try:
-        return parse_claims(path)
-    except MalformedClaims as error:
-        cause = str(error).removeprefix(f"{path.name}: ")
-        remedy = f"Mend it; `autograder check {slug}` looks again."
-        raise LessonError(cause, place=str(path), remedy=remedy) from error
+    with _as_lesson_error(path, slug):
+        return parse_claims(path) if path is not None else NO_CLAIMS
 
 
 def misconceptions(course: Path, slug: str) -> dict[str, Misconception]:
     """The misconceptions that a lesson knows, by id; none where it has no claims file.
 
+    A claim that breaks its form keeps nobody from them: lint tells it.
+
     Raises:
-        LessonError: As `claims_of`.
+        LessonError: The file cannot be read, or a misconception breaks its form.
     """
-    return {one.id: one for one in claims_of(course, slug).misconceptions}
+    path = claims_path(course, slug)
+    with _as_lesson_error(path, slug):
+        found = parse_misconceptions(_text(path), slug) if path is not None else ()
+    return {one.id: one for one in found}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LessonError(
+            f"cannot be read: {error}", place=str(path), remedy="Check path, rights and encoding."
+        ) from error
+
+
+@contextmanager
+def _as_lesson_error(path: Path | None, slug: str) -> Iterator[None]:
+    try:
+        yield
+    except MalformedClaims as error:
+        cause = str(error).removeprefix(f"{slug}.toml: ")
+        remedy = f"Mend it; `autograder check {slug}` looks again."
+        raise LessonError(cause, place=str(path), remedy=remedy) from error

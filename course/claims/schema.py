@@ -43,6 +43,7 @@ __all__ = [
     "Misconception",
     "UnknownId",
     "parse",
+    "parse_misconceptions",
     "refuse_duplicates",
 ]
 
@@ -117,24 +118,33 @@ _MISCONCEPTION_REQUIRED = ("id", "title", "why", "section")
 def parse(text: str, slug: str) -> Entries:
     """The entries of one file's text, each checked."""
     file = f"{slug}.toml"
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise MalformedClaims(f"{file}: not valid TOML: {error}. Mend that place.") from None
+    tables = _tables(text, file)
     for key in tables:
         if key not in ("claim", "misconception"):
             raise MalformedClaims(
                 f"{file}: unknown table {key!r}. Write [[claim]] or [[misconception]]."
             )
-    found = Entries(
-        tuple(_claim(entry, where, slug) for entry, where in _entries(tables, "claim", file)),
-        tuple(
-            _misconception(entry, where, slug)
-            for entry, where in _entries(tables, "misconception", file)
-        ),
-    )
+    claims = tuple(_claim(one, where, slug) for one, where in _entries(tables, "claim", file))
+    found = Entries(claims, _misconceptions(tables, slug))
     refuse_duplicates((found,))
     return found
+
+
+def parse_misconceptions(text: str, slug: str) -> tuple[Misconception, ...]:
+    """The misconceptions of one file's text, whatever its other tables hold."""
+    return _misconceptions(_tables(text, f"{slug}.toml"), slug)
+
+
+def _tables(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise MalformedClaims(f"{file}: not valid TOML: {error}. Mend that place.") from None
+
+
+def _misconceptions(tables: Mapping[str, Any], slug: str) -> tuple[Misconception, ...]:
+    entries = _entries(tables, "misconception", f"{slug}.toml")
+    return tuple(_misconception(entry, where, slug) for entry, where in entries)
 
 
 def _entries(tables: Mapping[str, Any], kind: str, file: str) -> list[tuple[dict[str, Any], str]]:

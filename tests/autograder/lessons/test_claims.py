@@ -42,6 +42,14 @@ def test_a_misconception_without_a_reason_is_refused_with_file_entry_and_remedy(
     assert caught.value.remedy == "Mend it; `autograder check 01-tiny` looks again."
 
 
+def test_a_claim_that_breaks_its_form_hides_no_misconception(course: Path) -> None:
+    path = course / "course/claims/01-tiny.toml"
+    path.write_text(f'[[claim]]\nid = "c"\n{tiny.CLAIMS}')
+    assert len(misconceptions(course, "01-tiny")) == 4
+    with pytest.raises(LessonError, match="claim 'c': the key 'said' is missing"):
+        claims_of(course, "01-tiny")
+
+
 def test_claims_that_are_no_text_are_refused(course: Path) -> None:
     path = course / "course/claims/01-tiny.toml"
     path.write_bytes(b"\xff")
