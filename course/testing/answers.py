@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from course.notebook import notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.testing.observe import NotDefinedError, Observation, from_wire, observe_to_wire
-from course.testing.recording import USUAL, ErrorFacts, Options
+from course.testing.recording import NOBODY, USUAL, ErrorFacts, Options, Witness
 
 __all__ = ["Answer", "Backend", "LocalBackend", "Request", "answer", "outcomes", "use_backend"]
 
@@ -60,12 +60,14 @@ class LocalBackend:
         self,
         namespace: Callable[[], MutableMapping[str, Any]],
         probe_names: dict[str, Any] | None = None,
+        witness: Witness = NOBODY,
     ) -> None:
         """Serve over `namespace()`, the learner's names.
 
         `probe_names` are what a probe that arrives as text may use: the names of the set-up
-        cell, not the learner's.
+        cell, not the learner's. `witness` watches every call.
         """
+        self._witness = witness
         self._namespace = namespace
         self._probe_names = {} if probe_names is None else probe_names
         self._kept: list[Any] = []
@@ -85,7 +87,7 @@ class LocalBackend:
         arguments = decode(header["document"], buffers, resolve=self._resolve)
         call = self._callable(kind, name, live or self._probe(kind, name, header["source"]))
         return observe_to_wire(
-            call, tuple(arguments["args"]), arguments["kwargs"], options, self._keep
+            call, tuple(arguments["args"]), arguments["kwargs"], options, self._keep, self._witness
         )
 
     def _callable(self, kind: str, name: str, live: Callable[..., Any] | None) -> Any:

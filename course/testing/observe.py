@@ -15,11 +15,13 @@ from course.serialization import Buffers, Keep, WireError, decode, encode
 from course.serialization.received import Absent, Handle, Value
 from course.testing.recording import (
     MESSAGE_LIMIT,
+    NOBODY,
     PRINTED_LIMIT,
     USUAL,
     ErrorFacts,
     Options,
     Recording,
+    Witness,
     run_recorded,
     text_of,
 )
@@ -37,8 +39,11 @@ class Observation:
 
     `args` and `kwargs` are the arguments before the call, `args_after` the same ones after it.
     `operators` are ATen names in order ("aten::clone"), `functions` the torch functions called
-    ("torch.Tensor.reshape"). `new_nbytes` counts the storages that operators created, also
-    those freed again; `saved` the tensors that the result's graph keeps for backward.
+    ("torch.Tensor.reshape"), `composites` the ATen names that Python code asked for, with those
+    that only call others ("aten::reshape"). `new_nbytes` counts the storages that operators
+    created, also those freed again; `saved` the tensors that the result's graph keeps for
+    backward. `helpers` counts the threads and processes that the run started: what those do, no
+    list of operators shows. `witnessed` is False where torch's profiler could not see the run.
     """
 
     name: str
@@ -56,8 +61,11 @@ class Observation:
     printed_count: int = 0
     operators: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    composites: tuple[str, ...] = ()
     new_nbytes: int = 0
+    helpers: int = 0
     saved: tuple[Saved, ...] = ()
+    witnessed: bool = True
 
     @property
     def ok(self) -> bool:
@@ -105,11 +113,16 @@ def observe_to_wire(
     kwargs: dict[str, Any],
     options: Options,
     keep: Keep | None,
+    witness: Witness = NOBODY,
 ) -> tuple[dict[str, Any], list[Buffers]]:
     """An observation in the form that travels: a JSON header and two lists of buffers."""
+    intact = witness.intact
     before, first = encode({"args": args, "kwargs": kwargs}, keep=keep)
     recording = run_recorded(
-        lambda: fn(*args, **kwargs), known=_storage_numbers((args, kwargs)), options=options
+        lambda: fn(*args, **kwargs),
+        known=_storage_numbers((args, kwargs)),
+        options=options,
+        witness=witness,
     )
     grads = _gradients(recording, (args, kwargs)) if options.backward else None
     kept = keep(recording.result) if options.keep and keep is not None else 0
@@ -124,6 +137,7 @@ def observe_to_wire(
         "after": after,
         "kept": kept,
         "attempted": not _is_stub(recording.error),
+        "intact": recording.intact and intact(),
     }
     return header, [first, second]
 
@@ -189,7 +203,8 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
     result = after["result"] if lost is None else lost
     grads = after["grads"] if after["grads"] is not None else Absent("no gradients were asked for")
     kept = header["kept"]
-    if type(kept) is not int or type(header["new_nbytes"]) is not int:
+    numbers = (kept, header["new_nbytes"], header["helpers"])
+    if not all(type(number) is int for number in numbers):
         raise WireError("not an observation: numbers expected")
     return Observation(
         name=name,
@@ -207,8 +222,11 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
         printed_count=int(header["printed_count"]),
         operators=tuple(str(n)[:200] for n in header["operators"]),
         functions=tuple(str(n)[:200] for n in header["functions"]),
+        composites=tuple(str(n)[:200] for n in header["composites"]),
         new_nbytes=header["new_nbytes"],
+        helpers=header["helpers"],
         saved=tuple(Saved(**saved) for saved in header["saved"]),
+        witnessed=header["witnessed"] is True,
     )
 
 

@@ -9,23 +9,18 @@ import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import torch
-from torch.overrides import TorchFunctionMode, resolve_name
-from torch.utils._python_dispatch import TorchDispatchMode
-
-from course.inspection.facts import storage_number
 from course.inspection.graph import Saved, saved_by
+from course.inspection.helpers import counting
+from course.inspection.operators import PROFILER, Profiler, Trace, recording
 
 __all__ = ["USUAL", "ErrorFacts", "Options", "Recording", "error_facts", "run_recorded", "text_of"]
 
 PRINTED_LIMIT = 16_384
 MESSAGE_LIMIT = 4_000
-_LISTED_LIMIT = 20_000
 
 
 @dataclass(frozen=True)
@@ -71,66 +66,12 @@ class Recording:
     printed_count: int = 0
     operators: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    composites: tuple[str, ...] = ()
     new_nbytes: int = 0
+    helpers: int = 0
     saved: tuple[Saved, ...] = ()
-
-
-class _OperatorLog(TorchDispatchMode):
-    """Lists ATen operators and adds up the storages that they create."""
-
-    def __init__(self, known: set[int]) -> None:
-        super().__init__()
-        self.names: list[str] = []
-        self.known = known
-        self.new_nbytes = 0
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # Otherwise torch wraps the method below for torch.compile, and the first recorded call
-        # of a process imports torch._dynamo and sympy for it: 0.9 s (torch 2.13).
-        return False
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        kwargs = kwargs or {}
-        if len(self.names) < _LISTED_LIMIT:
-            self.names.append(str(func._schema.name))
-        self._see((args, list(kwargs.values())))
-        result = func(*args, **kwargs)
-        self.new_nbytes += self._see(result)
-        return result
-
-    def _see(self, leaf: Any) -> int:
-        """The bytes of storages met for the first time; an operator nests only in lists."""
-        if type(leaf) in (list, tuple):
-            return sum(map(self._see, leaf))
-        if type(leaf) is not torch.Tensor and type(leaf) is not torch.nn.Parameter:
-            return 0
-        if leaf.layout is not torch.strided:
-            return 0
-        number = storage_number(leaf)
-        if number in self.known:
-            return 0
-        self.known.add(number)
-        return int(leaf.untyped_storage().nbytes())
-
-
-class _FunctionLog(TorchFunctionMode):
-    """Lists the public torch functions and methods that Python code calls."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        if len(self.names) < _LISTED_LIMIT:
-            self.names.append(_name_of(func))
-        return func(*args, **(kwargs or {}))
-
-
-@lru_cache(maxsize=1_000)
-def _name_of(func: Any) -> str:
-    name = resolve_name(func) or getattr(func, "__qualname__", None) or repr(func)
-    return str(name)[:200]
+    witnessed: bool = True
+    intact: bool = True
 
 
 class _CappedText(io.TextIOBase):
@@ -152,49 +93,75 @@ class _CappedText(io.TextIOBase):
         return len(text)
 
 
-@contextlib.contextmanager
-def _logs(on: bool, known: set[int]) -> Iterator[tuple[_OperatorLog, _FunctionLog]]:
-    operators, functions = _OperatorLog(known), _FunctionLog()
-    if not on:
-        yield operators, functions
-        return
-    with functions, operators:
-        yield operators, functions
+@dataclass(frozen=True)
+class Witness:
+    """What watches a call from outside of Python's reach; the engine puts its own in.
+
+    `intact` tells whether the code that measures is what it was, `profiler` keeps the list of
+    operators, `helpers` counts the threads and processes that the system has started until now.
+    """
+
+    intact: Callable[[], bool] = lambda: True
+    profiler: Profiler = PROFILER
+    helpers: Callable[[], int] = lambda: 0
 
 
-def run_recorded(call: Callable[[], Any], *, known: set[int], options: Options) -> Recording:
+NOBODY = Witness()
+
+
+def run_recorded(
+    call: Callable[[], Any], *, known: set[int], options: Options, witness: Witness = NOBODY
+) -> Recording:
     """Run `call` once and record it. Only KeyboardInterrupt passes through.
 
     `known` holds the storage numbers of the arguments, which do not count as new.
     """
-    printed, error, result = _CappedText(), None, None
-    logs: tuple[_OperatorLog, _FunctionLog] = (_OperatorLog(known), _FunctionLog())
+    printed, error, result, intact = _CappedText(), None, None, witness.intact
+    traces, helpers = [Trace()], witness.helpers()
     with (
+        counting() as started,
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
         try:
-            with _logs(options.operators, known) as logs:
-                result = call()
+            with _recording(options.operators, known, witness.profiler) as traces:
+                try:
+                    result = call()
+                finally:
+                    whole = intact()  # before anything that the call may have replaced is used
         except KeyboardInterrupt:
             raise
         except BaseException as raised:
             error = error_facts(raised)
             # The traceback would keep the learner's tensors alive for as long as it lives.
             raised.__traceback__ = None
+    trace = traces[0]
     return Recording(
         result=result,
         error=error,
         warnings=tuple((w.category.__name__, text_of(w.message)) for w in caught[:100]),
         printed="".join(printed.kept),
         printed_count=printed.count,
-        operators=tuple(logs[0].names),
-        functions=tuple(logs[1].names),
-        new_nbytes=logs[0].new_nbytes,
+        operators=trace.operators,
+        functions=trace.functions,
+        composites=trace.composites,
+        new_nbytes=trace.new_nbytes,
+        helpers=max(started.count, witness.helpers() - helpers),
         saved=saved_by(result) if error is None else (),
+        witnessed=trace.witnessed,
+        intact=whole,
     )
+
+
+@contextlib.contextmanager
+def _recording(on: bool, known: set[int], profiler: Profiler) -> Iterator[list[Trace]]:
+    if not on:
+        yield [Trace(witnessed=True)]
+        return
+    with recording(frozenset(known), profiler) as found:
+        yield found
 
 
 def error_facts(error: BaseException) -> ErrorFacts:

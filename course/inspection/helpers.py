@@ -1,0 +1,57 @@
+"""How many threads and processes a call starts: what they do, no torch mode sees."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Helpers", "counting"]
+
+# Audit events (PEP 578) of CPython; 3.11 has none for threads.
+_PROCESSES = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "subprocess.Popen"})
+
+
+@dataclass
+class Helpers:
+    """The number of threads and processes that were started while it was counted."""
+
+    count: int = 0
+
+
+_counted: list[Helpers] = []
+_hooked: list[bool] = []
+
+
+@contextmanager
+def counting() -> Iterator[Helpers]:
+    """Counts starts while it is entered.
+
+    The first use adds an audit hook to the interpreter, which cannot be taken out again; it costs
+    a tenth of a microsecond for each event.
+    """
+    if not _hooked:
+        _hooked.append(True)
+        sys.addaudithook(_see_process)
+    helpers, before = Helpers(), threading.getprofile()
+
+    def see_thread(frame: Any, event: str, argument: Any) -> None:
+        helpers.count += 1
+        sys.setprofile(None)  # in the new thread: the first event has told what was to be known
+
+    _counted.append(helpers)
+    threading.setprofile(see_thread)
+    try:
+        yield helpers
+    finally:
+        threading.setprofile(before)
+        _counted.remove(helpers)
+
+
+def _see_process(event: str, arguments: object) -> None:
+    if event in _PROCESSES:
+        for helpers in _counted:
+            helpers.count += 1

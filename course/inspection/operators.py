@@ -1,0 +1,407 @@
+"""Which operators ran during a call, in a list that the call cannot rewrite.
+
+Two torch modes see what Python code does: a function mode the public functions, a dispatch mode
+the ATen operators.  Code that knows how can switch both off for a while, and can clear whatever
+they keep in a Python object.  So they keep nothing: they write what they see into the list of
+torch's own profiler, which is kept in C++ and has every operator anyway, seen by a mode or not.
+An operator there without the note of a mode ran while the modes were off, and is listed too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from operator import methodcaller
+from typing import Any, Protocol
+
+import torch
+from torch.overrides import TorchFunctionMode, resolve_name
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from course.inspection.facts import storage_number
+
+try:  # private, and the only way to a list that Python code cannot reach
+    from torch._C import _profiler as _c
+    from torch._C._autograd import _disable_profiler_legacy, _enable_profiler_legacy
+
+    _CPU = (_c.ProfilerState.CPU, False, False, False, False, False)
+    _enable = partial(_enable_profiler_legacy, _c.ProfilerConfig(*_CPU, _c._ExperimentalConfig()))
+    _scope = _c._RecordFunctionFast
+except (AttributeError, ImportError, TypeError):  # another torch: the modes' notes alone
+    _enable = None  # type: ignore[assignment]
+
+__all__ = ["PROFILER", "Profiler", "Sessions", "Trace", "recording"]
+
+LISTED_LIMIT = 20_000
+
+Scope = Callable[[str], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What ran between two moments on one thread.
+
+    `operators` are ATen names in order ("aten::clone"), `functions` the public torch functions
+    called ("torch.Tensor.reshape").  `composites` are the ATen names that Python code asked for,
+    each once: also those that only call others ("aten::reshape").  After 20,000 entries a list
+    names each only once more.  `new_nbytes` counts the bytes of storages that operators created.
+    Where `witnessed` is False, torch's profiler did not see all of it, and an operator that ran
+    while the modes were off is missing.
+    """
+
+    operators: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    composites: tuple[str, ...] = ()
+    new_nbytes: int = 0
+    witnessed: bool = False
+
+
+class Profiler(Protocol):
+    """Where the notes of a recording go, and come back from as a trace."""
+
+    def start(self, known: frozenset[int]) -> tuple[object, Scope]:
+        """A ticket for `stop`, and what a note is written with."""
+
+    def roll(self) -> None:
+        """Make room: what was noted is read and let go of. Nothing of it is lost."""
+
+    def stop(self, ticket: object) -> Trace:
+        """What was noted since the start that gave this ticket."""
+
+
+@contextmanager
+def recording(known: frozenset[int], profiler: Profiler) -> Iterator[list[Trace]]:
+    """Records while it is entered; the list holds the trace once it is left.
+
+    `known` holds the numbers of storages that do not count as new.
+    """
+    found: list[Trace] = []
+    ticket, scope = profiler.start(known)
+    try:
+        with _Functions(scope), _Operators(scope, profiler.roll):
+            yield found
+    finally:
+        found.append(profiler.stop(ticket))
+
+
+class _Operators(TorchDispatchMode):
+    """Notes each ATen operator, the storages that it is given and those that it returns."""
+
+    def __init__(self, scope: Scope, roll: Callable[[], None]) -> None:
+        super().__init__()
+        self._scope, self._roll, self._count = scope, roll, 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Otherwise torch wraps the method below for torch.compile, and the first recorded call
+        # of a process imports torch._dynamo and sympy for it: 0.9 s (torch 2.13).
+        return False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        kwargs = kwargs or {}
+        self._count += 1
+        if self._count % LISTED_LIMIT == 0:
+            self._roll()
+        given = "".join(
+            [f"|{storage_number(t)}" for t in _plain((args, list(kwargs.values())), [])]
+        )
+        with self._scope(f"{_OPERATOR}{func._schema.name}{given}"):
+            result = func(*args, **kwargs)
+        made = "".join([f"|{storage_number(t)}:{_nbytes(t)}" for t in _plain(result, [])])
+        if made:
+            with self._scope(_MADE + made):
+                pass
+        return result
+
+
+class _Functions(TorchFunctionMode):
+    """Notes the public torch functions and methods that Python code calls."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self._scope = scope
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        with self._scope(_FUNCTION + _name_of(func)):
+            pass
+        return func(*args, **(kwargs or {}))
+
+
+# How notes begin; no operator has a name like that.
+_OPERATOR, _MADE, _FUNCTION, _START = "operator ", "made ", "function ", "start "
+
+
+def _plain(leaf: Any, found: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The plain tensors of an operator's arguments or results."""
+    kind = type(leaf)
+    if kind is torch.Tensor or kind is torch.nn.Parameter:
+        if leaf.layout is torch.strided:
+            found.append(leaf)
+    elif kind is tuple or kind is list:  # an operator nests only in these
+        for one in leaf:
+            _plain(one, found)
+    return found
+
+
+def _nbytes(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().nbytes()
+
+
+@lru_cache(maxsize=1_000)
+def _name_of(func: Any) -> str:
+    name = resolve_name(func) or getattr(func, "__qualname__", None) or repr(func)
+    return str(name)[:200]
+
+
+class Sessions:
+    """torch's legacy profiler, one session after another: its list is read when it is stopped.
+
+    Where a profiler is on already (the caller's own, or an outer recording), notes are kept in a
+    Python list, and the trace is not witnessed.
+    """
+
+    def __init__(self) -> None:
+        self._reader: _Reader | None = None
+        self._ticket: object = None
+        self._token = ""
+
+    def start(self, known: frozenset[int]) -> tuple[object, Scope]:
+        """Begin a session."""
+        if self._reader is not None or _enable is None or torch.autograd._profiler_enabled():
+            lines = _Lines(known)
+            return lines, lines.scope
+        self._reader, self._ticket = _Reader(known), object()
+        self._begin()
+        return self._ticket, _scope
+
+    def roll(self) -> None:
+        """Read what there is and begin anew."""
+        if self._reader is not None:
+            self._end()
+            self._begin()
+
+    def stop(self, ticket: object) -> Trace:
+        """End the session."""
+        if isinstance(ticket, _Lines):
+            return ticket.trace()
+        if ticket is not self._ticket or self._reader is None:
+            return Trace()
+        self._end()
+        trace, self._reader, self._ticket = self._reader.trace(), None, None
+        return trace
+
+    def _begin(self) -> None:
+        # Whoever ends the session and begins another one does not know this line.
+        self._token = _START + os.urandom(16).hex()
+        _enable()
+        with _scope(self._token):
+            pass
+
+    def _end(self) -> None:
+        assert self._reader is not None
+        try:
+            threads = _disable_profiler_legacy()
+        except RuntimeError:  # somebody ended it
+            self._reader.whole = False
+            return
+        # The lists of several threads; notes are written on ours alone.
+        events = next((one for one in threads if self._token in map(_name, one[:3])), ())
+        self._reader.whole = self._reader.whole and bool(events)
+        self._reader.read(events)
+
+
+_name = methodcaller("name")
+PROFILER: Profiler = Sessions()
+
+
+class _Line:
+    """One event of a list that is kept in Python, asked like one of the profiler's."""
+
+    __slots__ = ("_kind", "_name")
+
+    def __init__(self, kind: str, name: str) -> None:
+        self._kind, self._name = kind, name
+
+    def kind(self) -> str:
+        return self._kind
+
+    def name(self) -> str:
+        return self._name
+
+
+class _Lines:
+    """Notes in a Python list."""
+
+    def __init__(self, known: frozenset[int]) -> None:
+        self._reader, self._events = _Reader(known), list[_Line]()
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Note the name, and where its scope ends."""
+        self._events.append(_Line("push", name))
+        if len(self._events) > 4 * LISTED_LIMIT:
+            self._read()
+        try:
+            yield
+        finally:
+            self._events.append(_Line("pop", ""))
+
+    def _read(self) -> None:
+        self._reader.read(self._events)
+        self._events.clear()
+
+    def trace(self) -> Trace:
+        """What was noted."""
+        self._read()
+        self._reader.whole = False
+        return self._reader.trace()
+
+
+@dataclass(slots=True)
+class _Open:
+    """A scope that has not been left: what it is, and what was seen in it."""
+
+    name: str
+    expects: str = ""  # the one operator that this note is about
+    covered: bool = False  # a mode was asked in it
+    leaf: bool = False  # an operator with a kernel of its own, outermost of its kind
+
+
+@dataclass
+class _Reader:
+    """Reads the profiler's list: scopes that were entered ("push") and left ("pop")."""
+
+    known: Iterable[int]
+    whole: bool = True
+    operators: list[str] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    composites: dict[str, None] = field(default_factory=dict)
+    new_nbytes: int = 0
+
+    def __post_init__(self) -> None:
+        self._known, self._stack = set(self.known), list[_Open]()
+        self._beyond = set[tuple[int, str]]()  # names in a list that is full
+
+    def trace(self) -> Trace:
+        """What was read so far."""
+        return Trace(
+            operators=tuple(self.operators),
+            functions=tuple(self.functions),
+            composites=tuple(self.composites),
+            new_nbytes=self.new_nbytes,
+            witnessed=self.whole,
+        )
+
+    def read(self, events: Iterable[Any]) -> None:
+        """Go through events in order; the first of them is outside of every scope."""
+        stack, deep = self._stack, 0
+        stack.clear()
+        for event in events:
+            kind = event.kind()
+            if kind == "push":
+                # What runs in the kernel of an operator that was noted is its own affair.
+                if deep or (stack and stack[-1].expects and self._in_note(event.name())):
+                    deep += 1
+                else:
+                    self._enter(event.name())
+            elif kind == "pop":
+                if deep:
+                    deep -= 1
+                elif stack:
+                    self._leave(stack.pop())
+
+    def _in_note(self, name: str) -> bool:
+        """Whether this is the operator that the note announced; nothing else may stand there."""
+        if _NAME.fullmatch(name) or name.startswith(_OPERATOR):
+            self.whole = self.whole and name == self._stack[-1].expects
+        return True
+
+    def _enter(self, name: str) -> None:
+        scope = _Open(name)
+        self._stack.append(scope)
+        if name.startswith(_OPERATOR):
+            self._note(scope)
+        elif name.startswith(_MADE):
+            self._made(name)
+        elif name.startswith(_FUNCTION):
+            self._list(self.functions, name[len(_FUNCTION) :])
+        elif name == "PythonDispatchMode":
+            self._cover()
+        elif (kind := _kind_of(name)) is not None:
+            if not any(map(_is_torchs, self._stack[:-1])):
+                self.composites.setdefault(name)
+            scope.leaf = kind == "kernel" and not self._in_kernel()
+
+    def _leave(self, scope: _Open) -> None:
+        if scope.leaf and not scope.covered:
+            self._list(self.operators, scope.name)  # it ran while the modes were off
+
+    def _note(self, scope: _Open) -> None:
+        name, *given = scope.name[len(_OPERATOR) :].split("|")
+        scope.expects = name
+        self._list(self.operators, name)
+        self._known.update(map(int, given))
+        self._cover()
+
+    def _made(self, name: str) -> None:
+        for pair in name.split("|")[1:]:
+            number, _, nbytes = pair.partition(":")
+            if int(number) not in self._known:
+                self._known.add(int(number))
+                self.new_nbytes += int(nbytes)
+
+    def _cover(self) -> None:
+        for scope in self._stack:
+            scope.covered = True
+
+    def _in_kernel(self) -> bool:
+        """Whether an operator around this one, with no mode in between, has a kernel itself."""
+        for scope in reversed(self._stack[:-1]):
+            if scope.name == "PythonDispatchMode":
+                return False
+            if scope.leaf:
+                return True
+        return False
+
+    def _list(self, names: list[str], name: str) -> None:
+        if len(names) < LISTED_LIMIT:
+            names.append(name)
+        elif (key := (id(names), name)) not in self._beyond:
+            self._beyond.add(key)
+            names.append(name)
+
+
+_TORCHS = re.compile(r"[a-z_]\w*::|PythonDispatchMode$|\w+Backward\d*$")
+
+
+def _is_torchs(scope: _Open) -> bool:
+    """Whether torch itself opened the scope: an operator, the backward pass, a mode."""
+    return _TORCHS.match(scope.name) is not None
+
+
+_NAME = re.compile(r"[a-z_]\w*::\w+")
+
+
+@lru_cache(maxsize=4_000)
+def _kind_of(name: str) -> str | None:
+    """What an operator of this name has: a "kernel", or a "composite" of others; else None."""
+    if not _NAME.fullmatch(name):
+        return None
+    schemas = torch._C._jit_get_schemas_for_operator(name)
+    if not schemas:
+        return None
+    overloads = [f"{s.name}.{s.overload_name}" if s.overload_name else s.name for s in schemas]
+    return "composite" if any(map(_is_composite, overloads)) else "kernel"
+
+
+def _is_composite(overload: str) -> bool:
+    try:
+        return bool(
+            torch._C._dispatch_has_kernel_for_dispatch_key(overload, "CompositeImplicitAutograd")
+        )
+    except RuntimeError:  # known to TorchScript alone
+        return False
