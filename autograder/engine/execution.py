@@ -111,7 +111,7 @@ class Execution:
         # The points of a plain test are read from its outputs: no other cell may use up its budget.
         outputs = Outputs(self._limits, None if plain else self._budget)
         try:
-            end = student.run(step.source, outputs, self._deadline(), plain=plain)
+            end = student.run(step.source, outputs, self._deadline(), plain=plain, name=step.name)
         except ProcessFailed as failed:
             failure = self._naming_the_limit(failed.failure)
             self.outcomes[step.index] = CellOutcome(tuple(outputs.as_list()), failure=failure)

@@ -24,17 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.inspection.facts import storage_number
 
-try:  # private, and the only way to a list that Python code cannot reach
-    from torch._C import _profiler as _c
-    from torch._C._autograd import _disable_profiler_legacy, _enable_profiler_legacy
-
-    _CPU = (_c.ProfilerState.CPU, False, False, False, False, False)
-    _enable = partial(_enable_profiler_legacy, _c.ProfilerConfig(*_CPU, _c._ExperimentalConfig()))
-    _scope = _c._RecordFunctionFast
-except (AttributeError, ImportError, TypeError):  # another torch: the modes' notes alone
-    _enable = None  # type: ignore[assignment]
-
-__all__ = ["PROFILER", "Profiler", "Sessions", "Trace", "recording"]
+__all__ = ["PROFILER", "Profiler", "Sessions", "Trace", "recording", "torchs_profiler"]
 
 LISTED_LIMIT = 20_000
 
@@ -157,6 +147,22 @@ def _name_of(func: Any) -> str:
     return str(name)[:200]
 
 
+def torchs_profiler() -> tuple[Callable[[], None], Callable[[], Any], Scope] | None:
+    """What begins a session of torch's legacy profiler, ends it, and writes into it.
+
+    None for a torch that has none of it; then the modes' notes are all there is.
+    """
+    try:  # private, and the only way to a list that Python code cannot reach
+        from torch._C import _autograd
+        from torch._C import _profiler as c
+
+        config = (c.ProfilerState.CPU, False, False, False, False, False, c._ExperimentalConfig())
+        begin = partial(_autograd._enable_profiler_legacy, c.ProfilerConfig(*config))
+        return begin, _autograd._disable_profiler_legacy, c._RecordFunctionFast
+    except (AttributeError, ImportError, TypeError):
+        return None
+
+
 class Sessions:
     """torch's legacy profiler, one session after another: its list is read when it is stopped.
 
@@ -164,19 +170,23 @@ class Sessions:
     Python list, and the trace is not witnessed.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, profiler: tuple[Callable[[], None], Callable[[], Any], Scope] | None
+    ) -> None:
+        self._profiler = profiler
         self._reader: _Reader | None = None
         self._ticket: object = None
         self._token = ""
 
     def start(self, known: frozenset[int]) -> tuple[object, Scope]:
         """Begin a session."""
-        if self._reader is not None or _enable is None or torch.autograd._profiler_enabled():
+        busy = self._reader is not None or torch.autograd._profiler_enabled()
+        if busy or self._profiler is None:
             lines = _Lines(known)
             return lines, lines.scope
         self._reader, self._ticket = _Reader(known), object()
         self._begin()
-        return self._ticket, _scope
+        return self._ticket, self._profiler[2]
 
     def roll(self) -> None:
         """Read what there is and begin anew."""
@@ -197,14 +207,16 @@ class Sessions:
     def _begin(self) -> None:
         # Whoever ends the session and begins another one does not know this line.
         self._token = _START + os.urandom(16).hex()
-        _enable()
-        with _scope(self._token):
+        assert self._profiler is not None
+        begin, _, scope = self._profiler
+        begin()
+        with scope(self._token):
             pass
 
     def _end(self) -> None:
-        assert self._reader is not None
+        assert self._reader is not None and self._profiler is not None
         try:
-            threads = _disable_profiler_legacy()
+            threads = self._profiler[1]()
         except RuntimeError:  # somebody ended it
             self._reader.whole = False
             return
@@ -215,7 +227,7 @@ class Sessions:
 
 
 _name = methodcaller("name")
-PROFILER: Profiler = Sessions()
+PROFILER = Sessions(torchs_profiler())
 
 
 class _Line:

@@ -57,8 +57,15 @@ _no_override = torch._C.DisableTorchFunctionSubclass
 class _Encoder:
     """Collects one document; tensors are grouped by storage, bytes are read in `finish`."""
 
-    def __init__(self, keep: Keep | None, strict: bool, limits: EncodingLimits) -> None:
+    def __init__(
+        self,
+        keep: Keep | None,
+        strict: bool,
+        limits: EncodingLimits,
+        after_foreign: Callable[[], None] | None,
+    ) -> None:
         self.keep, self.strict, self.limits = keep, strict, limits
+        self.after_foreign = after_foreign
         self.items = 0
         self.buffers: Buffers = []
         self.nbytes = 0
@@ -105,13 +112,16 @@ class _Encoder:
                 "and plain data, and build the rest in a @probe beside the answer."
             )
         kind, about = form_of(value)
-        return {
+        form = {
             "t": "handle",
             "id": 0 if self.keep is None else self.keep(value),
             "kind": kind,
             "type": type(value).__name__[:200],
             "about": {str(k): self.node(v, depth + 1) for k, v in about.items()},
         }
+        if self.after_foreign is not None:
+            self.after_foreign()
+        return form
 
     def tensor(self, value: torch.Tensor) -> Any:
         adapter = adapter_of(value)
@@ -261,14 +271,20 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
 
 
 def encode(
-    value: Any, *, keep: Keep | None = None, strict: bool = False, limits: EncodingLimits = LIMITS
+    value: Any,
+    *,
+    keep: Keep | None = None,
+    strict: bool = False,
+    limits: EncodingLimits = LIMITS,
+    after_foreign: Callable[[], None] | None = None,
 ) -> tuple[dict[str, Any], Buffers]:
     """The document and the buffers of a value.
 
-    `keep` is given every object without a plain form and returns the number of its handle.
+    `keep` is given every object without a plain form and returns the number of its handle; looking
+    at such an object may run code of its class, and `after_foreign` is called after it.
     With `strict` (arguments on their way to an answer) such an object is an error.
     Raises WireError only with `strict`.
     """
-    encoder = _Encoder(keep, strict, limits)
+    encoder = _Encoder(keep, strict, limits, after_foreign)
     node = encoder.node(value)
     return {"value": node, "storages": encoder.finish()}, encoder.buffers

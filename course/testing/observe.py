@@ -116,19 +116,27 @@ def observe_to_wire(
     witness: Witness = NOBODY,
 ) -> tuple[dict[str, Any], list[Buffers]]:
     """An observation in the form that travels: a JSON header and two lists of buffers."""
-    intact = witness.intact
-    before, first = encode({"args": args, "kwargs": kwargs}, keep=keep)
+    whole: list[bool] = []
+
+    def look() -> None:
+        whole.append(witness.intact())
+
+    # Wherever code of the learner may have run, before what it may have replaced is used.
+    look()
+    before, first = encode({"args": args, "kwargs": kwargs}, keep=keep, after_foreign=look)
+    look()
     recording = run_recorded(
         lambda: fn(*args, **kwargs),
         known=_storage_numbers((args, kwargs)),
         options=options,
         witness=witness,
     )
+    look()
     grads = _gradients(recording, (args, kwargs)) if options.backward else None
     kept = keep(recording.result) if options.keep and keep is not None else 0
-    after, second = encode(
-        {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}, keep=keep
-    )
+    result = {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}
+    after, second = encode(result, keep=keep, after_foreign=look)
+    look()
     header = {
         **{f.name: getattr(recording, f.name) for f in fields(Recording) if f.name != "result"},
         "error": None if recording.error is None else vars(recording.error),
@@ -137,7 +145,7 @@ def observe_to_wire(
         "after": after,
         "kept": kept,
         "attempted": not _is_stub(recording.error),
-        "intact": recording.intact and intact(),
+        "intact": recording.intact and all(whole),
     }
     return header, [first, second]
 

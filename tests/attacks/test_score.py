@@ -144,6 +144,7 @@ COSTS = {
     "builtins removed": (Status.CRASHED, 0.0),
     "lying isinstance": (Status.CRASHED, 0.0),
     "lying len": (Status.GRADED, 0.0),
+    "traced": (Status.TAMPERED, 0.0),
 }
 
 
@@ -151,7 +152,8 @@ def assert_nothing_leaked(outcome: Outcome) -> None:
     """Neither outputs nor record hold the text, the inputs or the results of the hidden test."""
     assert outcome.notebook is not None
     outputs = [cell.outputs for cell in outcome.notebook.cells if cell.cell_type == "code"]
-    text = json.dumps([outputs, outcome.record.to_json()])
+    record = {**outcome.record.to_json(), "seconds": 0}  # any digits
+    text = json.dumps([outputs, record])
     for secret in (SECRET, "4711", "4724"):
         assert secret not in text
 

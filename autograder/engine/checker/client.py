@@ -97,7 +97,8 @@ class Checker:
     def _run(self, source: str, connection: SnapshotConnection | None, until: float) -> CellOutcome:
         outputs, failure = Outputs(self._limits), None
         try:
-            self._channel.send(Kind.TEST, 0, {"source": source, "asks": connection is not None})
+            key = () if connection is None else (connection.student.key,)
+            self._channel.send(Kind.TEST, 0, {"source": source, "asks": bool(key)}, key)
             if connection is not None:
                 self._channel.send_fd(connection.fileno())
             while True:
@@ -160,7 +161,9 @@ def _outcome(
 ) -> CellOutcome:
     if end["grader_error"]:
         raise CheckerFailed(f"an answer's facts could not be read: {end['grader_error']}")
-    if end["tampered"]:
+    if end["noticed"]:
+        failure = Failure(FailureCause.TAMPERED, f"was not graded: {end['noticed']}")
+    elif end["tampered"]:
         failure = Failure(FailureCause.TAMPERED, f"reported what cannot be: {end['tampered']}")
     elif end["too_large"]:
         failure = failure or Failure(

@@ -11,12 +11,23 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any
 
 from autograder.engine.checker.verify import Contradiction, check_reply
 from autograder.engine.kernel.shell import Shell, record_with
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
-from autograder.engine.protocol.frames import Frame, FrameError, Kind, endpoint, fd_taker, pack
+from autograder.engine.protocol.frames import (
+    MAC_NBYTES,
+    Frame,
+    FrameError,
+    Kind,
+    endpoint,
+    fd_taker,
+    pack,
+    signed_parts,
+)
 from course.serialization import WireError
 from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, from_wire
@@ -36,17 +47,19 @@ class RemoteBackend:
     def __init__(self) -> None:
         self._connection: Channel | None = None
         self._listener = Listener()
+        self._key = b""
         self.tampered: str | None = None
+        self.noticed: str | None = None
         self.failed: str | None = None
         self.grader_error: str | None = None
         self.disconnected = self.memory = self.too_large = False
 
-    def start_cell(self, connection: Channel | None) -> None:
-        """A new test cell starts, with a connection of its own."""
+    def start_cell(self, connection: Channel | None, key: bytes) -> None:
+        """A new test cell starts, with a connection of its own; replies are signed with `key`."""
         if self._connection is not None:
             self._connection.close()
-        self._connection = connection
-        self.tampered = self.failed = self.grader_error = None
+        self._connection, self._key = connection, key
+        self.tampered = self.noticed = self.failed = self.grader_error = None
         self.disconnected = self.memory = self.too_large = False
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
@@ -57,7 +70,7 @@ class RemoteBackend:
             frame = self._answer(pack(Kind.ASK, number, header, buffers))
             if frame.id != number:
                 raise FrameError("an answer to another question")
-            return self._verified(request, frame.kind, frame.body(), frame.buffers())
+            return self._verified(request, frame.kind, frame.body(), self._signed(frame))
         except (ChannelClosed, DeadlinePassed):
             self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:
@@ -69,9 +82,8 @@ class RemoteBackend:
         raise RequestAborted
 
     def _answer(self, raw: bytes) -> Frame:
-        ended = (
-            self.disconnected or self.tampered or self.failed or self.grader_error or self.too_large
-        )
+        stopped = (self.tampered, self.noticed, self.failed, self.grader_error)
+        ended = self.disconnected or self.too_large or any(stopped)
         if self._connection is None or ended:
             raise ChannelClosed
         if not self._connection.is_silent():
@@ -79,6 +91,14 @@ class RemoteBackend:
         forever = time.monotonic() + _FOREVER_S  # the worker disconnects when time is up
         self._connection.send_raw(raw, forever)
         return self._listener.wait(self._connection, forever)
+
+    def _signed(self, frame: Frame) -> list[bytes]:
+        """The buffers of a frame that the measuring code itself has sent."""
+        parts, signature = signed_parts(frame)
+        right = blake2b(b"".join(parts), key=self._key, digest_size=MAC_NBYTES).digest()
+        if not compare_digest(right, signature):
+            raise FrameError("a reply that other code than the grader's has sent")
+        return [bytes(one) for one in parts[-len(frame.sizes) + 1 :]] if frame.sizes[1:] else []
 
     def _verified(
         self, request: Request, kind: int, body: Any, buffers: list[bytes]
@@ -89,7 +109,10 @@ class RemoteBackend:
         if kind != Kind.REPLY or not isinstance(body, dict) or set(body) != _REPLY_KEYS:
             raise FrameError("not a reply")
         split = body["before"]
-        if body["intact"] is not True:
+        if body["notices"]:
+            self.noticed = "; ".join(f"{where} {what}" for where, what in body["notices"])[:500]
+            raise RequestAborted
+        if body["intact"] is not True or body["header"].get("intact") is not True:
             raise Contradiction("code that measures was replaced while the notebook ran")
         if type(split) is not int or not 0 <= split <= len(buffers):
             raise FrameError("not a reply")
@@ -108,7 +131,7 @@ def _wants_memory(seen: Observation) -> bool:
 
 _FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
-_REPLY_KEYS = {"header", "before", "intact"}
+_REPLY_KEYS = {"header", "before", "intact", "notices"}
 
 
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
@@ -120,12 +143,13 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
     backend = RemoteBackend()
     use_backend(backend)
     while True:
-        _, _, body, _ = receive()
+        _, _, body, key = receive()
         connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
-        backend.start_cell(connection)
+        backend.start_cell(connection, key[0] if key else b"")
         end = shell.run(body["source"])
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
         about |= {"tampered": backend.tampered, "failed": backend.failed}
+        about |= {"noticed": backend.noticed}
         about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}
         about |= {"grader_error": backend.grader_error}
         send(Kind.DONE, 0, about)

@@ -23,6 +23,8 @@ class Contradiction(Exception):
 
 def check_reply(request: Request, seen: Observation) -> Observation:
     """`seen` where it can be true of `request`; raises `Contradiction` where it cannot."""
+    if request.options.operators and not seen.witnessed:
+        raise Contradiction("the list of operators was ended, or a profiler was left on")
     _same_arguments(list(request.args), seen.args.node, "args")
     _same_arguments(request.kwargs, seen.kwargs.node, "kwargs")
     values = (seen.args, seen.kwargs, seen.result, seen.args_after, seen.kwargs_after, seen.grads)

@@ -21,8 +21,10 @@ MAGIC = b"PMf1"
 _HEAD = struct.Struct("<4sBxHQI")  # magic, kind, number of buffers, id, bytes of JSON
 _SIZE = struct.Struct("<Q")
 _BLOCK_NBYTES = 2**20
+MAC_NBYTES = 16  # of a signed frame's last buffer: keyed BLAKE2b
 
 Buffer = bytes | bytearray | memoryview
+Sign = Callable[[Sequence[Buffer]], bytes]
 Receive = Callable[[], tuple[int, int, Any, list[bytes]]]
 
 
@@ -30,9 +32,18 @@ class Send(Protocol):
     """Writes a frame."""
 
     def __call__(
-        self, kind: int, number: int, body: Any, buffers: Sequence[Buffer] = ..., /
+        self,
+        kind: int,
+        number: int,
+        body: Any,
+        buffers: Sequence[Buffer] = ...,
+        sign: Sign | None = ...,
+        /,
     ) -> None:
-        """Write it whole, waiting where the other end does not read."""
+        """Write it whole, waiting where the other end does not read.
+
+        `sign` gives one more buffer, made of what is signed: see `signed_parts`.
+        """
 
 
 class FrameError(Exception):
@@ -47,18 +58,18 @@ class Kind(IntEnum):
     """What a frame says.  The upper half travels from the worker, the lower half to it."""
 
     FILE = 1  # a data file of the lesson: {"name"}, one buffer
-    SETUP = 2  # {"source"}: the names that probes may use
-    RUN = 3  # {"source", "plain"}: execute a cell
+    SETUP = 2  # {"source", "key"}: the names that probes may use, and what replies are signed with
+    RUN = 3  # {"source", "plain", "name"}: execute a cell
     SNAPSHOT = 4  # fork a snapshot of the process; its channel comes with the frame
     ASK = 5  # a request of a test cell
-    TEST = 6  # {"source"}: execute a test cell (checker)
+    TEST = 6  # {"source", "asks", "key"}: execute a test cell (checker)
     FINISH = 7
     READY = 32
     EVENT = 33  # one piece of a cell's output
     DONE = 34  # {"ok", "error", "count"}: the cell ended
     SNAPSHOT_TAKEN = 35  # {"pid"}
-    REPLY = 36  # the answer to ASK with the same id
-    FAILED = 37  # ASK could not be served: {"error"}
+    REPLY = 36  # the answer to ASK with the same id, signed
+    FAILED = 37  # ASK could not be served: {"error"}, signed
     ENDED = 38  # {"pid", "status"}: a process of the submission ended (from its init)
 
 
@@ -134,6 +145,17 @@ def pack(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = ()) -> byte
     return b"".join([head, sizes, text, *views])
 
 
+def signed_parts(frame: Frame) -> tuple[list[Buffer], bytes]:
+    """What the last buffer of a signed frame signs, and that buffer.
+
+    Kind and number, the lengths of the body and of the other buffers, the body, these buffers.
+    """
+    *buffers, signature = frame.buffers() or [b""]
+    body = frame.raw[slice(*frame.body_span)]
+    lengths = [_SIZE.pack(len(one)) for one in (body, *buffers)]
+    return [_HEAD.pack(MAGIC, frame.kind, 0, frame.id, 0), *lengths, body, *buffers], signature
+
+
 class FrameReader:
     """Collects bytes as they come and gives whole frames back."""
 
@@ -195,9 +217,22 @@ def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:
     block, text_of, bytes_of, frozen = _BLOCK_NBYTES, str, bytearray, bytes
 
     def open_endpoint(fd: int) -> tuple[Send, Receive]:
-        def send(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = (), /) -> None:
+        def send(
+            kind: int,
+            id_: int,
+            body: Any,
+            buffers: Sequence[Buffer] = (),
+            sign: Sign | None = None,
+            /,
+        ) -> None:
             text = to_json(body)
             views = [view(one).cast("B") for one in buffers]
+            if sign is not None:
+                lengths = [size.pack(length(one)) for one in (text, *views)]
+                views = [
+                    *views,
+                    view(sign([head.pack(magic, kind, 0, id_, 0), *lengths, text, *views])),
+                ]
             whole = head.size + length(views) * size.size + length(text)
             if length(text) > most_body or whole + total([length(one) for one in views]) > most:
                 raise Large("more than fits into a frame")

@@ -117,6 +117,7 @@ class StudentProcess:
         self._snapshots: list[Snapshot] = []
         self._statuses: dict[int, int] = {}
         self._exit: Exit | None = None
+        self.key = os.urandom(32)  # for the signatures of replies
         self._pid = 0
         self._baseline_pages = 0
         self._decoders = {
@@ -160,11 +161,10 @@ class StudentProcess:
             for start in range(0, max(1, len(content)), _FILE_BLOCK_NBYTES):
                 block = content[start : start + _FILE_BLOCK_NBYTES]
                 self._send(Kind.FILE, {"name": name}, (block,))
-        if setup:
-            self._send(Kind.SETUP, {"source": setup})
+        self._send(Kind.SETUP, {"source": setup}, (self.key,))
 
     def run(
-        self, source: str, outputs: Outputs, until: float, *, plain: bool = False
+        self, source: str, outputs: Outputs, until: float, *, plain: bool = False, name: str = ""
     ) -> CellReport:
         """Run a cell in the main process.
 
@@ -174,6 +174,7 @@ class StudentProcess:
             until: The deadline.
             plain: A test cell that runs beside the answer: hooks that the notebook installed in
                 IPython are removed first.
+            name: What the cell is called where something in it was noticed.
 
         Returns:
             How the cell ended, as the student process reports it.
@@ -183,7 +184,7 @@ class StudentProcess:
         """
         self._outputs = outputs
         try:
-            self._send(Kind.RUN, {"source": source, "plain": plain})
+            self._send(Kind.RUN, {"source": source, "plain": plain, "name": name})
             end = self._receive(Kind.DONE, until)
             self._drain_all()
             return self._read_report(end)

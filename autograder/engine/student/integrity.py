@@ -2,17 +2,18 @@
 
 The measuring modules refer to each other, and to a few functions of torch and the standard
 library, through dictionaries that any Python code in the process can change.  An `IntegrityCheck`
-remembers what stood there before the learner's first cell; its verifier compares by identity.
+remembers what stood there before the learner's first cell; its verifier compares by identity.  It
+is asked as soon as a call has returned, before anything is used that the call may have replaced,
+and again when its result has been written down.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 import types
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter, is_
+from collections.abc import Callable, Iterable
+from operator import attrgetter, eq, is_
 from typing import Any
 
 import torch
@@ -39,45 +40,74 @@ _ALSO: tuple[tuple[Any, tuple[str, ...]], ...] = (
 
 
 class IntegrityCheck:
-    """The names and the code of the measuring modules, as they were when this was made."""
+    """What the measuring modules were made of when this was made.
+
+    Every name of the modules and of their classes, the code, defaults and closures of their
+    functions, and what their constants hold; also how many names there are, since a new one may
+    hide a built-in function.
+    """
 
     def __init__(self, modules: Iterable[types.ModuleType]) -> None:
-        spaces = [(space, _callable_names(space)) for space in map(vars, modules)]
-        spaces += [
-            (vars(one), [name for name in names if name in vars(one)]) for one, names in _ALSO
-        ]
-        values = {id(space[name]): space[name] for space, names in spaces for name in names}
-        functions = [function for value in values.values() for function in _functions(value)]
+        found = list(modules)
+        spaces = _spaces(found)
+        whole = [space for space, grows in spaces if not grows]
         looks: list[tuple[Callable[[Any], Any], list[Any]]] = [
-            *((space.__getitem__, names) for space, names in spaces),
-            (attrgetter("__code__"), functions),
-            (attrgetter("__defaults__"), functions),
+            (space.__getitem__, list(space)) for space, _ in spaces
         ]
+        looks += [
+            (vars(one).__getitem__, [n for n in names if n in vars(one)]) for one, names in _ALSO
+        ]
+        values = {id(value): value for look, of in looks for value in map(look, of)}.values()
+        functions = [function for value in values for function in _functions(value)]
+        cells = [cell for one in functions for cell in one.__closure__ or () if _is_full(cell)]
+        looks += [
+            (attrgetter(name), functions) for name in ("__code__", "__defaults__", "__kwdefaults__")
+        ]
+        looks += [(attrgetter("cell_contents"), cells)]
         self._looks = tuple((look, tuple(of), tuple(map(look, of))) for look, of in looks)
+        self._sizes = tuple(whole), tuple(map(len, whole))
 
     def verifier(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
-        looks, every, same, each, missing = self._looks, all, is_, map, KeyError
+        looks, every, same, each, equal = self._looks, all, is_, map, eq
+        (whole, sizes), size_of = self._sizes, len
 
         def intact() -> bool:
             try:
-                return every([every(each(same, each(look, of), was)) for look, of, was in looks])
-            except missing:
+                return every(each(equal, each(size_of, whole), sizes)) and every(
+                    [every(each(same, each(look, of), was)) for look, of, was in looks]
+                )
+            except (KeyError, IndexError, ValueError):
                 return False
 
         return intact
 
 
-def _callable_names(space: Mapping[str, Any]) -> list[str]:
-    special = re.compile("__.*__")
-    return [name for name, one in space.items() if callable(one) and not special.fullmatch(name)]
+def _spaces(modules: Iterable[types.ModuleType]) -> list[tuple[Any, bool]]:
+    """What holds the names and constants of modules, and whether names may come to it later."""
+    spaces: list[tuple[Any, bool]] = []
+    for module in modules:
+        space = vars(module)
+        spaces.append((space, "__getattr__" in space))  # a lazy package keeps what it imported
+        for name, value in space.items():
+            if getattr(value, "__module__", None) == module.__name__ and isinstance(value, type):
+                spaces.append((vars(value), False))
+            elif type(value) is dict and name.isupper():
+                spaces.append((value, False))
+            elif name.isupper() and type(value).__module__ == module.__name__:
+                spaces.append((getattr(value, "__dict__", {}), False))
+    return spaces
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:  # nothing was put into it yet
+        return False
 
 
 def _functions(value: Any) -> list[types.FunctionType]:
-    """The Python functions that `value` is, or that it has as a class."""
-    if isinstance(value, _FUNCTION):
-        return [value]
-    if isinstance(value, type):
-        parts = [getattr(part, "fget", None) or part for part in vars(value).values()]
-        return [part for part in parts if isinstance(part, _FUNCTION)]
-    return []
+    """The Python function that `value` is or wraps, with those inside of it."""
+    for name in ("fget", "__func__", "__wrapped__"):
+        value = getattr(value, name, None) or value
+    return [value] if isinstance(value, _FUNCTION) else []

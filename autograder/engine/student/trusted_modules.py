@@ -9,7 +9,9 @@ other and in built-ins of their own.
 from __future__ import annotations
 
 import builtins
+import os
 import sys
+import sysconfig
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,12 +19,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch.overrides import resolve_name
+
+from autograder.engine.student.vault import Vault
 
 _MEASURING = (
     "course.testing.answers",
@@ -33,6 +38,8 @@ _SERVING = (
     "autograder.engine.student.process",
     "autograder.engine.protocol.frames",
     "autograder.engine.student.integrity",
+    "autograder.engine.student.audit",
+    "autograder.engine.student.vault",
 )
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
 _OFFERED = (
@@ -48,10 +55,11 @@ _OFFERED = (
 
 @dataclass(frozen=True)
 class Trusted:
-    """The measuring modules by name, out of `sys.modules`, and the built-ins they use."""
+    """The measuring modules by name, out of `sys.modules`, the built-ins they use, the vault."""
 
     modules: dict[str, ModuleType]
     builtins: dict[str, Any]
+    vault: Vault
 
     def get(self, module: str, name: str) -> Any:
         """The object `name` of one of the modules; raises LookupError where it is not there."""
@@ -64,14 +72,47 @@ class Trusted:
 def load_trusted() -> Trusted:
     """Load the measuring modules apart, then those that a notebook imports."""
     own = dict(vars(builtins))
-    before = _taken_out(_SERVING)
+    before = _taken_out([name for name in sys.modules if _is_trusted(name)])
     with _own_builtins(own):
         for name in (*_MEASURING, *_probe_modules(), *_SERVING):
             import_module(name)
     mine = _taken_out([name for name in sys.modules if _is_trusted(name)])
     sys.modules.update(before)
+    vault = _vault(mine)
     load_offered()
-    return Trusted(mine, own)
+    return Trusted(mine, own, vault)
+
+
+def _vault(modules: dict[str, ModuleType]) -> Vault:
+    """Hide what learner code must not reach; after this the modules have no name for it."""
+    operators = modules["course.inspection.operators"]
+    counting = modules["course.inspection.helpers"].counting
+    with counting():  # adds its hook, which the vault's would not let in
+        pass
+    sessions = operators.Sessions(operators.torchs_profiler())
+    operators.PROFILER._profiler = None
+    audit = modules.pop("autograder.engine.student.audit")
+    return audit.install(sessions, trusted=modules.values(), libraries=_LIBRARIES)
+
+
+def _folder_of(package: str) -> str:
+    """Where a package lies; it is not imported."""
+    spec = find_spec(package)
+    assert spec is not None and spec.submodule_search_locations is not None
+    return spec.submodule_search_locations[0]
+
+
+# Where code comes from that is not the learner's: nobody can write there.
+_LIBRARIES = (
+    "<frozen ",
+    *dict.fromkeys(
+        os.path.join(path, "")
+        for path in (
+            *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+            *(os.path.dirname(_folder_of(name)) for name in ("course", "torch")),
+        )
+    ),
+)
 
 
 def load_offered() -> None:

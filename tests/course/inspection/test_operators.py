@@ -105,10 +105,12 @@ def test_a_list_that_was_ended_is_not_witnessed() -> None:
 
 
 def test_a_list_that_was_ended_and_begun_again_is_not_witnessed() -> None:
+    begin, end, _ = operators.torchs_profiler() or pytest.fail("torch has no profiler")
+
     def again() -> None:
-        torch._C._autograd._disable_profiler_legacy()
+        end()
         X.clone()
-        operators._enable()
+        begin()
 
     assert not traced(again).witnessed
 
@@ -166,8 +168,14 @@ def test_after_the_limit_a_name_is_listed_once_more(monkeypatch: pytest.MonkeyPa
     assert trace.witnessed
 
 
+def test_without_torchs_profiler_the_modes_notes_remain() -> None:
+    with recording(frozenset(), Sessions(None)) as found:
+        X.clone()
+    assert (found[0].operators, found[0].witnessed) == (("aten::clone",), False)
+
+
 def test_a_session_without_a_start_says_nothing() -> None:
-    assert Sessions().stop(object()) == Trace()
+    assert Sessions(None).stop(object()) == Trace()
 
 
 def test_the_limit_is_what_the_documentation_says() -> None:

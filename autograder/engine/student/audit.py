@@ -1,0 +1,311 @@
+"""Keeps what learner code must not reach, and notices when it reaches for it.
+
+An audit hook (PEP 578) cannot be taken out again, and nothing in Python leads to it: no name, no
+module, no frame that stays.  So its closure is where secrets are kept: the session of the operator
+log, the key that signs replies, and the originals of functions that end such a session.  Trusted
+code reaches them through `sys.audit`, with a ticket that only its own frames hold.  For the same
+reason this module has no classes, and no module that has one imports it.
+
+What leads to those frames raises audit events: asking for frames, for all objects, for memory by
+its address.  Where a learner's code does so, the hook takes it down; what was taken down goes with
+every reply, under the signature.  Nobody honest needs any of it, and a person decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from autograder.engine.protocol.frames import MAC_NBYTES
+from autograder.engine.student.vault import HiddenProfiler, Vault
+
+if TYPE_CHECKING:
+    from course.inspection.operators import Sessions
+
+_EVENT = "pytorch-measured"
+_MOST_NOTICES = 20
+
+
+def install(
+    sessions: Sessions,
+    *,
+    trusted: Iterable[ModuleType],
+    libraries: tuple[str, ...],
+) -> Vault:
+    """Add the hook to this process, for good, before any learner code runs.
+
+    Args:
+        sessions: The operator log's sessions; nobody else may keep a reference to them.
+        trusted: The measuring modules; the code of their functions is not to be read.
+        libraries: How the paths of files begin whose code is not the learner's.
+
+    Returns:
+        What trusted code asks the hook for. Whoever holds it is believed.
+    """
+    ticket, audit, event_name = object(), sys.audit, _EVENT
+    answers, note = _answers(ticket, sessions)
+    watch = _watcher({id(vars(module)) for module in trusted}, libraries)
+    originals = dict[str, Callable[..., Any]]()
+    _add_hook(answers, note, watch, originals)
+    _stand_before(originals)
+
+    # Closures, not methods: a class is found by its base class, and then it can be changed.
+    def ask(what: str, *arguments: Any) -> Any:
+        box: list[Any] = []
+        audit(event_name, what, arguments, box)
+        return box[0]
+
+    return Vault(
+        use_key=lambda key: ask("use_key", ticket, key),
+        sign=lambda parts: ask("sign", ticket, parts),
+        begin=lambda where: ask("begin", ticket, where),
+        notices=lambda: ask("notices", ticket),
+        profiler=HiddenProfiler(
+            start=lambda known: ask("start", ticket, known),
+            roll=lambda: ask("roll"),  # the modes hold it, where anybody can see it: no ticket
+            stop=lambda session: ask("stop", ticket, session),
+        ),
+    )
+
+
+Answers = dict[str, Callable[..., Any]]
+
+
+def _answers(ticket: object, sessions: Sessions) -> tuple[Answers, Callable[[str], None]]:
+    """What the hook answers to whom shows the ticket, and how a notice is taken down."""
+    key, where, notices = [b""], [""], list[list[str]]()
+    digest, most = hashlib.blake2b, _MOST_NOTICES
+
+    def believed(answer: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(shown: object, *arguments: Any) -> Any:
+            return answer(*arguments) if shown is ticket else None
+
+        return checked
+
+    def use_key(given: bytes) -> None:
+        key[0] = key[0] or given
+
+    def sign(parts: Sequence[Any]) -> bytes:
+        mac = digest(key=key[0], digest_size=MAC_NBYTES)
+        for part in parts:
+            mac.update(part)
+        return mac.digest()
+
+    def begin(place: str) -> None:
+        where[0] = place
+
+    def told() -> list[list[str]]:
+        return [list(notice) for notice in notices]
+
+    def note(said: str) -> None:
+        if len(notices) < most:
+            notices.append([where[0], said])
+
+    questions: Answers = {"use_key": use_key, "sign": sign, "begin": begin, "notices": told}
+    questions |= {"start": sessions.start, "stop": sessions.stop}
+    answers = {name: believed(answer) for name, answer in questions.items()}
+    return {**answers, "roll": sessions.roll}, note
+
+
+def _add_hook(
+    answers: Answers,
+    note: Callable[[str], None],
+    watch: Callable[[str, Any], str | None],
+    originals: dict[str, Callable[..., Any]],
+) -> None:
+    own, watched, busy = _EVENT, _WATCHED, list[bool]()
+
+    def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        said = watch("pytorch-measured.call", (name,))
+        if said:
+            note(said)
+        try:
+            return None, originals[name](*args, **kwargs)
+        except BaseException as error:
+            return error, None
+
+    answers = {**answers, "call": call}
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == own:
+            what, given, box = arguments
+            box.append(answers[what](*given))  # who asks wrongly gets the error
+        elif event in watched and not busy:
+            busy.append(True)  # what the watcher asks itself
+            try:
+                said = watch(event, arguments)
+            finally:
+                busy.clear()
+            if said:
+                note(said)
+            if event == "sys.addaudithook":
+                raise RuntimeError  # Python's rule: then the other hook is not added
+
+    sys.addaudithook(hook)
+
+
+# What leads to other code's frames, objects or memory, and what changes code.
+_FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
+_WATCHED = frozenset(
+    {
+        "code.__new__",
+        "compile",
+        "exec",
+        "gc.get_objects",
+        "gc.get_referents",
+        "gc.get_referrers",
+        "marshal.loads",
+        "object.__getattr__",
+        "object.__setattr__",
+        "open",
+        "sys._current_exceptions",
+        "sys._current_frames",
+        "sys._getframe",
+        "sys.addaudithook",
+        "sys.monitoring.register_callback",
+        "sys.setprofile",
+        "sys.settrace",
+        *(
+            f"ctypes.{name}"
+            for name in (
+                "addressof",
+                "call_function",
+                "cdata",
+                "cdata/buffer",
+                "dlopen",
+                "dlsym",
+                "dlsym/handle",
+                "string_at",
+                "wstring_at",
+            )
+        ),
+    }
+)
+# Functions of libraries that hand on what they were asked for; their caller counts as asking.
+_CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module
+    "bdb": None,
+    "ctypes": None,
+    "inspect": frozenset(
+        {
+            "currentframe",
+            "getasyncgenlocals",
+            "getcoroutinelocals",
+            "getgeneratorlocals",
+            "getinnerframes",
+            "getouterframes",
+            "stack",
+            "trace",
+        }
+    ),
+    "logging": frozenset({"<lambda>", "currentframe"}),
+    "pdb": None,
+    "trace": None,
+    "traceback": frozenset({"walk_stack", "walk_tb"}),
+}
+
+
+def _stand_before(originals: dict[str, Callable[..., Any]]) -> None:
+    """Have functions noticed that raise no audit event, wherever a module has a name for them."""
+    for module, name in _GUARDED:
+        original = getattr(sys.modules[module], name)
+        key = f"{module}.{name}"
+        originals[key] = original
+
+        guarded = _guarded(key)
+        for other in list(sys.modules.values()):
+            space = getattr(other, "__dict__", {})
+            for found in [key for key, value in space.items() if value is original]:
+                space[found] = guarded
+
+
+def _guarded(key: str) -> FunctionType:
+    audit, event_name = sys.audit, _EVENT
+
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        box: list[Any] = []
+        audit(event_name, "call", (key, args, kwargs), box)
+        error, result = box[0]
+        if error is not None:
+            raise error
+        return result
+
+    # Without the names of this module, which anybody who has the function could change.
+    return FunctionType(guarded.__code__, {}, key.rpartition(".")[2], None, guarded.__closure__)
+
+
+# They end the operator log, begin another one, and hand out frames.
+_GUARDED = (
+    ("torch._C._autograd", "_disable_profiler_legacy"),
+    ("torch._C._autograd", "_enable_profiler_legacy"),
+    ("_signal", "signal"),
+)
+
+
+def _watcher(trusted: set[int], libraries: tuple[str, ...]) -> Callable[[str, Any], str | None]:
+    """A function that says what a learner's code just did, None where it was somebody else."""
+    frame_of, asks = sys._getframe, _asker(libraries)
+
+    def watch(event: str, arguments: Any) -> str | None:
+        what = _sensitive(event, arguments, trusted, libraries)
+        if what is None or not asks(frame_of(1)):
+            return None
+        return what
+
+    return watch
+
+
+def _asker(libraries: tuple[str, ...]) -> Callable[[FrameType | None], bool]:
+    conduits, own_file = _CONDUITS, __file__
+
+    def asks(frame: FrameType | None) -> bool:
+        """Whether a learner's code asked, itself or by a function that hands on the answer."""
+        by: FrameType | None = None
+        while frame is not None and frame.f_code.co_filename.startswith(libraries):
+            by = by if frame.f_code.co_filename == own_file else frame
+            frame = frame.f_back
+        if frame is None or by is None:
+            return frame is not None
+        known = conduits.get(str(by.f_globals.get("__name__")), frozenset())
+        return known is None or by.f_code.co_name in known
+
+    return asks
+
+
+def _sensitive(
+    event: str, arguments: Any, trusted: set[int], libraries: tuple[str, ...]
+) -> str | None:
+    """The words for an event that matters, None for one that is everybody's."""
+    if event == "pytorch-measured.call":
+        return f"used {arguments[0]}"
+    if event.startswith("object."):
+        return _attribute(event, arguments, trusted)
+    if event == "open":
+        path = arguments[0]
+        inside = isinstance(path, str | bytes) and str(path).rstrip("'").endswith("/mem")
+        return "opened the memory of a process" if inside else None
+    if event in ("compile", "exec", "code.__new__"):
+        name = _file_of(event, arguments)
+        disguised = isinstance(name, str) and name.startswith(libraries)
+        return f"ran code under the name of the file {name!r}" if disguised else None
+    return f"used {event.removesuffix('/buffer').removesuffix('/handle')}"
+
+
+def _file_of(event: str, arguments: Any) -> object:
+    if event == "exec":
+        code = arguments[0]
+        return code.co_filename if isinstance(code, CodeType) else None
+    return arguments[1]  # of compile: source, file name; of code.__new__: code, file name, …
+
+
+def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:
+    owner, name = arguments[:2]
+    if name in _FRAMES:
+        return f"read {name}"
+    changes = event == "object.__setattr__" and name in ("__code__", "__defaults__")
+    of_function = isinstance(owner, FunctionType)
+    if of_function and id(owner.__globals__) in trusted and (changes or name == "__code__"):
+        return f"{'changed' if changes else 'read'} {name} of a function that measures"
+    return None

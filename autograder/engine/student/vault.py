@@ -1,0 +1,41 @@
+"""What trusted code in the student process may ask of the audit hook; see `audit`.
+
+These classes stand apart from it: whoever finds a class finds the names of its module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from course.inspection.operators import Scope, Trace
+
+
+@dataclass(frozen=True)
+class HiddenProfiler:
+    """The operator log behind the hook; a `course.inspection.operators.Profiler`."""
+
+    start: Callable[[frozenset[int]], tuple[object, Scope]]
+    roll: Callable[[], None]
+    stop: Callable[[object], Trace]
+
+
+@dataclass(frozen=True)
+class Vault:
+    """Whoever holds it is believed.
+
+    Attributes:
+        use_key: Takes the key that replies are signed with, once, before any learner code runs.
+        sign: The signature of these parts of a reply.
+        begin: Says which cell runs now; a notice is about it.
+        notices: What was noticed: pairs of where and what.
+        profiler: The operator log.
+    """
+
+    use_key: Callable[[bytes], None]
+    sign: Callable[[Sequence[Any]], bytes]
+    begin: Callable[[str], None]
+    notices: Callable[[], list[list[str]]]
+    profiler: HiddenProfiler
