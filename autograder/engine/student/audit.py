@@ -202,6 +202,7 @@ _CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module
     ),
     "logging": frozenset({"<lambda>", "currentframe"}),
     "pdb": None,
+    "signal": frozenset({"signal"}),
     "trace": None,
     "traceback": frozenset({"walk_stack", "walk_tb"}),
 }

@@ -1,0 +1,434 @@
+"""The code that measures stands beside the answer; editing it, or going round it, earns nothing.
+
+Each attack is a submission that a learner could hand in for an exercise that forbids `mul`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.records.model import Status
+from tests.autograder.engine.exam import Cell, answers, code, grade, graded_cell, solution, words
+
+SETUP = "import torch\nfrom course import Check, answer"
+TEST = """\
+twice = answer("twice")
+check = Check("twice")
+seen = twice(torch.arange(3.0))
+check.equal(seen.result, torch.tensor([0.0, 2.0, 4.0]))
+check.avoids(seen, "mul", name="without multiplication")
+### BEGIN HIDDEN TESTS
+seen = twice(torch.arange(4.0).view(2, 2).t())
+check.equal(seen.result, torch.tensor([[0.0, 4.0], [2.0, 6.0]]))
+check.avoids(seen, "mul", "aten::mul", name="without multiplication, whatever the layout")
+### END HIDDEN TESTS
+check.score(4)"""
+RIGHT = "def twice(x):\n    return x + x"
+WRONG = "def twice(x):\n    return x * 2"
+FULL = 4.0
+
+
+def cells(answer: str, *before: str) -> list[Cell]:
+    """The notebook with this answer, and with cells of the learner's own before it."""
+    return [
+        words("# Measured", "title"),
+        code(SETUP, "setup", locked=True),
+        *(code(source, f"own-{index}") for index, source in enumerate(before)),
+        solution("twice", answer),
+        graded_cell("twice", TEST, FULL),
+    ]
+
+
+def graded(root: Path, answer: str, *before: str) -> tuple[Status, float, str]:
+    """Status, points and notes of the exercise."""
+    outcome = grade(root, cells(answer, *before), cells("# YOUR CODE HERE"), patient=True)
+    found = answers(outcome)["twice"]
+    return found.status, found.score, " ".join(found.notes)
+
+
+WALK = """\
+import sys
+def walk(visit):
+    frame = sys._getframe()
+    while frame:
+        visit(frame)
+        frame = frame.f_back
+"""
+# What a person is told of: the learner's code reached for frames, objects or memory.
+NOTICED = {
+    "a limit set through frames": WALK
+    + """\
+def twice(x):
+    walk(lambda frame: frame.f_globals.__setitem__("LISTED_LIMIT", 0))
+    return x * 2""",
+    "a loop of its own, with the functions of the frames": WALK
+    + """\
+def twice(x):
+    found = {}
+    walk(lambda frame: found.update(frame.f_locals))
+    _, number, _, _ = found["receive"], found["number"], 0, 0
+    return x * 2""",
+    "a tracer on the function that observes": WALK
+    + """\
+def tracer(frame, event, argument):
+    return tracer
+def twice(x):
+    sys.settrace(tracer)
+    walk(lambda frame: setattr(frame, "f_trace", tracer))
+    return x * 2""",
+    "all objects": """\
+import gc
+def twice(x):
+    logs = [one for one in gc.get_objects() if type(one).__name__ == "_Operators"]
+    return x * 2""",
+    "a traceback's frame": """\
+def twice(x):
+    try:
+        raise ValueError
+    except ValueError as error:
+        frame = error.__traceback__.tb_frame.f_back
+    return x * 2""",
+    "a generator's frame": """\
+def steps():
+    yield
+def twice(x):
+    running = steps()
+    next(running)
+    frame = running.gi_frame
+    return x * 2""",
+    "inspect": """\
+import inspect
+def twice(x):
+    outer = inspect.currentframe().f_back
+    return x * 2""",
+    "logging": """\
+import logging
+def twice(x):
+    outer = logging.currentframe()
+    return x * 2""",
+    "attrgetter": """\
+import operator
+def twice(x):
+    try:
+        raise ValueError
+    except ValueError as error:
+        frame = operator.attrgetter("__traceback__.tb_frame")(error)
+    return x * 2""",
+    "a signal's frame": """\
+import os, signal
+def handler(number, frame):
+    frame.f_back.f_globals["LISTED_LIMIT"] = 0
+def twice(x):
+    signal.signal(signal.SIGUSR1, handler)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    return x * 2""",
+    "an audit hook of its own": """\
+import sys
+def twice(x):
+    sys.addaudithook(lambda event, arguments: None)
+    return x * 2""",
+    "memory by address": """\
+import ctypes
+def twice(x):
+    ctypes.string_at(id(x), 16)
+    return x * 2""",
+    "code under a library's name": """\
+import torch
+def twice(x):
+    source = "import sys\\nframe = sys._getframe(1)"
+    exec(compile(source, torch.__file__, "exec"), {})
+    return x * 2""",
+    "another operator log": """\
+import torch
+def twice(x):
+    torch._C._autograd._disable_profiler_legacy()
+    return x * 2""",
+}
+
+
+@pytest.mark.parametrize("attack", NOTICED)
+def test_reaching_for_what_measures_is_a_case_for_a_person(tmp_path: Path, attack: str) -> None:
+    status, score, notes = graded(tmp_path, NOTICED[attack])
+    assert (status, score) == (Status.TAMPERED, 0.0)
+    assert "was not graded: " in notes
+
+
+def test_the_note_names_the_cell_and_what_it_did(tmp_path: Path) -> None:
+    _, _, notes = graded(tmp_path, RIGHT, "import gc\neverything = gc.get_objects()")
+    assert "Cell 3" in notes
+    assert "used gc.get_objects" in notes
+
+
+SUBCLASSES = """\
+import torch
+def classes(base):
+    for one in type.__subclasses__(base):
+        yield one
+        yield from classes(one)
+def named(name):
+    found = [one for one in classes(object) if type.__getattribute__(one, "__name__") == name]
+    assert found, name
+    return found
+"""
+# Noticed by the measuring code itself: what it is made of is not what it was.
+CHANGED = {
+    "a handler of the modes": SUBCLASSES
+    + """\
+def silent(self, func, types, args=(), kwargs=None):
+    return func(*args, **(kwargs or {}))
+for one in named("_Operators"):
+    one.__torch_dispatch__ = silent
+for one in named("_Functions"):
+    one.__torch_function__ = silent
+"""
+    + WRONG,
+    "a property in a class that had none": SUBCLASSES
+    + """\
+for one in named("_Operators"):
+    one._roll = property(lambda self: None, lambda self, value: None)
+"""
+    + WRONG,
+    "a limit": SUBCLASSES
+    + """\
+for one in named("Sessions"):
+    one.start.__globals__["LISTED_LIMIT"] = 0
+"""
+    + WRONG,
+    "a built-in function hidden by a new name": SUBCLASSES
+    + """\
+for one in named("_Reader"):
+    one.read.__globals__["set"] = lambda *a: type("S", (), {"update": print, "add": print})()
+"""
+    + WRONG,
+    "encode, put back when it has served": SUBCLASSES
+    + """\
+def twice(x):
+    for one in named("LocalBackend"):
+        space = one.serve.__globals__["observe_to_wire"].__globals__
+        encode = space["encode"]
+        def lying(*args, **kwargs):
+            space["encode"] = encode
+            return encode(*args, **kwargs)
+        space["encode"] = lying
+    return x * 2""",
+    "facts, by a class that is looked at in between": SUBCLASSES
+    + """\
+class Meta(type):
+    @property
+    def __name__(cls):
+        for one in named("_Encoder"):
+            one.tensor = lambda self, value: {"t": "absent", "why": "", "attempted": True}
+        return "Odd"
+class Odd(metaclass=Meta):
+    pass
+def twice(x):
+    return (Odd(), x * 2)""",
+}
+
+
+@pytest.mark.parametrize("attack", CHANGED)
+def test_measuring_code_that_was_changed_is_noticed(tmp_path: Path, attack: str) -> None:
+    status, score, _ = graded(tmp_path, CHANGED[attack])
+    assert (status, score) in [(Status.TAMPERED, 0.0), (Status.CRASHED, 0.0)]
+
+
+# Not noticed, and of no use: what the answer did is known all the same.
+USELESS = {
+    "the wrong answer alone": WRONG,
+    "modes that are emptied": """\
+import torch
+import torch.utils._python_dispatch as dispatch
+def twice(x):
+    y = x * 2
+    for mode in torch.overrides._get_current_function_mode_stack():
+        vars(mode).pop("_scope", None)
+    for mode in dispatch._get_current_dispatch_mode_stack():
+        for value in vars(mode).values():
+            getattr(value, "clear", int)()
+    return y""",
+    "torch functions switched off": """\
+def twice(x):
+    with torch._C.DisableTorchFunction():
+        return x * 2""",
+    "both modes switched off": """\
+def twice(x):
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        return x * 2""",
+    "all modes taken off the stack": """\
+import torch.utils._python_dispatch as dispatch
+def twice(x):
+    with dispatch._disable_current_modes():
+        return x * 2""",
+    "the operator by its other name": "def twice(x):\n    return torch.ops.aten.mul.Tensor(x, 2)",
+    "a method of the base class": "def twice(x):\n    return torch._C.TensorBase.mul(x, 2)",
+    "a function in C": "def twice(x):\n    return torch._C._VariableFunctions.mul(x, 2)",
+    "a thread": """\
+import threading
+def twice(x):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(x * 2))
+    thread.start()
+    thread.join()
+    return found[0]""",
+    "a thread without threading": """\
+import _thread, time
+def twice(x):
+    found = []
+    _thread.start_new_thread(lambda: found.append(x * 2), ())
+    while not found:
+        time.sleep(0.001)
+    return found[0]""",
+    "a child process": """\
+import os
+def twice(x):
+    x = x.contiguous().share_memory_()
+    y = torch.zeros(x.shape).share_memory_()
+    child = os.fork()
+    if child == 0:
+        y.copy_(x * 2)
+        os._exit(0)
+    os.waitpid(child, 0)
+    return y""",
+    "NumPy": "def twice(x):\n    return torch.from_numpy(x.numpy() * 2)",
+    "NumPy by the buffer": """\
+import numpy as np
+def twice(x):
+    return torch.from_numpy(np.asarray(x) * 2)""",
+    "NumPy by DLPack": """\
+import numpy as np
+def twice(x):
+    return torch.from_numpy(np.from_dlpack(x) * 2)""",
+}
+
+
+@pytest.mark.parametrize("attack", USELESS)
+def test_going_round_what_measures_earns_no_more_than_the_wrong_answer(
+    tmp_path: Path, attack: str
+) -> None:
+    _, score, _ = graded(tmp_path, USELESS[attack])
+    assert score <= FULL / 2
+
+
+SERVING = """\
+import json, os, struct
+HEAD = struct.Struct("<4sBxHQI")
+def answer_all(fd, reply):
+    while True:
+        _, _, count, number, nbytes = HEAD.unpack(os.read(fd, HEAD.size))
+        rest = os.read(fd, 8 * count + nbytes + 2**16)
+        text, buffers = reply
+        start = HEAD.pack(b"PMf1", 36, len(buffers), number, len(text))
+        sizes = b"".join(struct.pack("<Q", len(one)) for one in buffers)
+        os.write(fd, start + sizes + text + b"".join(buffers))
+def twice(x):
+    if os.fork() == 0:
+        for fd in range(3, 64):
+            try:
+                if os.fstat(fd).st_mode & 0o170000 == 0o140000:  # a socket
+                    body = b'{"header":{},"before":0,"intact":true,"notices":[]}'
+                    answer_all(fd, (body, [b"0" * 16]))
+            except OSError:
+                pass
+        os._exit(0)
+    return x * 2"""
+
+
+def test_a_loop_of_its_own_cannot_sign_what_it_sends(tmp_path: Path) -> None:
+    status, score, _ = graded(tmp_path, SERVING)
+    assert status in (Status.TAMPERED, Status.CRASHED, Status.TIMEOUT)
+    assert score <= FULL / 2
+
+
+HONEST = {
+    "nothing special": "",
+    "classes": """\
+import dataclasses, collections, enum, typing
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int = 0
+Pair = collections.namedtuple("Pair", "a b")
+class Colour(enum.Enum):
+    RED = 1
+class Typed(typing.NamedTuple):
+    a: int
+T = typing.TypeVar("T")
+print(Point(1), Pair(1, 2), Colour.RED, Typed(3))""",
+    "a training step": """\
+model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(3):
+    optimizer.zero_grad()
+    model(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+torch.save(model.state_dict(), "model.pt")
+model.load_state_dict(torch.load("model.pt"))""",
+    "a loader with workers": """\
+from torch.utils.data import DataLoader, TensorDataset
+for batch in DataLoader(TensorDataset(torch.arange(8.0)), batch_size=2, num_workers=2):
+    print(batch)""",
+    "an autograd function": """\
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x + x
+    @staticmethod
+    def backward(ctx, g):
+        return g + g
+Double.apply(torch.ones(2, requires_grad=True)).sum().backward()""",
+    "copies and pickles": """\
+import copy, pickle
+copy.deepcopy(torch.nn.Linear(2, 2))
+pickle.loads(pickle.dumps([torch.ones(2), {"a": 1}]))""",
+    "generators, closures and context managers": """\
+import contextlib, functools, itertools
+@contextlib.contextmanager
+def timed():
+    yield
+@functools.lru_cache
+def cached(n):
+    return list(itertools.islice((i for i in range(100)), n))
+with timed():
+    cached(3)""",
+    "looking at functions": """\
+import inspect
+def own(a, b=1):
+    return a
+print(inspect.signature(own), own.__code__.co_varnames, inspect.signature(torch.nn.Linear))
+print(inspect.getdoc(torch.relu)[:20])""",
+    "errors": """\
+import logging, traceback, warnings
+try:
+    torch.ones(2) @ torch.ones(3)
+except RuntimeError:
+    print(traceback.format_exc())
+logging.getLogger("mine").warning("careful")
+warnings.warn("once")""",
+    "an error that leaves the cell": "torch.ones(2) @ torch.ones(3)",
+    "measuring time": """\
+import cProfile, time, timeit
+print(timeit.timeit(lambda: torch.ones(3), number=10), time.perf_counter())
+profile = cProfile.Profile()
+profile.runcall(torch.ones, 3)""",
+    "torch's profiler": """\
+from torch.profiler import ProfilerActivity, profile
+with profile(activities=[ProfilerActivity.CPU]) as seen:
+    torch.ones(3) + 1
+print(seen.key_averages().table(row_limit=3))""",
+    "a figure": """\
+import matplotlib.pyplot as plt
+plt.plot([1, 2, 3])
+plt.show()""",
+    "memory": "import gc, sys\ngc.collect()\nprint(sys.getsizeof([]), sys.getrefcount([]))",
+    "another program": "!echo hello\nimport subprocess\nsubprocess.run(['true'], check=True)",
+    "what the course offers": """\
+from course import facts
+from course.testing.observe import observe
+print(facts(torch.ones(2)), observe(torch.relu, torch.ones(2)).operators)""",
+}
+
+
+@pytest.mark.parametrize("what", HONEST)
+def test_honest_code_is_not_noticed(tmp_path: Path, what: str) -> None:
+    assert graded(tmp_path, RIGHT, HONEST[what]) == (Status.GRADED, FULL, "")
