@@ -10,10 +10,8 @@ An operator there without the note of a mode ran while the modes were off, and i
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from operator import methodcaller
 from typing import Any, Protocol
@@ -23,31 +21,18 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.inspection.facts import storage_number
+from course.inspection.operator_notes import (
+    FUNCTION,
+    LISTED_LIMIT,
+    MADE,
+    OPERATOR,
+    NoteReader,
+    Trace,
+)
 
 __all__ = ["PROFILER", "Profiler", "Sessions", "Trace", "recording", "torchs_profiler"]
 
-LISTED_LIMIT = 20_000
-
 Scope = Callable[[str], AbstractContextManager[Any]]
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What ran between two moments on one thread.
-
-    `operators` are ATen names in order ("aten::clone"), `functions` the public torch functions
-    called ("torch.Tensor.reshape").  `composites` are the ATen names that Python code asked for,
-    each once: also those that only call others ("aten::reshape").  After 20,000 entries a list
-    names each only once more.  `new_nbytes` counts the bytes of storages that operators created.
-    Where `witnessed` is False, torch's profiler did not see all of it, and an operator that ran
-    while the modes were off is missing.
-    """
-
-    operators: tuple[str, ...] = ()
-    functions: tuple[str, ...] = ()
-    composites: tuple[str, ...] = ()
-    new_nbytes: int = 0
-    witnessed: bool = False
 
 
 class Profiler(Protocol):
@@ -99,11 +84,11 @@ class _Operators(TorchDispatchMode):
         given = "".join(
             [f"|{storage_number(t)}" for t in _plain((args, list(kwargs.values())), [])]
         )
-        with self._scope(f"{_OPERATOR}{func._schema.name}{given}"):
+        with self._scope(f"{OPERATOR}{func._schema.name}{given}"):
             result = func(*args, **kwargs)
         made = "".join([f"|{storage_number(t)}:{_nbytes(t)}" for t in _plain(result, [])])
         if made:
-            with self._scope(_MADE + made):
+            with self._scope(MADE + made):
                 pass
         return result
 
@@ -116,13 +101,12 @@ class _Functions(TorchFunctionMode):
         self._scope = scope
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        with self._scope(_FUNCTION + _name_of(func)):
+        with self._scope(FUNCTION + _name_of(func)):
             pass
         return func(*args, **(kwargs or {}))
 
 
-# How notes begin; no operator has a name like that.
-_OPERATOR, _MADE, _FUNCTION, _START = "operator ", "made ", "function ", "start "
+_START = "start "
 
 
 def _plain(leaf: Any, found: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -174,7 +158,7 @@ class Sessions:
         self, profiler: tuple[Callable[[], None], Callable[[], Any], Scope] | None
     ) -> None:
         self._profiler = profiler
-        self._reader: _Reader | None = None
+        self._reader: NoteReader | None = None
         self._ticket: object = None
         self._token = ""
 
@@ -184,7 +168,7 @@ class Sessions:
         if busy or self._profiler is None:
             lines = _Lines(known)
             return lines, lines.scope
-        self._reader, self._ticket = _Reader(known), object()
+        self._reader, self._ticket = NoteReader(known), object()
         self._begin()
         return self._ticket, self._profiler[2]
 
@@ -249,7 +233,7 @@ class _Lines:
     """Notes in a Python list."""
 
     def __init__(self, known: frozenset[int]) -> None:
-        self._reader, self._events = _Reader(known), list[_Line]()
+        self._reader, self._events = NoteReader(known), list[_Line]()
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
@@ -271,149 +255,3 @@ class _Lines:
         self._read()
         self._reader.whole = False
         return self._reader.trace()
-
-
-@dataclass(slots=True)
-class _Open:
-    """A scope that has not been left: what it is, and what was seen in it."""
-
-    name: str
-    expects: str = ""  # the one operator that this note is about
-    covered: bool = False  # a mode was asked in it
-    leaf: bool = False  # an operator with a kernel of its own, outermost of its kind
-
-
-@dataclass
-class _Reader:
-    """Reads the profiler's list: scopes that were entered ("push") and left ("pop")."""
-
-    known: Iterable[int]
-    whole: bool = True
-    operators: list[str] = field(default_factory=list)
-    functions: list[str] = field(default_factory=list)
-    composites: dict[str, None] = field(default_factory=dict)
-    new_nbytes: int = 0
-
-    def __post_init__(self) -> None:
-        self._known, self._stack = set(self.known), list[_Open]()
-        self._beyond = set[tuple[int, str]]()  # names in a list that is full
-
-    def trace(self) -> Trace:
-        """What was read so far."""
-        return Trace(
-            operators=tuple(self.operators),
-            functions=tuple(self.functions),
-            composites=tuple(self.composites),
-            new_nbytes=self.new_nbytes,
-            witnessed=self.whole,
-        )
-
-    def read(self, events: Iterable[Any]) -> None:
-        """Go through events in order; the first of them is outside of every scope."""
-        stack, deep = self._stack, 0
-        stack.clear()
-        for event in events:
-            kind = event.kind()
-            if kind == "push":
-                # What runs in the kernel of an operator that was noted is its own affair.
-                if deep or (stack and stack[-1].expects and self._in_note(event.name())):
-                    deep += 1
-                else:
-                    self._enter(event.name())
-            elif kind == "pop":
-                if deep:
-                    deep -= 1
-                elif stack:
-                    self._leave(stack.pop())
-
-    def _in_note(self, name: str) -> bool:
-        """Whether this is the operator that the note announced; nothing else may stand there."""
-        if _NAME.fullmatch(name) or name.startswith(_OPERATOR):
-            self.whole = self.whole and name == self._stack[-1].expects
-        return True
-
-    def _enter(self, name: str) -> None:
-        scope = _Open(name)
-        self._stack.append(scope)
-        if name.startswith(_OPERATOR):
-            self._note(scope)
-        elif name.startswith(_MADE):
-            self._made(name)
-        elif name.startswith(_FUNCTION):
-            self._list(self.functions, name[len(_FUNCTION) :])
-        elif name == "PythonDispatchMode":
-            self._cover()
-        elif (kind := _kind_of(name)) is not None:
-            if not any(map(_is_torchs, self._stack[:-1])):
-                self.composites.setdefault(name)
-            scope.leaf = kind == "kernel" and not self._in_kernel()
-
-    def _leave(self, scope: _Open) -> None:
-        if scope.leaf and not scope.covered:
-            self._list(self.operators, scope.name)  # it ran while the modes were off
-
-    def _note(self, scope: _Open) -> None:
-        name, *given = scope.name[len(_OPERATOR) :].split("|")
-        scope.expects = name
-        self._list(self.operators, name)
-        self._known.update(map(int, given))
-        self._cover()
-
-    def _made(self, name: str) -> None:
-        for pair in name.split("|")[1:]:
-            number, _, nbytes = pair.partition(":")
-            if int(number) not in self._known:
-                self._known.add(int(number))
-                self.new_nbytes += int(nbytes)
-
-    def _cover(self) -> None:
-        for scope in self._stack:
-            scope.covered = True
-
-    def _in_kernel(self) -> bool:
-        """Whether an operator around this one, with no mode in between, has a kernel itself."""
-        for scope in reversed(self._stack[:-1]):
-            if scope.name == "PythonDispatchMode":
-                return False
-            if scope.leaf:
-                return True
-        return False
-
-    def _list(self, names: list[str], name: str) -> None:
-        if len(names) < LISTED_LIMIT:
-            names.append(name)
-        elif (key := (id(names), name)) not in self._beyond:
-            self._beyond.add(key)
-            names.append(name)
-
-
-_TORCHS = re.compile(r"[a-z_]\w*::|PythonDispatchMode$|\w+Backward\d*$")
-
-
-def _is_torchs(scope: _Open) -> bool:
-    """Whether torch itself opened the scope: an operator, the backward pass, a mode."""
-    return _TORCHS.match(scope.name) is not None
-
-
-_NAME = re.compile(r"[a-z_]\w*::\w+")
-
-
-@lru_cache(maxsize=4_000)
-def _kind_of(name: str) -> str | None:
-    """What an operator of this name has: a "kernel", or a "composite" of others; else None."""
-    if not _NAME.fullmatch(name):
-        return None
-    schemas = torch._C._jit_get_schemas_for_operator(name)
-    if not schemas:
-        return None
-    overloads = [f"{s.name}.{s.overload_name}" if s.overload_name else s.name for s in schemas]
-    return "composite" if any(map(_is_composite, overloads)) else "kernel"
-
-
-def _is_composite(overload: str) -> bool:
-    try:
-        return bool(
-            torch._C._dispatch_has_kernel_for_dispatch_key(overload, "CompositeImplicitAutograd")
-        )
-    except RuntimeError:  # known to TorchScript alone
-        return False

@@ -267,7 +267,7 @@ class Check:
         """One of these torch functions ("reshape") or operators ("aten::clone") was called."""
 
         def test() -> Failure | None:
-            if any(_called(seen, name) for name in names):
+            if any(seen.calls(name) for name in names):
                 return None
             return Failure(f"`{seen.name}` never calls {_either(names)}")
 
@@ -277,10 +277,10 @@ class Check:
         """None of these torch functions ("reshape") or operators ("aten::clone") was called."""
 
         def test() -> Failure | None:
-            found = [name for name in names if _called(seen, name)]
+            found = [name for name in names if seen.calls(name)]
             if found:
                 return Failure(f"`{seen.name}` calls {_either(found)}")
-            return _out_of_sight(seen)
+            return _unseen(seen)
 
         self._run(seen, test, f"it does not use {_either(names)}", how)
 
@@ -289,7 +289,7 @@ class Check:
 
         def test() -> Failure | None:
             if seen.new_nbytes <= at_most:
-                return _out_of_sight(seen)
+                return _unseen(seen)
             words = f"`{seen.name}` made {seen.new_nbytes} bytes of new storages"
             return Failure(words, f"{seen.new_nbytes} bytes", f"at most {at_most} bytes")
 
@@ -377,34 +377,9 @@ def _changed(before: Value, after: Value) -> bool:
     return difference(after, before) is not None
 
 
-def _called(seen: Observation, name: str) -> bool:
-    """Whether the run asked for this torch function or operator, by whichever of its names."""
-    if name.startswith("aten::"):
-        return name in seen.operators or name in seen.composites
-    parts = name.split(".")
-    for called in seen.functions:
-        path = called.removesuffix(".__get__").removesuffix(".__set__").split(".")
-        if path[-len(parts) :] == parts:
-            return True
-    # torch.ops.aten.linear and torch._C._nn.linear are torch.nn.functional.linear too.
-    return f"aten::{parts[-1]}" in seen.composites
-
-
-def _out_of_sight(seen: Observation) -> Failure | None:
-    """What kept operators from being seen, so that nothing can be said of their absence."""
-    if seen.helpers:
-        what = "thread or process" if seen.helpers == 1 else "threads or processes"
-        words = f"`{seen.name}` starts {seen.helpers} {what}, and torch is not watched there"
-        return Failure(f"{words}. Compute where you are called.")
-    outside = [name for name in _LEAVING if _called(seen, name)]
-    if outside:
-        words = f"`{seen.name}` leaves torch by {_either(outside)}, and nothing is watched there"
-        return Failure(f"{words}. Stay with torch's own operators.")
-    return None
-
-
-# The ways from a tensor's memory to another library's arrays.
-_LEAVING = ("numpy", "__array__", "__dlpack__", "aten::resolve_neg")
+def _unseen(seen: Observation) -> Failure | None:
+    reason = seen.out_of_sight()
+    return None if reason is None else Failure(reason)
 
 
 def _either(names: Any) -> str:

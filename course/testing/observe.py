@@ -72,10 +72,41 @@ class Observation:
         """Whether the run ended without an exception."""
         return self.error is None
 
+    def calls(self, name: str) -> bool:
+        """Whether the run asked for this function ("reshape") or operator ("aten::clone").
+
+        A bare name stands for all functions and methods of that name, and for the operator.
+        """
+        if name.startswith("aten::"):
+            return name in self.operators or name in self.composites
+        parts = name.split(".")
+        for called in self.functions:
+            path = called.removesuffix(".__get__").removesuffix(".__set__").split(".")
+            if path[-len(parts) :] == parts:
+                return True
+        # torch.ops.aten.linear and torch._C._nn.linear are torch.nn.functional.linear too.
+        return len(parts) == 1 and f"aten::{name}" in self.composites
+
+    def out_of_sight(self) -> str | None:
+        """Why operators may have run that are not listed, as a sentence; None where none can."""
+        if self.helpers:
+            what = "thread or process" if self.helpers == 1 else "threads or processes"
+            words = f"`{self.name}` starts {self.helpers} {what}, and torch is not watched there"
+            return f"{words}. Compute where you are called."
+        outside = [name for name in _LEAVING if self.calls(name)]
+        if outside:
+            words = f"`{self.name}` leaves torch by `{outside[0]}`, and nothing is watched there"
+            return f"{words}. Stay with torch's own operators."
+        return None
+
     @property
     def saved_nbytes(self) -> int:
         """Bytes of the distinct storages that the result's graph keeps for backward."""
         return sum({saved.storage: saved.nbytes for saved in self.saved}.values())
+
+
+# The ways from a tensor's memory to another library's arrays.
+_LEAVING = ("numpy", "__array__", "__dlpack__", "aten::resolve_neg")
 
 
 def _storage_numbers(tree: Any) -> set[int]:
@@ -124,19 +155,17 @@ def observe_to_wire(
     # Wherever code of the learner may have run, before what it may have replaced is used.
     look()
     before, first = encode({"args": args, "kwargs": kwargs}, keep=keep, after_foreign=look)
-    look()
     recording = run_recorded(
         lambda: fn(*args, **kwargs),
         known=_storage_numbers((args, kwargs)),
         options=options,
         witness=witness,
     )
-    look()
     grads = _gradients(recording, (args, kwargs)) if options.backward else None
+    look()
     kept = keep(recording.result) if options.keep and keep is not None else 0
     result = {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}
     after, second = encode(result, keep=keep, after_foreign=look)
-    look()
     header = {
         **{f.name: getattr(recording, f.name) for f in fields(Recording) if f.name != "result"},
         "error": None if recording.error is None else vars(recording.error),

@@ -117,14 +117,8 @@ def run_recorded(
     `known` holds the storage numbers of the arguments, which do not count as new.
     """
     printed, error, result, intact = _CappedText(), None, None, witness.intact
-    traces, helpers = [Trace()], witness.helpers()
-    with (
-        counting() as started,
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-        warnings.catch_warnings(record=True) as caught,
-    ):
-        warnings.simplefilter("always")
+    traces, before = [Trace()], witness.helpers()
+    with counting() as helpers, _captured(printed) as caught:
         try:
             with _recording(options.operators, known, witness.profiler) as traces:
                 try:
@@ -137,22 +131,29 @@ def run_recorded(
             error = error_facts(raised)
             # The traceback would keep the learner's tensors alive for as long as it lives.
             raised.__traceback__ = None
-    trace = traces[0]
     return Recording(
         result=result,
         error=error,
         warnings=tuple((w.category.__name__, text_of(w.message)) for w in caught[:100]),
         printed="".join(printed.kept),
         printed_count=printed.count,
-        operators=trace.operators,
-        functions=trace.functions,
-        composites=trace.composites,
-        new_nbytes=trace.new_nbytes,
-        helpers=max(started.count, witness.helpers() - helpers),
+        **vars(traces[0]),
+        helpers=max(helpers.count, witness.helpers() - before),
         saved=saved_by(result) if error is None else (),
-        witnessed=trace.witnessed,
         intact=whole,
     )
+
+
+@contextlib.contextmanager
+def _captured(printed: _CappedText) -> Iterator[list[warnings.WarningMessage]]:
+    """What is printed and warned of while it is entered."""
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        yield caught
 
 
 @contextlib.contextmanager

@@ -198,7 +198,7 @@ for one in named("Sessions"):
     + WRONG,
     "a built-in function hidden by a new name": SUBCLASSES
     + """\
-for one in named("_Reader"):
+for one in named("NoteReader"):
     one.read.__globals__["set"] = lambda *a: type("S", (), {"update": print, "add": print})()
 """
     + WRONG,
@@ -336,8 +336,7 @@ def twice(x):
 
 
 def test_a_loop_of_its_own_cannot_sign_what_it_sends(tmp_path: Path) -> None:
-    status, score, _ = graded(tmp_path, SERVING)
-    assert status in (Status.TAMPERED, Status.CRASHED, Status.TIMEOUT)
+    _, score, _ = graded(tmp_path, SERVING)  # which of the two loops reads a request is chance
     assert score <= FULL / 2
 
 

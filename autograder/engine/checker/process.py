@@ -112,7 +112,7 @@ class RemoteBackend:
         if body["notices"]:
             self.noticed = "; ".join(f"{where} {what}" for where, what in body["notices"])[:500]
             raise RequestAborted
-        if body["intact"] is not True or body["header"].get("intact") is not True:
+        if body["intact"] is not True:
             raise Contradiction("code that measures was replaced while the notebook ran")
         if type(split) is not int or not 0 <= split <= len(buffers):
             raise FrameError("not a reply")

@@ -149,6 +149,7 @@ def _add_hook(
 
 # What leads to other code's frames, objects or memory, and what changes code.
 _FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
+_PARTS = {"__code__", "__defaults__", "__kwdefaults__"}
 _WATCHED = frozenset(
     {
         "code.__new__",
@@ -305,8 +306,10 @@ def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:
     owner, name = arguments[:2]
     if name in _FRAMES:
         return f"read {name}"
-    changes = event == "object.__setattr__" and name in ("__code__", "__defaults__")
-    of_function = isinstance(owner, FunctionType)
-    if of_function and id(owner.__globals__) in trusted and (changes or name == "__code__"):
-        return f"{'changed' if changes else 'read'} {name} of a function that measures"
-    return None
+    if not isinstance(owner, FunctionType) or name not in _PARTS:
+        return None
+    measures = id(owner.__globals__) in trusted
+    if event == "object.__setattr__":
+        own = not measures and owner.__globals__.get("__name__") == "__main__"
+        return None if own else f"changed {name} of {owner.__qualname__}"
+    return f"read {name} of a function that measures" if measures else None

@@ -13,6 +13,7 @@ import contextlib
 import types
 import warnings
 from collections.abc import Callable, Iterable
+from itertools import chain
 from operator import attrgetter, eq, is_
 from typing import Any
 
@@ -42,45 +43,50 @@ _ALSO: tuple[tuple[Any, tuple[str, ...]], ...] = (
 class IntegrityCheck:
     """What the measuring modules were made of when this was made.
 
-    Every name of the modules and of their classes, the code, defaults and closures of their
-    functions, and what their constants hold; also how many names there are, since a new one may
-    hide a built-in function.
+    Every name of the modules and of their classes, what their constants hold and what their
+    functions close over.  No name may be added either: it may hide a built-in function.  Changing
+    the code of a function raises an audit event, which `audit` takes down; reading it would too,
+    and cost a hundred times more than all of this.
     """
 
     def __init__(self, modules: Iterable[types.ModuleType]) -> None:
-        found = list(modules)
-        spaces = _spaces(found)
-        whole = [space for space, grows in spaces if not grows]
-        looks: list[tuple[Callable[[Any], Any], list[Any]]] = [
-            (space.__getitem__, list(space)) for space, _ in spaces
-        ]
-        looks += [
-            (vars(one).__getitem__, [n for n in names if n in vars(one)]) for one, names in _ALSO
-        ]
-        values = {id(value): value for look, of in looks for value in map(look, of)}.values()
-        functions = [function for value in values for function in _functions(value)]
-        cells = [cell for one in functions for cell in one.__closure__ or () if _is_full(cell)]
-        looks += [
-            (attrgetter(name), functions) for name in ("__code__", "__defaults__", "__kwdefaults__")
-        ]
-        looks += [(attrgetter("cell_contents"), cells)]
-        self._looks = tuple((look, tuple(of), tuple(map(look, of))) for look, of in looks)
-        self._sizes = tuple(whole), tuple(map(len, whole))
+        spaces = _spaces(modules)
+        fixed = [space for space, grows in spaces if not grows]
+        some = [(space, tuple(space)) for space, grows in spaces if grows]
+        some += [(vars(one), tuple(n for n in names if n in vars(one))) for one, names in _ALSO]
+        values = [value for space, _ in spaces for value in space.values()]
+        values += [space[name] for space, names in some for name in names]
+        cells = {id(cell): cell for value in values for cell in _cells(value)}
+        self._fixed = tuple(fixed)
+        self._some = tuple((space.__getitem__, names) for space, names in some)
+        self._cells = tuple(cells.values())
 
     def verifier(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
-        looks, every, same, each, equal = self._looks, all, is_, map, eq
-        (whole, sizes), size_of = self._sizes, len
+        every, same, each, chained, equal = all, is_, map, chain.from_iterable, eq
+        fixed, some, cells, size, content = self._fixed, self._some, self._cells, len, _content
+        values = tuple(space.values() for space in fixed)  # views: they show what is there
+        sizes = tuple(each(size, fixed))
+        # In their order: who takes a name out and puts another one in puts it at the end.
+        held = tuple(chained(values))
+        others = tuple((look, of, tuple(each(look, of))) for look, of in some)
+        closed = tuple(each(content, cells))
 
         def intact() -> bool:
             try:
-                return every(each(equal, each(size_of, whole), sizes)) and every(
-                    [every(each(same, each(look, of), was)) for look, of, was in looks]
+                return (
+                    every(each(equal, each(size, fixed), sizes))
+                    and every(each(same, chained(values), held))
+                    and every(each(same, each(content, cells), closed))
+                    and every([every(each(same, each(look, of), was)) for look, of, was in others])
                 )
-            except (KeyError, IndexError, ValueError):
+            except (KeyError, RuntimeError, ValueError):
                 return False
 
         return intact
+
+
+_content = attrgetter("cell_contents")
 
 
 def _spaces(modules: Iterable[types.ModuleType]) -> list[tuple[Any, bool]]:
@@ -88,6 +94,7 @@ def _spaces(modules: Iterable[types.ModuleType]) -> list[tuple[Any, bool]]:
     spaces: list[tuple[Any, bool]] = []
     for module in modules:
         space = vars(module)
+        space.setdefault("__warningregistry__", {})  # Python adds it with the first warning
         spaces.append((space, "__getattr__" in space))  # a lazy package keeps what it imported
         for name, value in space.items():
             if getattr(value, "__module__", None) == module.__name__ and isinstance(value, type):
@@ -99,15 +106,16 @@ def _spaces(modules: Iterable[types.ModuleType]) -> list[tuple[Any, bool]]:
     return spaces
 
 
+def _cells(value: Any) -> list[Any]:
+    """What the function closes over that `value` is or wraps."""
+    for name in ("fget", "__func__", "__wrapped__"):
+        value = getattr(value, name, None) or value
+    cells = value.__closure__ or () if isinstance(value, _FUNCTION) else ()
+    return [cell for cell in cells if _is_full(cell)]
+
+
 def _is_full(cell: Any) -> bool:
     try:
         return cell.cell_contents is not cell
     except ValueError:  # nothing was put into it yet
         return False
-
-
-def _functions(value: Any) -> list[types.FunctionType]:
-    """The Python function that `value` is or wraps, with those inside of it."""
-    for name in ("fget", "__func__", "__wrapped__"):
-        value = getattr(value, name, None) or value
-    return [value] if isinstance(value, _FUNCTION) else []

@@ -160,10 +160,11 @@ def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
         return find(module, function).procedure
 
     def serve(body: Any, buffers: list[bytes]) -> tuple[Any, list[bytes]]:
-        whole = intact()
+        if not intact():  # before any of it is used
+            return {"header": {}, "before": 0, "intact": False, "notices": notices()}, []
         header, (before, after) = run(body, buffers, library_probe(body["target"], body["source"]))
-        reply = {"header": header, "before": len(before), "intact": whole and intact()}
-        reply["notices"] = notices()
+        whole = header["intact"]
+        reply = {"header": header, "before": len(before), "intact": whole, "notices": notices()}
         return reply, [*before, *after]
 
     return serve

@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.utils._python_dispatch as dispatch
 
-from course.inspection import operators
+from course.inspection import operator_notes, operators
 from course.inspection.facts import storage_number
 from course.inspection.helpers import counting
 from course.inspection.operators import LISTED_LIMIT, PROFILER, Sessions, Trace, recording
@@ -156,6 +156,7 @@ def test_known_storages_are_not_new_and_freed_ones_are() -> None:
 
 def test_after_the_limit_a_name_is_listed_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operators, "LISTED_LIMIT", 10)
+    monkeypatch.setattr(operator_notes, "LISTED_LIMIT", 10)
 
     def many() -> None:
         for _ in range(35):

@@ -473,7 +473,8 @@ def test_a_changed_keyword_argument_is_found_without_its_name() -> None:
         ("grad", True),
         ("aten::clone", True),
         ("clone", False),
-        ("aten::reshape", False),
+        ("aten::reshape", True),
+        ("aten::view", False),
     ],
 )
 def test_a_function_is_known_by_the_end_of_its_name_and_an_operator_by_all_of_it(
