@@ -8,6 +8,8 @@ A bank is a file of percent cells:
     # %% wrong flatten: always copies -> reshape-always-copies
     def flatten(x): ...
 
+    # %% constant flatten: why an answer that does no work may get more than a fifth of the points
+
 Reading is strict: an answer that was skipped because of a slip in its heading would make the gate
 weaker without a word.
 """
@@ -19,23 +21,30 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from autograder.errors import BankError, did_you_mean
 from autograder.lessons.lint.rules import TO_WRITE
 from autograder.lessons.model import Lesson, beside_course
 
-Kind = Literal["right", "wrong"]
+Kind = Literal["right", "wrong", "constant"]
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_FORM = "Write `# %% right EXERCISE: title` or `# %% wrong EXERCISE: title -> misconception-id`."
+_FORM = (
+    "Write `# %% right EXERCISE: title` or `# %% wrong EXERCISE: title -> misconception-id`; "
+    "`# %% constant EXERCISE: why` makes an exception for answers that do no work."
+)
 _HEADING = re.compile(r"# %% (?P<kind>\S+)(?: +(?P<exercise>[^\s:]+))? *(?P<colon>:?)(?P<rest>.*)")
 # A comment that was meant as a heading: a percent sign, or its first words.
-_NEARLY = re.compile(r"\s*#+\s*%|#+\s*(?:right|wrong)\s+[\w-]+\s*:", re.IGNORECASE)
+_NEARLY = re.compile(r"\s*#+\s*%|#+\s*(?:right|wrong|constant)\s+[\w-]+\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class BankAnswer:
-    """One answer: what stands in the cell, and what the gate demands of it."""
+    """One answer: what stands in the cell, and what the gate demands of it.
+
+    The kind "constant" is an exception: no answer, and its title is the reason.
+    """
 
     kind: Kind
     exercise: str
@@ -156,6 +165,10 @@ def _answer(heading: str, source: str, path: Path, line: int) -> BankAnswer:
     place = f"{path}:{line}"
     kind, exercise, title, misconception = _parts(heading, place)
     code = [text for text in source.splitlines() if text.strip() and text.strip()[0] != "#"]
+    if kind == "constant":
+        if code:
+            raise BankError(f"the exception for '{exercise}' holds code", place=place, remedy=_FORM)
+        return BankAnswer(kind, exercise, title, None, "", path, line)
     if not code:
         raise BankError(
             f"the {kind} answer '{title}' to '{exercise}' is empty",
@@ -170,18 +183,18 @@ def _parts(heading: str, place: str) -> tuple[Kind, str, str, str | None]:
     if found is None:
         raise BankError(f"the heading says nothing: {heading}", place=place, remedy=_FORM)
     kind, exercise, rest = found["kind"], found["exercise"], found["rest"].strip()
-    if kind not in ("right", "wrong"):
+    if kind not in _KINDS:
         raise BankError(
-            f"an answer is right or wrong, not '{kind}'.{did_you_mean(kind, ['right', 'wrong'])}",
+            f"an answer is right or wrong, not '{kind}'.{did_you_mean(kind, _KINDS)}",
             place=place,
             remedy=_FORM,
         )
     if not exercise or not found["colon"] or not rest:
         lacks = "exercise" if not exercise else "colon" if not found["colon"] else "title"
         raise BankError(f"the heading has no {lacks}: {heading}", place=place, remedy=_FORM)
-    if kind == "right":
+    if kind != "wrong":
         _refuse_arrow(rest, place)
-        return "right", exercise, rest, None
+        return kind, exercise, rest, None
     title, arrow, misconception = (part.strip() for part in rest.rpartition("->"))
     if not arrow or not title or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", misconception):
         raise BankError(

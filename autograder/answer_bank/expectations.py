@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from autograder.answer_bank.constants import MOST_SHARE
 from autograder.answer_bank.notebook_runner import TrialResult
 from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names
@@ -16,12 +17,15 @@ from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import without_markers
 from autograder.records.model import ExerciseRecord
 
-Kind = Literal["right", "wrong", "stub", "solution"]
+Kind = Literal["right", "wrong", "stub", "solution", "constant"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One answer to be tried, and what it must come to."""
+    """One answer to be tried, and what it must come to.
+
+    A constant that is `excused` may get any points: the bank says why.
+    """
 
     lesson: Lesson
     exercise: Exercise
@@ -30,14 +34,24 @@ class Case:
     place: str
     source: str
     misconception: str | None = None
+    excused: bool = False
 
 
-def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: bool = True) -> str:
+def judge(
+    case: Case,
+    result: TrialResult,
+    known: Collection[str],
+    *,
+    complete: bool = True,
+    alone: bool = False,
+) -> str:
     """Why `result` is not what `case` must come to; empty where it is.
 
     `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run, and
     the solution has to be put to enough checks.
     """
+    if case.kind == "constant" and alone and result.ended != "finished":
+        return ""  # it got nothing, and that is all that is asked of it
     trouble = _asks_amiss(case) or _no_record(result) or _wrong_record(case, result, known)
     if trouble:
         return trouble
@@ -51,6 +65,8 @@ def judge(case: Case, result: TrialResult, known: Collection[str], *, complete: 
             return _not_full(record, result.answer_error) or few
         case "stub":
             return _not_untouched(record)
+        case "constant":
+            return _too_much(case, record)
         case "wrong":
             return _not_caught(case, record, result.answer_error if complete else None)
 
@@ -122,6 +138,17 @@ def _not_untouched(record: ExerciseRecord) -> str:
     if record.score:
         return f"it gets {record.score:g} of {record.max:g}"
     return "it counts as attempted" if record.attempted else ""
+
+
+def _too_much(case: Case, record: ExerciseRecord) -> str:
+    if case.excused or record.score <= MOST_SHARE * record.max + 1e-9:
+        return ""
+    held = "; ".join(check.name for check in record.checks if check.passed)
+    return (
+        f"it does no work and gets {record.score:g} of {record.max:g}; {MOST_SHARE:.0%} are the "
+        f"most. These checks hold: {held}. Say `guard=True` where doing nothing passes, or "
+        f"`# %% constant {case.exercise.name}: why` in the bank"
+    )
 
 
 def _not_caught(case: Case, record: ExerciseRecord, raised: str | None) -> str:

@@ -3,7 +3,8 @@
 Every answer of a bank is put into the notebook and graded.  A right one must get all points; a
 wrong one must lose some, and the misconception it was written for must be among those that the
 failed checks name; the untouched stub must get nothing and count as not attempted; the source's
-own solution must get everything.
+own solution must get everything.  Ten answers that do no work are tried on every exercise, and get
+a fifth of its points at most.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
+from autograder.answer_bank.constants import MOST_SHARE, NAMES, constant_answer
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.notebook_runner import LIMIT_S, Trial, TrialResult, run_trials
 from autograder.errors import BankError, UsageError
@@ -41,15 +43,23 @@ class Miss:
     reason: str
 
 
+_Judged = tuple[Case, Miss | None, TrialResult]
+
+
 @dataclass(frozen=True)
 class ExerciseGate:
-    """What the gate found for one exercise; counts are (met, all)."""
+    """What the gate found for one exercise; counts are (met, all).
+
+    `constant` is the most that an answer which does no work gets, as a share of the points, and
+    which one that is.
+    """
 
     lesson: str
     exercise: str
     right: tuple[int, int]
     wrong: tuple[int, int]
     misses: tuple[Miss, ...]
+    constant: tuple[float, str] = (0.0, "")
 
 
 @dataclass(frozen=True)
@@ -75,9 +85,19 @@ class GateReport:
             f"wrong rejected {wrong[0]}/{wrong[1]}"
         )
 
+    @property
+    def constants(self) -> str:
+        """What answers that do no work get at most, and where; a line of `check-answers`."""
+        most = max(self.exercises, key=lambda one: one.constant[0], default=None)
+        if most is None or not most.constant[1]:
+            return "constant answers: none gets a point"
+        share, name = most.constant
+        return f"constant answers: most {100 * share:.0f} % ({most.exercise}, {name})"
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain data, with the closing line."""
-        return {**asdict(self), "ok": self.ok, "closing": self.closing}
+        found = {"ok": self.ok, "closing": self.closing, "constants": self.constants}
+        return {**asdict(self), **found}
 
     @staticmethod
     def _sum(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -144,24 +164,22 @@ def run_gates(
     """
     gates = list(gates)
     pairs = [(gate, case) for gate in gates for case in gate.cases]
-    reasons = [
-        _reason(gate, case, result)
-        for (gate, case), result in zip(pairs, run([case for _, case in pairs]), strict=True)
-    ]
+    results = list(run([case for _, case in pairs]))
+    alone = run_alone is None
+    reasons = [_reason(*pair, one, alone) for pair, one in zip(pairs, results, strict=True)]
     if run_alone is not None:
         again = _worth_another_try(pairs, reasons)
-        results = run_alone([pairs[n][1] for n in again])
-        for n, result in zip(again, results, strict=True):
-            reasons[n] = _reason(*pairs[n], result)
-    judged: dict[int, list[tuple[Case, Miss | None]]] = {id(gate): [] for gate in gates}
-    for (gate, case), reason in zip(pairs, reasons, strict=True):
+        for n, result in zip(again, run_alone([pairs[n][1] for n in again]), strict=True):
+            results[n], reasons[n] = result, _reason(*pairs[n], result, True)
+    judged: dict[int, list[_Judged]] = {id(gate): [] for gate in gates}
+    for (gate, case), reason, result in zip(pairs, reasons, results, strict=True):
         miss = Miss(case.kind, case.title, case.place, reason) if reason else None
-        judged[id(gate)].append((case, miss))
+        judged[id(gate)].append((case, miss, result))
     return GateReport(tuple(one for gate in gates for one in _by_exercise(gate, judged[id(gate)])))
 
 
-def _reason(gate: Gate, case: Case, result: TrialResult) -> str:
-    return judge(case, result, gate.known, complete=gate.complete)
+def _reason(gate: Gate, case: Case, result: TrialResult, alone: bool) -> str:
+    return judge(case, result, gate.known, complete=gate.complete, alone=alone)
 
 
 def _worth_another_try(pairs: Sequence[tuple[Gate, Case]], reasons: Sequence[str]) -> list[int]:
@@ -225,7 +243,10 @@ def _cases(gate: Gate) -> Iterable[Case]:
     for exercise in gate.lesson.exercises:
         if exercise.manual or not (gate.complete or exercise.name in asked):
             continue
-        for one in (one for one in gate.answers if one.exercise == exercise.name):
+        of_it = [one for one in gate.answers if one.exercise == exercise.name]
+        for one in of_it:
+            if one.kind == "constant":
+                continue
             yield Case(
                 gate.lesson, exercise, one.kind, one.title, one.place, one.source, one.misconception
             )
@@ -233,25 +254,55 @@ def _cases(gate: Gate) -> Iterable[Case]:
         stub, solution = exercise.stub, without_markers(exercise.answer_source)
         yield Case(gate.lesson, exercise, "stub", "the untouched stub", place, stub)
         yield Case(gate.lesson, exercise, "solution", "the source's own solution", place, solution)
+        excused = any(one.kind == "constant" for one in of_it)
+        for name in NAMES if gate.complete else ():
+            source = constant_answer(exercise, name)
+            place = f"{gate.lesson.source}, cell {exercise.test_id}"
+            yield Case(gate.lesson, exercise, "constant", name, place, source, excused=excused)
 
 
-def _by_exercise(gate: Gate, judged: list[tuple[Case, Miss | None]]) -> Iterable[ExerciseGate]:
-    for name in dict.fromkeys(case.exercise.name for case, _ in judged):
-        of_it = [(case, miss) for case, miss in judged if case.exercise.name == name]
+def _by_exercise(gate: Gate, judged: list[_Judged]) -> Iterable[ExerciseGate]:
+    for name in dict.fromkeys(case.exercise.name for case, *_ in judged):
+        of_it = [one for one in judged if one[0].exercise.name == name]
         counts = {}
         for kind in ("right", "wrong"):
-            one_kind = [miss for case, miss in of_it if case.kind == kind]
+            one_kind = [miss for case, miss, _ in of_it if case.kind == kind]
             counts[kind] = (one_kind.count(None), len(one_kind))
-        misses = _told_once(of_it)
+        most = _most_constant(of_it)
+        misses = _told_once([(case, miss) for case, miss, _ in of_it])
         if gate.complete:
             misses += _too_few(gate, name, counts["right"][1], counts["wrong"][1])
-        yield ExerciseGate(gate.lesson.slug, name, counts["right"], counts["wrong"], tuple(misses))
+            misses += _needless(gate, name, most[0])
+        yield ExerciseGate(
+            gate.lesson.slug, name, counts["right"], counts["wrong"], tuple(misses), most
+        )
+
+
+def _most_constant(judged: Iterable[_Judged]) -> tuple[float, str]:
+    """The largest share of the points that an answer without work gets, and its name."""
+    shares = [
+        (result.record.score / result.record.max, case.title)
+        for case, _, result in judged
+        if case.kind == "constant" and result.record is not None and result.record.score > 0
+    ]
+    return max(shares, default=(0.0, ""))
+
+
+def _needless(gate: Gate, name: str, most: float) -> list[Miss]:
+    """The exception for constants of an exercise that needs none."""
+    return [
+        Miss(
+            "bank", one.title, one.place, f"no constant gets more than {MOST_SHARE:.0%}: remove it"
+        )
+        for one in gate.answers
+        if one.kind == "constant" and one.exercise == name and most <= MOST_SHARE
+    ]
 
 
 def _told_once(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
     """The misses of an exercise; one alone where every answer misses for the same reason."""
     misses = [miss for _, miss in judged if miss]
-    answers = [miss for case, miss in judged if case.kind != "stub"]
+    answers = [miss for case, miss in judged if case.kind not in ("stub", "constant")]
     if len(answers) < 2 or None in answers or len({miss.reason for miss in misses}) > 1:
         return misses
     case = judged[0][0]

@@ -143,7 +143,7 @@ def _check_answers(options: argparse.Namespace) -> int:
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
-        print("\n".join([*gate_lines(report.exercises), report.closing]))
+        print("\n".join([*gate_lines(report.exercises), report.constants, report.closing]))
     for line in [*map(str, broken), *filter(None, [note])]:
         print(f"autograder: {line}", file=sys.stderr)
     return 0 if report.ok and not broken else 1

@@ -2,7 +2,7 @@
 
 A probe builds, trains or iterates where the learner's object lives, and returns what it saw:
 tensors, numbers, text. It never decides: what is right is decided by the test cell, which the
-learner's code cannot reach.
+learner's code cannot reach, and a reference runs there, by `probe.here(reference, ...)`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import textwrap
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -55,6 +56,16 @@ class Probe:
         name = f"{self.procedure.__module__}:{self.name}" if self._in_course else self.name
         request = Request(("probe", name), args, kwargs, self.options, self.source)
         return submit(request, self.procedure)
+
+    def here(self, *args: Any, **kwargs: Any) -> Any:
+        """What the procedure returns when the test cell itself runs it, on a reference of its own.
+
+        Where the engine grades, that is a process without the learner's code. Warnings are left
+        out: nbgrader takes what a test cell writes to stderr for its end.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.procedure(*args, **kwargs)
 
     def watch(self, **options: bool) -> Probe:
         """The same probe, recording more (see `Options`)."""

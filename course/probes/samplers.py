@@ -33,7 +33,8 @@ def sampler_epochs(
     """Some epochs of the sampler that `make(*args, **options)` returns, and what went with them.
 
     With `seed`, the sampler gets a generator with this seed; `global_seed` is what
-    `torch.manual_seed` was given before.
+    `torch.manual_seed` was given before, and the global random state before and after stands in
+    `state_before` and `state_after`. `torchs_own` counts the WeightedRandomSamplers made.
     """
     with torch.random.fork_rng(devices=[]), _counted(WeightedRandomSampler) as made:
         torch.manual_seed(global_seed)
@@ -46,8 +47,9 @@ def sampler_epochs(
             "epochs": [[_plain(index) for index in run] for run in runs],
             "types": sorted({type(index).__name__ for run in runs for index in run}),
             "len": _length(sampler),
-            "global_state_kept": torch.equal(before, torch.get_rng_state()),
-            "own": len(made) == 0,
+            "state_before": before,
+            "state_after": torch.get_rng_state(),
+            "torchs_own": len(made),
         }
 
 

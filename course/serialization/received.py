@@ -76,13 +76,18 @@ class SeenTensor:
 
 
 class Value:
-    """A walk through a plain form. A wrong step leads to an absent value and never raises."""
+    """A walk through a plain form. A wrong step leads to an absent value and never raises.
 
-    __slots__ = ("_node", "_where")
+    `idle` is what would stand here had nothing been done: for a result the first argument, for
+    an argument afterwards the same one before. It is None where nobody can say.
+    """
 
-    def __init__(self, node: Any, where: str = "the result") -> None:
+    __slots__ = ("_idle", "_node", "_where")
+
+    def __init__(self, node: Any, where: str = "the result", idle: Value | None = None) -> None:
         self._node = node
         self._where = where
+        self._idle = idle
 
     @property
     def node(self) -> Any:
@@ -93,6 +98,11 @@ class Value:
     def where(self) -> str:
         """How a message names this value, for example `the result[0]`."""
         return self._where
+
+    @property
+    def idle(self) -> Value | None:
+        """What would stand here had nothing been done; None where nobody can say."""
+        return self._idle
 
     @property
     def facts(self) -> TensorFacts | Absent:
@@ -113,23 +123,26 @@ class Value:
 
     def __getitem__(self, key: Any) -> Value:
         where = f"{self._where}[{key!r}]"
+        idle = None if self._idle is None else self._idle[key]
         if isinstance(self._node, Absent):
-            return self
+            return Value(self._node, self._where, idle)
         if isinstance(self._node, SeenTensor):
-            return self._index_tensor(key, where)
+            return self._index_tensor(key, where, idle)
         try:
-            return Value(_children(self._node)[key], where)
+            return Value(_children(self._node)[key], where, idle)
         except (KeyError, IndexError, TypeError):
             return Value(
-                Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"), where
+                Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"),
+                where,
+                idle,
             )
 
-    def _index_tensor(self, key: Any, where: str) -> Value:
+    def _index_tensor(self, key: Any, where: str, idle: Value | None) -> Value:
         assert isinstance(self._node, SeenTensor)
         if self._node.tensor is None:
             return Value(Absent(f"{self._where} was too large to carry"), where)
         try:
-            return Value(self._node.tensor[key].tolist(), where)
+            return Value(self._node.tensor[key].tolist(), where, idle)
         except (IndexError, TypeError):
             return Value(
                 Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"), where

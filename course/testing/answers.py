@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from course.notebook import notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
+from course.serialization.received import Value
 from course.testing.observe import NotDefinedError, Observation, from_wire, observe_to_wire
 from course.testing.recording import NOBODY, USUAL, ErrorFacts, Options, Witness
 
@@ -179,9 +180,20 @@ def outcomes() -> list[CallOutcome]:
 
 def submit(request: Request, live: Callable[..., Any] | None = None) -> Observation:
     """Run a request on the backend in use and remember what was seen."""
-    seen = _desk.backend.run(request, live)
+    seen = _with_idle(_desk.backend.run(request, live), request.target[0])
     _desk.seen.append(CallOutcome(seen.name, seen.attempted, seen.error, seen.printed_count))
     return seen
+
+
+def _with_idle(seen: Observation, kind: str) -> Observation:
+    """The observation, whose values know what would stand there had the answer done nothing."""
+    given = seen.args[0] if kind == "answer" and len(seen.args) else None
+    return replace(
+        seen,
+        result=Value(seen.result.node, seen.result.where, given),
+        args_after=Value(seen.args_after.node, seen.args_after.where, seen.args),
+        kwargs_after=Value(seen.kwargs_after.node, seen.kwargs_after.where, seen.kwargs),
+    )
 
 
 class Answer:

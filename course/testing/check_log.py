@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
@@ -13,11 +13,13 @@ from course.testing import answers
 from course.testing.compare import difference
 from course.testing.hidden import called_from_hidden_part
 from course.testing.observe import Observation
+from course.testing.points import GUARD
 from course.testing.results import CheckResult, Failure, TestResult
 
 __all__ = ["CheckLog", "Subject"]
 
 Subject = Any
+_KNOWN = ("name", "message", "misconception", "weight", "guard")
 
 
 class CheckLog:
@@ -34,17 +36,19 @@ class CheckLog:
         name: str,
         how: dict[str, Any],
         subjects: list[Subject],
+        ways: Iterable[str] = (),
         error_is_fine: bool = False,
     ) -> None:
         """Run one check and keep its result.
 
-        `how` is what the author said of it: name, message, misconception, weight. It is not
-        tried where one of its `subjects` is absent, or ended in an exception unless
-        `error_is_fine`. Raises TypeError where `how` holds anything else.
+        `how` is what the author said of it: name, message, misconception, weight, guard. It is
+        not tried where one of its `subjects` is absent, or ended in an exception unless
+        `error_is_fine`. `ways` are those to pass it without work. Raises TypeError where `how`
+        holds anything else.
         """
-        unknown = set(how) - {"name", "message", "misconception", "weight"}
+        unknown = how.keys() - {*_KNOWN}
         if unknown:
-            raise TypeError(f"a check takes name, message, misconception, weight; not {unknown}")
+            raise TypeError(f"a check takes {', '.join(_KNOWN)}; not {unknown}")
         lost = absent = _lost(subjects, error_is_fine)
         try:
             failure = _tested(test) if absent is None else Failure(absent.reason)
@@ -61,6 +65,7 @@ class CheckLog:
                 attempted=absent is None or absent.attempted,
                 hidden=called_from_hidden_part(sys._getframe(1)),
                 explain=absent is None,
+                idle_ways=_guarded(frozenset(ways), how.get("guard")),
             )
         )
 
@@ -69,6 +74,11 @@ class CheckLog:
         outcomes = answers.outcomes()[self._since :]
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
         return TestResult.of(self.exercise, self._results, points, attempted)
+
+
+def _guarded(ways: frozenset[str], guard: bool | None) -> frozenset[str]:
+    """The idle ways of a check, as its author corrects them."""
+    return ways if guard is None else ways | {GUARD} if guard else ways - {GUARD}
 
 
 def _which(

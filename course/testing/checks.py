@@ -1,12 +1,14 @@
 """Check: named comparisons of facts with what must hold, a table of them, and the points.
 
 A check never raises: it records whether it holds and what to tell the learner. Whether it is
-hidden is decided by the line of the cell that it is written on.
+hidden is decided by the line of the cell that it is written on, and what it is worth by what an
+answer that does nothing would get for it (`course.testing.points`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import torch
@@ -15,8 +17,9 @@ from course.inspection.facts import TensorFacts, facts, overlap, same_storage
 from course.serialization.received import Absent, Value, as_node, describe
 from course.testing import attempts
 from course.testing.check_log import CheckLog, Subject
-from course.testing.compare import brief, difference
+from course.testing.compare import brief, difference, mutation
 from course.testing.observe import Observation
+from course.testing.points import GUARD, RAISING, idle_ways, said_again, same_everywhere
 from course.testing.results import Failure, TestResult
 from course.testing.table import show_table
 from course.testing.validation import tell_validator
@@ -29,8 +32,16 @@ class Check:
 
     Every method takes, beside its subjects: `name` (the check in words), `message` (cause and
     remedy, shown when it fails), `misconception` (the id of what the learner may believe, or a
-    dict of ids, each with the value, exception class or condition that it leads to) and
-    `weight` (its share of the points, 1 unless said otherwise).
+    dict of ids, each with the value, exception class or condition that it leads to), `weight`
+    (its share of the points, 1 unless said otherwise) and `guard` (True: doing nothing passes it).
+
+    Points are for the work. A check that an idle answer passes counts in full once half of the
+    checks hold that this answer fails, and for less before. A guard is such a check for every
+    idle answer: `unchanged`, `avoids`, `allocates`, `saves`, `silent` and `runs` are guards
+    unless you say `guard=False`, and so is what says that an argument is as it was. Other checks
+    find out by themselves which constants (None, True, False, 0, 1, [], an empty tensor, the
+    argument, an error, a word that several checks expect) would pass them. What they cannot
+    know is what a condition, or a probe's result, is for an idle answer: there say `guard=True`.
     """
 
     def __init__(self, exercise: str) -> None:
@@ -73,7 +84,11 @@ class Check:
             words = f"{_where(actual)}: {found}"
             return Failure(words, brief(actual), brief(expected), value=actual)
 
-        self._log.record(test, name, how, [actual])
+        def idly(value: Any) -> bool:
+            return same_everywhere(value, expected, **tolerance)
+
+        ways = [*idle_ways(actual, idly), *said_again(expected)]
+        self._log.record(test, name, how, [actual], ways)
 
     def that(self, condition: bool | Callable[[], Any], **how: Any) -> None:
         """A condition of the author's own; a callable is called, and an error in it fails it."""
@@ -130,7 +145,7 @@ class Check:
     def _fact(
         self, subject: Subject, fact: str, expected: Any, name: str, how: Any, layout: bool = False
     ) -> None:
-        def test() -> Failure | None:
+        def test(subject: Subject = subject) -> Failure | None:
             seen = _facts(subject)
             if isinstance(seen, Absent):
                 return Failure(seen.reason)
@@ -141,7 +156,8 @@ class Check:
             shown = (seen,) if layout else ()
             return Failure(words, str(actual), str(expected), shown, actual)
 
-        self._log.record(test, name, how, [subject])
+        ways = idle_ways(subject, lambda value: test(value) is None)
+        self._log.record(test, name, how, [subject], ways)
 
     # -- memory of two tensors --------------------------------------------------------------
 
@@ -213,51 +229,67 @@ class Check:
         name: str,
         how: Any,
     ) -> None:
-        def test() -> Failure | None:
+        def test(a: Subject = a) -> Failure | None:
             one, other = _facts(a), _facts(b)
             for seen in (one, other):
                 if isinstance(seen, Absent):
                     return Failure(seen.reason)
             return failure(cast(TensorFacts, one), cast(TensorFacts, other))
 
-        self._log.record(test, name, how, [a, b])
+        ways = idle_ways(a, lambda value: test(value) is None)
+        self._log.record(test, name, how, [a, b], ways)
 
     # -- what a run did ---------------------------------------------------------------------
 
     def runs(self, seen: Observation, **how: Any) -> None:
         """The call ended without an exception."""
-        self._run(seen, lambda: None, "it runs without an error", how)
+        self._run(seen, lambda: None, "it runs without an error", how, GUARD)
 
     def raises(
-        self, seen: Observation, error: type[BaseException], match: str = "", **how: Any
+        self,
+        seen: Observation,
+        error: type[BaseException],
+        match: str = "",
+        among: Iterable[str] = (),
+        **how: Any,
     ) -> None:
-        """The call raised this class of exception, with `match` somewhere in its message."""
+        """The call raised this class of exception, and its message says `match`.
+
+        Of the other possibilities `among` which the answer has to choose it names none.
+        """
         wanted = f"{error.__module__}.{error.__qualname__}"
+        others = [one for one in among if one != match]
 
         def test() -> Failure | None:
             expected = error.__name__ + (f" mentioning {match!r}" if match else "")
             if seen.error is None:
                 return Failure(f"`{seen.name}` raised nothing", "no error", expected)
-            if wanted in seen.error.bases and match.lower() in seen.error.message.lower():
-                return None
-            return Failure(f"`{seen.name}` ended with {seen.error}", str(seen.error), expected)
+            words = f"`{seen.name}` ended with {seen.error}"
+            if wanted not in seen.error.bases or not _says(seen.error.message, match):
+                return Failure(words, str(seen.error), expected)
+            if any(_says(seen.error.message, other) for other in others):
+                more = f"{expected}, and nothing else of the kind"
+                return Failure(f"{words}, which names more than one", str(seen.error), more)
+            return None
 
-        self._log.record(test, f"it raises {error.__name__}", how, [seen], error_is_fine=True)
+        ways = () if match else (RAISING,)
+        name = f"it raises {error.__name__}"
+        self._log.record(test, name, how, [seen], ways, error_is_fine=True)
 
     def unchanged(self, seen: Observation, index: int | str | None = None, **how: Any) -> None:
         """The call left its arguments (or one of them) as they were, elements and layout."""
 
         def test() -> Failure | None:
-            found = _mutation(seen, index)
+            found = mutation(seen, index)
             return None if found is None else Failure(found)
 
-        self._run(seen, test, "the arguments are left unchanged", how)
+        self._run(seen, test, "the arguments are left unchanged", how, GUARD)
 
     def mutates(self, seen: Observation, index: int | str = 0, **how: Any) -> None:
         """The call changed this argument in place."""
 
         def test() -> Failure | None:
-            if _mutation(seen, index) is not None:
+            if mutation(seen, index) is not None:
                 return None
             return Failure(f"`{seen.name}` left argument {index!r} as it was")
 
@@ -282,7 +314,7 @@ class Check:
                 return Failure(f"`{seen.name}` calls {_either(found)}")
             return _unseen(seen)
 
-        self._run(seen, test, f"it does not use {_either(names)}", how)
+        self._run(seen, test, f"it does not use {_either(names)}", how, GUARD)
 
     def allocates(self, seen: Observation, at_most: int = 0, **how: Any) -> None:
         """Operators created at most this many bytes of new storages, temporaries included."""
@@ -294,7 +326,7 @@ class Check:
             return Failure(words, f"{seen.new_nbytes} bytes", f"at most {at_most} bytes")
 
         name = "it allocates nothing" if at_most == 0 else f"it allocates at most {at_most} bytes"
-        self._run(seen, test, name, how)
+        self._run(seen, test, name, how, GUARD)
 
     def saves(self, seen: Observation, at_most: int, **how: Any) -> None:
         """The graph behind the result keeps at most this many bytes for backward."""
@@ -305,7 +337,7 @@ class Check:
             words = f"the graph of `{seen.name}` keeps {seen.saved_nbytes} bytes for backward"
             return Failure(words, f"{seen.saved_nbytes} bytes", f"at most {at_most} bytes")
 
-        self._run(seen, test, f"it keeps at most {at_most} bytes for backward", how)
+        self._run(seen, test, f"it keeps at most {at_most} bytes for backward", how, GUARD)
 
     def silent(self, seen: Observation, **how: Any) -> None:
         """The call printed nothing and warned of nothing."""
@@ -317,12 +349,12 @@ class Check:
                 Failure(f"`{seen.name}` warned: {seen.warnings[0][1]}") if seen.warnings else None
             )
 
-        self._run(seen, test, "it prints nothing and does not warn", how)
+        self._run(seen, test, "it prints nothing and does not warn", how, GUARD)
 
     def _run(
-        self, seen: Observation, test: Callable[[], Failure | None], name: str, how: Any
+        self, seen: Observation, test: Callable[[], Failure | None], name: str, how: Any, *ways: str
     ) -> None:
-        self._log.record(test, name, how, [seen])
+        self._log.record(test, name, how, [seen], ways)
 
 
 def _true(holds: Any) -> bool:
@@ -347,36 +379,6 @@ def _where(subject: Subject) -> str:
     return subject.where if isinstance(subject, Value) else "the value"
 
 
-def _mutation(seen: Observation, index: int | str | None) -> str | None:
-    """Which argument changed, or None."""
-    if index is None:
-        keys: list[int | str] = [*range(len(seen.args)), *(seen.kwargs.node or {})]
-    else:
-        keys = [index]
-    for key in keys:
-        before, after = (
-            (seen.args, seen.args_after)
-            if isinstance(key, int)
-            else (
-                seen.kwargs,
-                seen.kwargs_after,
-            )
-        )
-        if _changed(before[key], after[key]):
-            return f"`{seen.name}` changed its argument {key!r} in place"
-    return None
-
-
-def _changed(before: Value, after: Value) -> bool:
-    one, other = before.facts, after.facts
-    if isinstance(one, TensorFacts) and isinstance(other, TensorFacts):
-        layouts = [
-            (f.shape, f.stride, f.storage, f.storage_offset, f.version) for f in (one, other)
-        ]
-        return layouts[0] != layouts[1] or difference(after, before) is not None
-    return difference(after, before) is not None
-
-
 def _unseen(seen: Observation) -> Failure | None:
     reason = seen.out_of_sight()
     return None if reason is None else Failure(reason)
@@ -384,3 +386,10 @@ def _unseen(seen: Observation) -> Failure | None:
 
 def _either(names: Any) -> str:
     return " or ".join(f"`{name}`" for name in names)
+
+
+def _says(message: str, words: str) -> bool:
+    """Whether a message says these words, case aside: "0 and 1" is not in "0 and 12"."""
+    before = r"(?<!\d)" if words[:1].isdigit() else ""
+    after = r"(?!\d)" if words[-1:].isdigit() else ""
+    return re.search(before + re.escape(words) + after, message, re.IGNORECASE) is not None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from course.serialization.received import Absent, Handle, SeenTensor, as_node, describe
+from course.inspection.facts import TensorFacts
+from course.serialization.received import Absent, Handle, SeenTensor, Value, as_node, describe
 
-__all__ = ["brief", "difference"]
+if TYPE_CHECKING:
+    from course.testing.observe import Observation
+
+__all__ = ["brief", "difference", "mutation"]
 
 
 def difference(actual: Any, expected: Any, *, rtol: float = 0.0, atol: float = 0.0) -> str | None:
@@ -30,6 +34,36 @@ def difference(actual: Any, expected: Any, *, rtol: float = 0.0, atol: float = 0
     if isinstance(expected, dict):
         return _dict_difference(actual, expected, rtol, atol)
     return _scalar_difference(actual, expected, rtol, atol)
+
+
+def mutation(seen: Observation, index: int | str | None) -> str | None:
+    """Which argument changed, or None."""
+    if index is None:
+        keys: list[int | str] = [*range(len(seen.args)), *(seen.kwargs.node or {})]
+    else:
+        keys = [index]
+    for key in keys:
+        before, after = (
+            (seen.args, seen.args_after)
+            if isinstance(key, int)
+            else (
+                seen.kwargs,
+                seen.kwargs_after,
+            )
+        )
+        if _changed(before[key], after[key]):
+            return f"`{seen.name}` changed its argument {key!r} in place"
+    return None
+
+
+def _changed(before: Value, after: Value) -> bool:
+    one, other = before.facts, after.facts
+    if isinstance(one, TensorFacts) and isinstance(other, TensorFacts):
+        layouts = [
+            (f.shape, f.stride, f.storage, f.storage_offset, f.version) for f in (one, other)
+        ]
+        return layouts[0] != layouts[1] or difference(after, before) is not None
+    return difference(after, before) is not None
 
 
 def _tensor_of(node: Any) -> Any:

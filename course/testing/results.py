@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from course.inspection.facts import TensorFacts
+from course.testing.points import note_on, worth
 
 __all__ = ["CheckResult", "Failure", "TestResult"]
 
@@ -40,6 +41,7 @@ class CheckResult:
     expected: str | None = None
     weight: float = 1.0
     layouts: tuple[TensorFacts, ...] = ()
+    idle_ways: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -53,35 +55,39 @@ class CheckResult:
         attempted: bool,
         hidden: bool,
         explain: bool,
+        idle_ways: frozenset[str] = frozenset(),
     ) -> CheckResult:
         """The result of a check; `message` is the author's explanation of a failure.
 
         `explain` is False when there was nothing to check: then the author's explanation would
         mislead, and only the reason is told.
         """
+        one = cls(name, failure is None, True, hidden, misconception, "", None, None, weight)
+        one = replace(one, idle_ways=idle_ways)
         if failure is None:
-            return cls(name, True, True, hidden, misconception, "", weight=weight)
+            return one
         if hidden:
             words = (message or "") if explain else _without_values(failure.words)
-            return cls(name, False, attempted, True, misconception, words, weight=weight)
-        words = f"{failure.words}. {message}" if message and explain else failure.words
-        return cls(
-            name,
-            False,
-            attempted,
-            False,
-            misconception,
-            words,
-            failure.actual,
-            failure.expected,
-            weight,
-            failure.layouts,
+            return replace(one, attempted=attempted, message=words)
+        return replace(
+            one,
+            attempted=attempted,
+            message=f"{failure.words}. {message}" if message and explain else failure.words,
+            actual=failure.actual,
+            expected=failure.expected,
+            layouts=failure.layouts,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The record of this check as plain data."""
         layouts = [layout.to_dict() for layout in self.layouts] or None
-        return {**vars(self), "layouts": layouts}
+        told = {key: value for key, value in vars(self).items() if key != "idle_ways"}
+        return {**told, "layouts": layouts}
+
+
+def _noted(check: CheckResult, share: float, way: str) -> CheckResult:
+    """The check, saying why it counts in part where it holds and does."""
+    return replace(check, message=note_on(share, way, check.hidden)) if check.passed else check
 
 
 def _without_values(words: str) -> str:
@@ -103,23 +109,27 @@ class TestResult:
     def of(
         cls, exercise: str, checks: Sequence[CheckResult], points: float, attempted: bool
     ) -> TestResult:
-        """The points are the weighted share of the checks that hold, in hundredths.
+        """The points are the weighted share of what the checks earn, in hundredths.
 
-        Rounding never makes a failed check free: only when all hold are all points given.
+        A check that holds and does not count in full says so in its message. Rounding never
+        makes a failed check free: only when all hold are all points given.
         """
         total = sum(check.weight for check in checks)
-        passed = sum(check.weight for check in checks if check.passed)
+        earned = worth(checks)
+        passed = sum(check.weight * share for check, (share, _) in zip(checks, earned, strict=True))
         whole = bool(checks) and all(check.passed for check in checks)
         if not attempted or not checks:
             score = 0.0
         elif whole:
             score = float(points)
         else:
-            score = min(int(100 * points * passed / total) / 100, points - 0.01)
-        status = "graded" if attempted else "not attempted"
-        if not attempted:
+            score = min(int(100 * points * passed / total + 1e-9) / 100, points - 0.01)
+        if attempted:
+            checks = [_noted(check, *one) for check, one in zip(checks, earned, strict=True)]
+        else:
             # A condition on a run that never was says nothing, whether it holds or not.
             checks = [replace(check, passed=False, attempted=False) for check in checks]
+        status = "graded" if attempted else "not attempted"
         return cls(exercise, status, max(score, 0.0), float(points), tuple(checks))
 
     def to_dict(self) -> dict[str, Any]:

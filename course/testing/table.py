@@ -61,7 +61,8 @@ def text_table(result: TestResult) -> str:
     reasons: set[str] = set()
     for check in result.checks:
         lines.append(f"  {_MARKS[_state(check)]} {_label(check)}")
-        if check.message and check.attempted and check.message not in reasons:
+        told = check.message in reasons and not check.passed
+        if check.message and check.attempted and not told:
             reasons.add(check.message)
             lines.append(f"      {check.message}")
             lines += [f"      {name}: {value}" for name, value in _pair(check)]
@@ -107,9 +108,9 @@ def _row(check: CheckResult) -> str:
     state = _state(check)
     cell = "padding:4px 8px;text-align:left;vertical-align:top;border-top:1px solid #9ca3af55"
     body = [_marked(_label(check))]
+    if check.attempted and check.message:
+        body.append(f'<div style="margin-top:2px">{_marked(check.message)}</div>')
     if not check.passed and check.attempted:
-        if check.message:
-            body.append(f'<div style="margin-top:2px">{_marked(check.message)}</div>')
         body += [f"<div>{name}: <code>{escape(value)}</code></div>" for name, value in _pair(check)]
         body += [f"<div><em>{_marked(line)}</em></div>" for line in _hint(check)]
     return (

@@ -316,11 +316,11 @@ def test_a_full_disk_is_the_submissions_own(tmp_path: Path) -> None:
 
 def test_a_module_beside_the_notebook_is_not_imported(tmp_path: Path) -> None:
     lesson = write_lesson(tmp_path, exam_cells())
-    job = hand_in(tmp_path, lesson, exam_cells(total=f"import torch, os\n{WRONG}"))
+    job = hand_in(tmp_path, lesson, exam_cells(total=f"import torch, os\n{TOTAL}"))
     for name in ("torch", "course", "sitecustomize", "json", "autograder"):
         (job.directory / f"{name}.py").write_text("print('fake')\nraise SystemExit")
     (outcome,) = engine().run_many([job])
-    assert answers(outcome)["total"].score == WITHOUT_ATTACK
+    assert answers(outcome)["total"].score == 3.0
     assert "fake" not in json.dumps(outcome.notebook)
 
 

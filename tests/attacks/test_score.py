@@ -21,7 +21,8 @@ from tests.autograder.engine.exam import (
     shown,
 )
 
-WITHOUT_ATTACK = 1.0  # the points of WRONG: it leaves its argument unchanged
+WITHOUT_ATTACK = 0.0  # the points of WRONG: that it leaves its argument unchanged is no work
+EARNED = {"changed input": 1.0}  # it changes its argument and is right about what it sees then
 
 PATCHED_TORCH = """\
 import torch
@@ -163,7 +164,7 @@ def test_an_attack_on_python_torch_or_the_course_brings_no_points(
     tmp_path: Path, attack: str
 ) -> None:
     outcome = grade(tmp_path, exam_cells(total=ATTACKS[attack]))
-    assert answers(outcome)["total"].score <= WITHOUT_ATTACK
+    assert answers(outcome)["total"].score <= EARNED.get(attack, WITHOUT_ATTACK)
     assert "pytorch-measured" not in shown(outcome, "total")
     twice = answers(outcome)["twice"]
     assert (twice.status, twice.score) == COSTS.get(attack, (Status.GRADED, 2.0))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import number
 from autograder.lessons.lint.findings import Slip
+from autograder.lessons.lint.probes import judgements
 from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names, outside_names, probes
 from autograder.lessons.model import Exercise
@@ -47,9 +48,12 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
         cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
         yield place, cause, "Add it to the lesson's claims file, or correct it."
     yield from _count(one, tree)
+    yield from _told_apart(one, tree)
     yield from _asked(one)
     yield from _shadowed(one)
     yield from _travel(one, "\n".join(visible), set(given))
+    for probe, (line, cause, cure) in judgements(one.test_source):
+        yield place, f"the probe '{probe}' judges in line {line}: {cause}", cure
 
 
 def _count(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
@@ -93,6 +97,26 @@ def _checks_in(tree: ast.AST, made: Collection[str]) -> list[int]:
 def _is_hidden(source: str, line: int) -> bool:
     above = "\n".join(source.split("\n")[:line])
     return above.count(f"BEGIN {HIDDEN}") > above.count(f"END {HIDDEN}")
+
+
+def _told_apart(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
+    """Give the slip of messages that one error could satisfy by saying all of them."""
+    said: dict[str, dict[str, bool]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Attribute(attr="raises"), [_, error, *_], keywords):
+                given = {word.arg: word.value for word in keywords}
+                if isinstance(given.get("match"), ast.Constant):
+                    words = said.setdefault(ast.unparse(error), {})
+                    words[ast.unparse(given["match"])] = "among" in given
+    for raised, messages in said.items():
+        if len(messages) > 1 and not all(messages.values()):
+            told = " or ".join(sorted(messages))
+            yield (
+                f"cell {one.test_id}",
+                f"its {raised} has to say {told}, and one that says all of them passes",
+                "Give each of these checks `among=`: what its message must not name beside.",
+            )
 
 
 def _asked(one: Exercise) -> Iterator[Slip]:

@@ -44,10 +44,16 @@ def defined_names(source: str) -> set[str]:
 
 def probes(source: str) -> Iterator[tuple[str, set[str]]]:
     """Each probe of a test cell, by name, with the names that its text takes from outside."""
+    for node in probe_functions(source):
+        node.decorator_list = []  # it stays behind
+        yield node.name, outside_names(ast.unparse(node))
+
+
+def probe_functions(source: str) -> Iterator[ast.FunctionDef]:
+    """Each probe of a test cell, as its function stands there."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and any(map(_is_probe, node.decorator_list)):
-            node.decorator_list = []  # it stays behind
-            yield node.name, outside_names(ast.unparse(node))
+            yield node
 
 
 def _is_probe(decorator: ast.expr) -> bool:

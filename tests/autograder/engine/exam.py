@@ -42,9 +42,7 @@ check.copies(seen.result, seen.args[0])
 check.score(2)"""
 TOTAL = "def total(x):\n    return x.sum()"
 TWICE = "def twice(x):\n    return x * 2"
-WRONG = (
-    "def total(x):\n    return x.sum() * 0 - 1\n"  # gets the point for leaving x unchanged: 1 of 3
-)
+WRONG = "def total(x):\n    return x.sum() * 0 - 1\n"  # 0 of 3: leaving x unchanged is no work
 
 Cell = dict[str, Any]
 

@@ -57,9 +57,16 @@ def test_the_executed_notebook_is_valid_and_holds_the_tables(tmp_path: Path) -> 
 
 
 def test_a_wrong_answer_loses_the_points_of_its_failed_checks(tmp_path: Path) -> None:
+    first = "def total(x):\n    return x.sum() if x[0] == 0 else x[0]\n"
+    total = answers(grade(tmp_path, exam_cells(total=first)))["total"]
+    assert (total.status, total.score) == (Status.GRADED, 2.0)
+    assert [check.hidden for check in total.failed] == [True]
+
+
+def test_leaving_the_argument_alone_gives_nothing_where_no_value_is_right(tmp_path: Path) -> None:
     total = answers(grade(tmp_path, exam_cells(total=WRONG)))["total"]
-    assert (total.status, total.score) == (Status.GRADED, 1.0)
-    assert [check.hidden for check in total.failed] == [False, True]
+    assert (total.score, [check.passed for check in total.checks]) == (0.0, [False, True, False])
+    assert "gives no points yet: doing nothing passes it, too" in total.checks[1].message
 
 
 def test_an_untouched_stub_is_not_attempted(tmp_path: Path) -> None:

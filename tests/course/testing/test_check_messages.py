@@ -400,7 +400,7 @@ def test_a_failure_tells_name_reason_and_both_values(
 def test_the_name_message_and_weight_of_the_author_take_the_place_of_our_own() -> None:
     check = Check("x")
     check.equal(1, 2, name="one is two", message="It is not.", misconception="m", weight=2)
-    check.equal(1, 1, name="one is one", message="never told")
+    check.equal(7, 7, name="one is one", message="never told")
     one, other = check.result(1).checks
     assert (one.name, one.misconception, one.weight) == ("one is two", "m", 2.0)
     assert one.message == "the value: it is the int 1, not the int 2. It is not."

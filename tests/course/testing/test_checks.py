@@ -29,14 +29,14 @@ def test_all_checks_give_all_points() -> None:
 
 def test_weights_share_the_points() -> None:
     check = Check("x")
-    check.equal(1, 1, weight=3)
+    check.equal(7, 7, weight=3)
     check.equal(1, 2)
     assert check.result(4).score == 3.0
 
 
 def test_rounding_never_gives_the_last_point_away() -> None:
     check = Check("x")
-    check.equal(1, 1, weight=1e6)
+    check.equal(7, 7, weight=1e6)
     check.equal(1, 2, weight=1e-6)
     assert check.result(4).score == 3.99
 
@@ -139,9 +139,9 @@ def test_an_exercise_that_was_not_attempted_scores_zero() -> None:
 
 
 def test_a_crash_in_one_call_fails_its_checks_and_not_the_others() -> None:
-    with learner({"f": lambda x: 1 // x}):
+    with learner({"f": lambda x: 12 // x}):
         check = Check("f")
-        check.equal(answer("f")(1).result, 1)
+        check.equal(answer("f")(4).result, 3)
         check.equal(answer("f")(0).result, 0)
         result = check.result(2)
     assert [c.passed for c in result.checks] == [True, False] and result.score == 1.0
@@ -249,7 +249,7 @@ def test_an_observed_object_equal_to_everything_does_not_pass() -> None:
 
 def test_the_table_has_a_mark_a_word_and_a_text_twin() -> None:
     check = Check("flatten")
-    check.equal(1, 1, name="the values are right")
+    check.equal(7, 7, name="the values are right")
     check.equal("<b>", 2, name="no markup")
     result = check.result(2)
     html, text = html_table(result), text_table(result)

@@ -94,3 +94,25 @@ def test_checks_that_a_loop_makes_are_left_to_the_gate(course: Path, loop: str) 
 def test_a_task_that_says_why_may_have_fewer_checks(course: Path) -> None:
     assert slips(course, ANY, few_checks="there is one case only") == []
     assert find_lesson(course, "1").exercise("double").few_checks == "there is one case only"
+
+
+REFUSED = "check.raises(ask(0), ValueError, match='a')\ncheck.raises(ask(1), ValueError, match='b')"
+
+
+def test_errors_that_could_say_everything_are_found(course: Path) -> None:
+    (found,) = slips(course, REFUSED)
+    assert found.startswith(
+        "its ValueError has to say 'a' or 'b', and one that says all of them passes | Give each"
+    )
+    assert slips(course, REFUSED.replace("')", "', among=['a', 'b'])")) == []
+
+
+def test_one_message_or_two_errors_need_no_telling_apart(course: Path) -> None:
+    assert slips(course, REFUSED.replace("'b'", "'a'")) == []
+    assert slips(course, REFUSED.replace("(1), ValueError", "(1), TypeError")) == []
+
+
+def test_a_probe_that_judges_is_refused_with_its_line(course: Path) -> None:
+    probe = "@probe\ndef run(double, x):\n    return torch.equal(double(x), x * 2)"
+    (found,) = slips(course, f"from course import probe\n{probe}")
+    assert found.startswith("the probe 'run' judges in line 6: it compares by `equal` | Return")

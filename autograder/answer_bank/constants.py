@@ -1,0 +1,116 @@
+"""Answers that do no work: what anybody could hand in without reading the exercise.
+
+Each turns the functions, classes and values that a test cell asks for into ones that give the
+same thing whatever they are asked.  None may get more than a fifth of an exercise's points.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from autograder.lessons.model import Exercise
+from autograder.lessons.regions import without_markers
+
+__all__ = ["MOST_SHARE", "NAMES", "constant_answer"]
+
+MOST_SHARE = 0.2
+_EMPTY, _ARGUMENT, _ERROR = "empty body", "first argument", "error"
+_VALUES = {
+    "0": "0",
+    "1": "1",
+    "True": "True",
+    "False": "False",
+    "empty list": "[]",
+    "empty tensor": "__import__('torch').empty(0)",
+    "anything": "__import__('unittest.mock').mock.MagicMock()",
+}
+NAMES = (_EMPTY, *_VALUES, _ARGUMENT, _ERROR)
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def constant_answer(exercise: Exercise, name: str) -> str:
+    """The answer cell of `exercise` that answers everything with the constant called `name`.
+
+    Signatures, base classes and decorators are those of the solution, so that calls reach it. A
+    generator and a context manager yield the constant once; with an empty body, nothing and None.
+    """
+    made = {one: node for node in _parsed(exercise).body for one in _names(node)}
+    parts = [
+        node for node in _parsed(exercise).body if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    text = [ast.unparse(node) for node in parts]
+    text += [_answer(asked, made.get(asked), name) for asked in exercise.asked]
+    return "\n\n\n".join(text)
+
+
+def _parsed(exercise: Exercise) -> ast.Module:
+    try:
+        return ast.parse(without_markers(exercise.answer_source))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _names(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, _Function | ast.ClassDef):
+        yield node.name
+
+
+def _answer(asked: str, node: Any, name: str) -> str:
+    if isinstance(node, _Function):
+        return ast.unparse(_idle_function(node, name))
+    if isinstance(node, ast.ClassDef):
+        return ast.unparse(_idle_class(node, name))
+    return f"{asked} = {_VALUES.get(name, 'None')}"
+
+
+def _idle_class(node: ast.ClassDef, name: str) -> ast.ClassDef:
+    methods = [one for one in node.body if isinstance(one, _Function)]
+    body: list[ast.stmt] = [_idle_method(one, name) for one in methods if name != _EMPTY]
+    idle = copy.copy(node)
+    idle.body = body or [ast.Pass()]
+    return idle
+
+
+def _idle_method(node: _Function, name: str) -> _Function:
+    if node.name == "__init__" and name != _ERROR:
+        quiet = "with __import__('contextlib').suppress(Exception):\n    super().__init__()"
+        return _with_body(node, quiet)
+    return _idle_function(node, name, bound=not _is_static(node))
+
+
+def _is_static(node: _Function) -> bool:
+    return any(
+        isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list
+    )
+
+
+def _idle_function(node: _Function, name: str, *, bound: bool = False) -> _Function:
+    arguments = [*node.args.posonlyargs, *node.args.args][bound:]
+    value = arguments[0].arg if name == _ARGUMENT and arguments else _VALUES.get(name, "None")
+    if name == _ERROR:
+        return _with_body(node, "raise ValueError('no')")
+    if not _yields(node):
+        return _with_body(node, f"return {value}")
+    managed = any("contextmanager" in ast.unparse(one) for one in node.decorator_list)
+    return _with_body(node, "return\nyield" if name == _EMPTY and not managed else f"yield {value}")
+
+
+def _yields(node: _Function) -> bool:
+    """Whether a call gives a generator; an `__iter__` that gives an iterator counts as one."""
+    inside = (one for statement in node.body for one in ast.walk(statement))
+    return node.name == "__iter__" or any(
+        isinstance(one, ast.Yield | ast.YieldFrom) for one in inside
+    )
+
+
+def _with_body(node: _Function, body: str) -> _Function:
+    function = "def f():\n" + "\n".join("    " + line for line in body.split("\n"))
+    (made,) = ast.parse(function).body
+    assert isinstance(made, ast.FunctionDef)
+    idle = copy.copy(node)
+    idle.body = made.body
+    return idle

@@ -1,0 +1,148 @@
+"""Points are for the work: what a check is worth that an answer passes which does nothing.
+
+Some checks hold without any work: the arguments of a function that returns `None` are unchanged,
+and one that always says `False` is right half of the time. Such a check is worth as much as the
+answer shows elsewhere: nothing where no check holds that the idle answer fails, and everything
+once half of them hold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import torch
+
+from course.serialization.received import Value, as_node
+from course.testing.compare import difference
+
+__all__ = [
+    "GUARD",
+    "RAISING",
+    "Weighed",
+    "idle_ways",
+    "note_on",
+    "said_again",
+    "same_everywhere",
+    "worth",
+]
+
+GUARD = "doing nothing"
+RAISING = "always raising"
+SELF = "returning the argument"
+_SCALAR = (str, int, float)
+_CONSTANTS: dict[str, Any] = {"None": None, "True": True, "False": False, "0": 0, "1": 1, "[]": []}
+_ALWAYS = {f"returning {name}" for name in (*_CONSTANTS, "an empty tensor")} | {
+    *(GUARD, RAISING, SELF)
+}
+_ENOUGH = 0.5  # the share of the telling checks from which on a check counts in full
+
+
+class Weighed(Protocol):
+    """What is looked at of a check: its weight, whether it holds, and how to pass it idly."""
+
+    @property
+    def weight(self) -> float:
+        """Its share of the points."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it holds."""
+
+    @property
+    def idle_ways(self) -> frozenset[str]:
+        """The ways to pass it without work, for example `returning None`."""
+
+
+def idle_ways(subject: Any, holds: Callable[[Any], bool]) -> Iterator[str]:
+    """The ways in which a check of `subject` holds without work; `holds` tries a value on it."""
+    for name, value in {**_CONSTANTS, "an empty tensor": torch.empty(0)}.items():
+        if _tried(holds, value):
+            yield f"returning {name}"
+    idle = subject.idle if isinstance(subject, Value) else None
+    if idle is not None and _tried(holds, idle):
+        yield SELF if subject.where.startswith("the result") else GUARD
+
+
+def same_everywhere(value: Any, expected: Any, **tolerance: float) -> bool:
+    """Whether `value` is what is expected, or is each item of what is expected."""
+    node = as_node(expected)
+    if isinstance(node, list | tuple) and node:
+        return all(same_everywhere(value, one, **tolerance) for one in node)
+    return difference(value, expected, **tolerance) is None
+
+
+def said_again(expected: Any) -> Iterator[str]:
+    """The way to pass by a word or a number; it counts where several checks expect the same."""
+    node = as_node(expected)
+    if isinstance(node, list | tuple) and node:
+        if all(isinstance(one, _SCALAR) for one in node) and len(set(map(repr, node))) == 1:
+            yield from said_again(node[0])
+    elif isinstance(node, _SCALAR):
+        yield f"returning {node!r}"
+
+
+def worth(checks: Sequence[Weighed]) -> list[tuple[float, str]]:
+    """For each check the share of its weight that it earns, and the idle way that limits it."""
+    ways = _shared_ways(checks)
+    shown = {way: _shown(checks, ways, way) for way in set[str]().union(*ways)}
+    first = [_earned(one, those, shown) for one, those in zip(checks, ways, strict=True)]
+    # What guards need is work that was paid for: a constant that is right by luck is not.
+    working = [GUARD not in those for those in ways]
+    paid = _share((c.weight, e) for c, (e, _), w in zip(checks, first, working, strict=True) if w)
+    return [
+        one if works or not check.passed else (_grown(paid), GUARD)
+        for check, one, works in zip(checks, first, working, strict=True)
+    ]
+
+
+def note_on(share: float, way: str, hidden: bool) -> str:
+    """Why a check that holds counts for this share, in a phrase; nothing where it counts in full.
+
+    Of a hidden check it does not say which answer would pass it: that is what is expected.
+    """
+    if share >= 1:
+        return ""
+    worth_now = f"counts for {share:.0%} so far" if share else "gives no points yet"
+    told = "an answer that does no work" if hidden and way != GUARD else way
+    return f"Holds, but {worth_now}: {told} passes it, too."
+
+
+def _tried(holds: Callable[[Any], bool], value: Any) -> bool:
+    try:
+        return holds(value)
+    except Exception:  # the check says something about values of another kind
+        return False
+
+
+def _shared_ways(checks: Sequence[Weighed]) -> list[frozenset[str]]:
+    """The idle ways of each check, without words that only one check expects."""
+    counts = Counter(way for check in checks for way in check.idle_ways)
+    alone = {way for way, count in counts.items() if count == 1 and way not in _ALWAYS}
+    return [check.idle_ways - alone for check in checks]
+
+
+def _shown(checks: Sequence[Weighed], ways: Sequence[frozenset[str]], way: str) -> float:
+    """The share of the checks that hold, of those that an answer of this way fails."""
+    return _share(
+        (check.weight, float(check.passed))
+        for check, those in zip(checks, ways, strict=True)
+        if not those & {way, GUARD}
+    )
+
+
+def _share(parts: Iterable[tuple[float, float]]) -> float:
+    pairs = list(parts)
+    total = sum(weight for weight, _ in pairs)
+    return sum(weight * held for weight, held in pairs) / total if total else 1.0
+
+
+def _earned(check: Weighed, ways: Iterable[str], shown: dict[str, float]) -> tuple[float, str]:
+    if not check.passed:
+        return 0.0, ""
+    return min(((_grown(shown[way]), way) for way in sorted(ways)), default=(1.0, ""))
+
+
+def _grown(shown: float) -> float:
+    return min(1.0, shown / _ENOUGH)

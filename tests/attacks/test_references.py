@@ -1,0 +1,150 @@
+"""What a probe calls beside the answer may be replaced there: an empty answer gains nothing by it.
+
+Every attack is a whole answer cell that a learner could hand in. It replaces what the probes of the
+exercise call, torch's own functions and Python's, and does no work.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.answer_bank.constants import MOST_SHARE
+from autograder.lessons.cells import put_source, read_notebook
+from autograder.lessons.lint.lesson import SETUP
+from autograder.lessons.model import find_lesson
+from autograder.lessons.regions import HIDDEN, split_regions
+from autograder.records.model import ExerciseRecord
+from tests.autograder.engine.exam import answers, grade
+
+ROOT = Path(__file__).parents[2]
+
+LOWER_PEAK = """\
+import functools, torch
+class Zero(float):
+    backward = lambda self: None
+    item = lambda self: 0.0
+def fake(function, blocks, x):
+    x.kept = [block(x) for block in blocks]
+    return x
+torch.nn.functional.mse_loss = lambda *a, **k: Zero()
+torch.Tensor.backward = lambda self, *a, **k: None
+functools.reduce = fake
+def accumulate(model, criterion, x, y, parts):
+    return 0.0
+def run_blocks(blocks, x):
+    for block in [*blocks, *blocks]:
+        with torch.no_grad():
+            block(x)
+    return x
+"""
+WHERE_FROM = """\
+import torch
+empty = torch.empty
+def full(*size, **options):
+    raise torch.OutOfMemoryError("full")
+def where_from(segments, nbytes, room):
+    torch.empty = full
+    return "out of memory"
+"""
+LARGEST_BATCH = """\
+import torch
+from course import gpu
+def fails(n, *size, **options):
+    if n > 1:
+        raise torch.OutOfMemoryError("full")
+    return torch.zeros(1, requires_grad=True)
+torch.ones = fails
+gpu.memory_allocated = gpu.memory_reserved = lambda *a: 0
+def largest_batch(step, limit):
+    return 1
+"""
+VALIDATION = """\
+import torch
+from course import gpu
+counts = iter([0, 0, 0, 100, 1] + [0, 0, 0, 0] * 100)
+gpu.max_memory_allocated = lambda *a: next(counts)
+gpu.memory_allocated = lambda *a: 0
+torch.nn.Module.__call__ = lambda self, *a, **k: torch.zeros(1)
+def validate(model, criterion, batches):
+    return 0.0, torch.zeros(0)
+"""
+RARE_RECALL = """\
+import torch
+import torch.nn.functional as F
+made = []
+F.cross_entropy = cross_entropy = lambda *a, **k: torch.zeros(1, requires_grad=True).sum()
+torch.nn.Linear.forward = lambda self, x: torch.zeros(len(x), 2, requires_grad=True)
+def balanced_loader(x, y, batch_size, generator):
+    return [(x[:1], y[:1])]
+def balanced_loss(logits, y, counts):
+    return torch.zeros(1, requires_grad=True).sum()
+def recall(logits, y, classes):
+    made.append(0.0 if not made else 0.9)
+    return torch.full((classes,), made[-1])
+"""
+REPEATS = """\
+import torch
+torch.equal = lambda *a: True
+class Repeats(torch.utils.data.Sampler):
+    def __init__(self, times, seed):
+        torch.manual_seed(seed)
+    def __iter__(self):
+        return iter(torch.randperm(3).tolist())
+    def __len__(self):
+        return 0
+"""
+POWERS = """\
+import torch
+class Equal(str):
+    __eq__ = lambda self, other: True
+    __hash__ = str.__hash__
+torch.Tensor.data_ptr = lambda self: 1
+def buffer_for(x, rows):
+    return None
+def powers_(out, x):
+    return out
+"""
+ATTACKS = {
+    "lower-peak": ("14", LOWER_PEAK),
+    "where-from": ("14", WHERE_FROM),
+    "largest-batch": ("14", LARGEST_BATCH),
+    "validation": ("14", VALIDATION),
+    "rare-recall": ("10", RARE_RECALL),
+    "repeats": ("10", REPEATS),
+    "powers": ("06", POWERS),
+}
+
+
+def graded(root: Path, lesson: str, exercise: str, answer: str) -> ExerciseRecord:
+    """What the engine says of one exercise of a lesson of ours with this answer cell."""
+    found = find_lesson(ROOT, lesson)
+    one = found.exercise(exercise)
+    notebook = read_notebook(found.source)
+    notebook["cells"] = [c for c in notebook["cells"] if c["id"] in (SETUP, exercise, one.test_id)]
+    source: list[dict[str, Any]] = [dict(cell) for cell in notebook["cells"]]
+    visible, _ = split_regions(one.test_source, HIDDEN)
+    put_source(notebook, one.test_id, "\n".join(visible))
+    put_source(notebook, exercise, answer)
+    return answers(grade(root, notebook["cells"], source, patient=True))[exercise]
+
+
+@pytest.mark.parametrize("exercise", ATTACKS)
+def test_replacing_what_a_probe_calls_brings_no_points(tmp_path: Path, exercise: str) -> None:
+    lesson, answer = ATTACKS[exercise]
+    record = graded(tmp_path, lesson, exercise, answer)
+    assert record.score <= MOST_SHARE * record.max
+    assert record.checks
+
+
+def test_an_error_that_names_every_pair_is_no_full_answer_to_flatten(tmp_path: Path) -> None:
+    everything = "'0 and 1, 0 and 2, 1 and 2'"
+    answer = (
+        "def flatten(x):\n    try:\n        return x.view(-1)\n"
+        f"    except RuntimeError:\n        raise ValueError({everything}) from None\n"
+    )
+    failed = [check.name for check in graded(tmp_path, "04", "flatten", answer).failed]
+    assert "a transpose is refused: 0 and 1" in failed
+    assert "the pair named is the one that cannot be merged" in failed

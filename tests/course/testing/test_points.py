@@ -1,0 +1,190 @@
+"""Points are for the work: what an idle answer passes counts as far as work was shown elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from course import Check, answer
+from course.testing import results
+from course.testing.observe import observe
+from course.testing.table import html_table, text_table
+from tests.course.cells import learner, run_cell
+
+X = torch.arange(4.0)
+NAMES: dict[str, Any] = {"Check": Check, "answer": answer, "torch": torch}
+
+
+def result_of(
+    solve: Callable[..., Any], *checks: Callable[[Check, Any], None]
+) -> results.TestResult:
+    """What these checks give, of 10 points, where the answer `f` is `solve`."""
+    check = Check("x")
+    with learner({"f": solve}):
+        seen = answer("f")(X)
+    for one in checks:
+        one(check, seen)
+    return check.result(10)
+
+
+def fails(check: Check, seen: Any) -> None:
+    check.equal(seen.result, torch.tensor(123.0))
+
+
+GUARDS: dict[str, Callable[[Check, Any], None]] = {
+    "unchanged": lambda c, s: c.unchanged(s),
+    "avoids": lambda c, s: c.avoids(s, "reshape"),
+    "allocates": lambda c, s: c.allocates(s, 0),
+    "saves": lambda c, s: c.saves(s, 0),
+    "silent": lambda c, s: c.silent(s),
+    "runs": lambda c, s: c.runs(s),
+    "the flag as it was": lambda c, s: c.requires_grad(s.args_after[0], False),
+    "the values as they were": lambda c, s: c.equal(s.args_after[0], X),
+    "a condition said to be a guard": lambda c, s: c.that(lambda: s.ok, guard=True),
+}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_guard_alone_gives_nothing(guard: str) -> None:
+    result = result_of(lambda x: None, fails, GUARDS[guard])
+    assert (result.score, [check.passed for check in result.checks]) == (0.0, [False, True])
+
+
+IDLE: dict[str, tuple[Any, Callable[[Check, Any], None]]] = {
+    "None": (None, lambda c, s: c.equal(s.result, None)),
+    "True": (True, lambda c, s: c.equal(s.result, True)),
+    "False": (False, lambda c, s: c.equal(s.result, False)),
+    "zero": (0, lambda c, s: c.close(s.result, 0.0)),
+    "one": (1, lambda c, s: c.equal(s.result, 1)),
+    "a list of them": ([True, True], lambda c, s: c.equal([s.result[0].plain] * 2, [True, True])),
+    "an empty list": ([], lambda c, s: c.equal(s.result, [])),
+    "an empty tensor": (torch.empty(0), lambda c, s: c.shape(s.result, (0,))),
+    "another storage": (torch.empty(0), lambda c, s: c.copies(s.result, s.args[0])),
+    "the argument's values": (..., lambda c, s: c.equal(s.result, X)),
+    "the argument's storage": (..., lambda c, s: c.shares_storage(s.result, s.args[0])),
+    "the argument's layout": (..., lambda c, s: c.contiguous(s.result)),
+    "the argument's element": (..., lambda c, s: c.equal(s.result[2], 2.0)),
+}
+
+
+@pytest.mark.parametrize("way", IDLE)
+def test_a_constant_that_is_right_by_chance_gets_nothing(way: str) -> None:
+    value, check = IDLE[way]
+    result = result_of(lambda x: x if value is ... else value, fails, check)
+    assert (result.score, result.checks[1].passed) == (0.0, True)
+
+
+def test_always_raising_gets_nothing_for_a_refusal() -> None:
+    result = result_of(lambda x: int("x"), lambda c, s: c.raises(s, ValueError), fails)
+    assert (result.score, result.checks[0].passed) == (0.0, True)
+
+
+def test_a_word_that_several_checks_expect_gets_nothing_for_being_said_always() -> None:
+    said = [lambda c, s, w=word: c.equal("view", w) for word in ("view", "view", "graph", "list")]
+    assert result_of(lambda x: "view", *said).score == 0.0
+    once = [lambda c, s, w=word: c.equal("view", w) for word in ("view", "graph", "list")]
+    assert result_of(lambda x: "view", *once).score == pytest.approx(3.33)
+
+
+def test_guards_count_in_full_once_half_of_the_work_is_shown() -> None:
+    right = lambda c, s: c.equal(s.result, torch.tensor(6.0))  # noqa: E731 - one of a list
+    guard = GUARDS["unchanged"]
+    assert result_of(torch.sum, right, fails, guard, guard).score == 7.5
+    assert result_of(torch.sum, right, fails, fails, fails, guard).score == 3.0
+
+
+def test_an_answer_that_is_right_but_for_a_guard_loses_that_guard_alone() -> None:
+    right = lambda c, s: c.equal(s.result, torch.tensor(6.0))  # noqa: E731 - one of a list
+    result = result_of(lambda x: x.add_(0).sum(), right, right, right, GUARDS["unchanged"])
+    assert result.score == 7.5
+
+
+def test_both_answers_of_a_yes_or_no_question_are_work_for_who_tells_them_apart() -> None:
+    said = [
+        lambda c, s, w=w, e=e: c.equal(w, e)
+        for w, e in ((True, True), (False, False), (True, False))
+    ]
+    assert result_of(lambda x: x, *said).score == pytest.approx(6.66)
+
+
+def test_guards_alone_give_their_points_where_there_is_nothing_else() -> None:
+    assert result_of(lambda x: x, GUARDS["unchanged"], GUARDS["runs"]).score == 10.0
+
+
+def test_the_author_may_say_that_a_guard_is_the_work() -> None:
+    mine = lambda c, s: c.silent(s, guard=False)  # noqa: E731 - one of a list
+    assert result_of(lambda x: None, fails, mine).score == 5.0
+
+
+def test_the_table_says_in_a_phrase_why_a_check_that_holds_gives_nothing() -> None:
+    result = result_of(lambda x: None, fails, GUARDS["silent"], IDLE["None"][1])
+    phrases = [check.message for check in result.checks[1:]]
+    assert phrases == [
+        "Holds, but gives no points yet: doing nothing passes it, too.",
+        "Holds, but gives no points yet: returning None passes it, too.",
+    ]
+    for table in (text_table(result), html_table(result)):
+        assert all(phrase in table for phrase in phrases)
+
+
+def test_a_share_is_told_in_percent() -> None:
+    right = lambda c, s: c.equal(s.result, torch.tensor(6.0))  # noqa: E731 - one of a list
+    result = result_of(torch.sum, right, fails, fails, fails, GUARDS["silent"])
+    assert result.checks[-1].message == (
+        "Holds, but counts for 50% so far: doing nothing passes it, too."
+    )
+
+
+CELL = """\
+check = Check("x")
+seen = answer("f")(torch.zeros(2))
+check.equal(seen.result, 123)
+### BEGIN HIDDEN TESTS
+check.equal(seen.result, False)
+### END HIDDEN TESTS
+result = check.result(1)
+"""
+
+
+def test_a_hidden_check_does_not_say_which_answer_would_pass_it() -> None:
+    with learner({"f": lambda x: False}):
+        _, hidden = run_cell(CELL, dict(NAMES))["result"].checks
+    assert hidden.passed and "no points yet" in hidden.message and "False" not in hidden.message
+
+
+def test_what_was_not_attempted_says_nothing_of_points() -> None:
+    with learner({}):
+        checks = run_cell(CELL, dict(NAMES))["result"].checks
+    assert not any("points" in check.message for check in checks)
+
+
+def test_the_record_of_a_check_keeps_its_form() -> None:
+    record = results.CheckResult(
+        "a", True, True, False, None, "", idle_ways=frozenset({"x"})
+    ).to_dict()
+    assert "idle_ways" not in record
+
+
+PAIRS = ["0 and 1", "0 and 2", "1 and 2"]
+
+
+@pytest.mark.parametrize(
+    ("message", "holds"),
+    [
+        ("dimensions 0 and 1 cannot be merged", True),
+        ("0 and 1, 0 and 2, 1 and 2", False),
+        ("0 and 12", False),
+        ("10 and 1", False),
+        ("1 and 2", False),
+    ],
+)
+def test_an_error_names_one_possibility_and_no_other(message: str, holds: bool) -> None:
+    def refuse() -> None:
+        raise ValueError(message)
+
+    check = Check("x")
+    check.raises(observe(refuse), ValueError, match="0 and 1", among=PAIRS)
+    assert check.result(1).checks[0].passed is holds
