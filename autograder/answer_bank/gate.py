@@ -307,7 +307,8 @@ def _told_once(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
         return misses
     case = judged[0][0]
     place = f"{case.lesson.source}, cell {case.exercise.test_id}"
-    return [Miss("test", f"all {len(misses)} answers", place, misses[0].reason)]
+    count = sum(case.kind != "constant" for case, _ in judged)
+    return [Miss("test", f"all {count} answers", place, misses[0].reason)]
 
 
 def _too_few(gate: Gate, name: str, right: int, wrong: int) -> list[Miss]:
