@@ -183,6 +183,7 @@ def test_the_gate_prints_a_line_an_exercise_and_the_closing_line(
         "01-tiny",
         "  ✗ flatten  right 2/2 · wrong 4/5",
         "      bank.py:9: wrong, always copies: it gets all 4 points",
+        "constant answers: none gets a point",
         "exercises 1 · right accepted 2/2 · wrong rejected 4/5",
     ]
 
