@@ -275,6 +275,21 @@ def _live(kept: int, lost: Absent | None) -> Any:
 
 def _error_from(data: dict[str, Any]) -> ErrorFacts:
     line = data["line"] if type(data["line"]) is int else None
-    source = None if data["source"] is None else str(data["source"])[:200]
-    bases = tuple(str(name)[:200] for name in data["bases"])
-    return ErrorFacts(str(data["type"])[:200], bases, str(data["message"])[:4000], line, source)
+    source = None if data["source"] is None else visible(str(data["source"])[:200])
+    bases = tuple(visible(str(name)[:200]) for name in data["bases"])
+    kind, message = visible(str(data["type"])[:200]), visible(str(data["message"])[:MESSAGE_LIMIT])
+    return ErrorFacts(kind, bases, message, line, source)
+
+
+def visible(text: str) -> str:
+    r"""The text with its control characters spelt out, such as \x1b and \u202e.
+
+    Escape codes and marks that turn the direction of writing would change what stands around it.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _spelt(c) for c in text)
+
+
+def _spelt(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

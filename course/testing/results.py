@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from course.inspection.facts import TensorFacts
 from course.testing.points import note_on, worth
 
-__all__ = ["CheckResult", "Failure", "TestResult"]
+__all__ = ["CheckResult", "Failure", "TestResult", "error_name"]
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,37 @@ def _noted(check: CheckResult, share: float, way: str) -> CheckResult:
     return replace(check, message=note_on(share, way, check.hidden)) if check.passed else check
 
 
+# What a reason may say of a hidden test: our own words, and no value or class of the learner's.
+_OWN_WORDS = re.compile(
+    r"no result requires grad, so nothing leads back to the arguments"
+    r"|no gradients were asked for"
+    r"|it is larger than what is looked at"
+    r"|the tensor was too large to carry, or has no elements to read"
+)
+_ENDED = re.compile(r"(`\w+` ended with|backward failed:) (\w+)")
+_ERRORS = frozenset(
+    name
+    for space in (vars(builtins), vars(torch))
+    for name, one in space.items()
+    if isinstance(one, type) and issubclass(one, BaseException)
+) | {"LinAlgError", "NotDefinedError"}
+
+
+def error_name(name: str) -> str:
+    """The name of an exception of Python's or torch's; of others, that it is one.
+
+    A learner's code may name a class after what it was given.
+    """
+    return name if name in _ERRORS else "an exception of its own class"
+
+
 def _without_values(words: str) -> str:
-    """The reason of a lost run without the text of the exception, which may quote the input."""
-    return words.partition(": ")[0]
+    """The reason of a lost run, without what could tell the input of a hidden test."""
+    ended = _ENDED.match(words)
+    if ended:
+        return f"{ended[1]} {error_name(ended[2])}"
+    found = _OWN_WORDS.search(words)
+    return found[0] if found else "what this check looks at is not there"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -68,9 +69,37 @@ import os, importlib.util
 for place in {places!r}:
     print(os.path.exists(place))
 import autograder
-print(sorted(os.listdir(os.path.dirname(autograder.__file__))))"""
+root = os.path.dirname(autograder.__file__)
+for folder, _, files in sorted(os.walk(root)):
+    print(os.path.relpath(folder, root), *sorted(name for name in files if name[0] != "_"))"""
     _, said = run(tmp_path, probe)
-    assert said == "False\nFalse\nFalse\n['__init__.py', 'engine', 'errors.py', 'linux.py']\n"
+    assert said.splitlines() == [
+        *["False"] * 3,
+        ". linux.py",
+        "engine limits.py",
+        "engine/forkserver descendants.py process.py",
+        "engine/kernel outputs.py shell.py",
+        "engine/protocol frames.py",
+        "engine/sandbox init.py seccomp.py",
+        "engine/student audit.py integrity.py process.py trusted_modules.py vault.py",
+    ]
+
+
+def test_a_socket_is_of_the_domain_unix_or_of_none(tmp_path: Path) -> None:
+    probe = """\
+import socket
+for name in ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_VSOCK", "AF_ALG"):
+    for make in (socket.socket, socket.socketpair):
+        try:
+            made = make(getattr(socket, name), socket.SOCK_DGRAM)
+            print(name, "opened")
+        except OSError as error:
+            print(name, error.errno)"""
+    _, said = run(tmp_path, probe)
+    opened, others = said.splitlines()[:2], said.splitlines()[2:]
+    assert opened == ["AF_UNIX opened"] * 2
+    assert {line.split()[1] for line in others} == {str(errno.EAFNOSUPPORT)}
+    assert len(others) == 12
 
 
 # The pattern does not match its own text, so the search does not find itself.

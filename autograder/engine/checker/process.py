@@ -31,6 +31,7 @@ from autograder.engine.protocol.frames import (
 from course.serialization import WireError
 from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, from_wire
+from course.testing.results import error_name
 
 
 class RequestAborted(BaseException):
@@ -104,7 +105,7 @@ class RemoteBackend:
         self, request: Request, kind: int, body: Any, buffers: list[bytes]
     ) -> Observation:
         if kind == Kind.FAILED and isinstance(body, dict):
-            self.failed = str(body.get("error"))[:200]
+            self.failed = error_name(str(body.get("error")))
             raise RequestAborted
         if kind != Kind.REPLY or not isinstance(body, dict) or set(body) != _REPLY_KEYS:
             raise FrameError("not a reply")

@@ -216,11 +216,38 @@ def _optional_isolation() -> tuple[str, ...]:
     return ("--unshare-cgroup",) if Path("/proc/self/ns/cgroup").exists() else ()
 
 
+# Nothing that decides about points: how answers are verified and scored is not for them to read.
+STUDENT_SIDE = (
+    "__init__.py",
+    "linux.py",
+    "engine/__init__.py",
+    "engine/limits.py",
+    "engine/forkserver/__init__.py",
+    "engine/forkserver/descendants.py",
+    "engine/forkserver/process.py",
+    "engine/kernel/__init__.py",
+    "engine/kernel/outputs.py",
+    "engine/kernel/shell.py",
+    "engine/protocol/__init__.py",
+    "engine/protocol/frames.py",
+    "engine/sandbox/__init__.py",
+    "engine/sandbox/init.py",
+    "engine/sandbox/seccomp.py",
+    "engine/student/__init__.py",
+    "engine/student/audit.py",
+    "engine/student/integrity.py",
+    "engine/student/process.py",
+    "engine/student/trusted_modules.py",
+    "engine/student/vault.py",
+)
+
+
 def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
     words: list[str] = ["--perms", "1777", "--tmpfs", WRITABLE]
     words += ["--perms", "1777", "--dir", _FIGURES]
     shown_parents = [str(path.parent) for path in (*shown, *map(Path, (*_SYSTEM, *_SHARED)))]
-    words += _folders("/dev/shm", "/etc", "/tmp", f"{_ENGINE}/autograder")
+    own = {os.path.dirname(f"{_ENGINE}/autograder/{name}") for name in STUDENT_SIDE}
+    words += _folders("/dev/shm", "/etc", "/tmp", *own)
     words += _folders(*shown_parents)
     words += [word for path in _DEVICES for word in ("--dev-bind", path, path)]
     for name, target in (("stdin", "0"), ("stdout", "1"), ("stderr", "2")):
@@ -266,11 +293,10 @@ def _site_packages() -> list[Path]:
 
 
 def _trusted_packages() -> list[str]:
-    """The course and this package at a place of their own; no answers, no lessons."""
-    root, engine = _root_of_packages(), Path(__file__).parents[1]
+    """The course, and of this package what runs beside the learner, at a place of their own."""
+    root = _root_of_packages()
     words = _bind(_course_package(), f"{_ENGINE}/course")
-    words += _bind(engine, f"{_ENGINE}/autograder/engine")
-    for name in ("__init__.py", "errors.py", "linux.py"):
+    for name in STUDENT_SIDE:
         words += _bind(root / "autograder" / name, f"{_ENGINE}/autograder/{name}")
     return words
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import platform
+import socket
 import struct
 
 from autograder import linux
@@ -51,10 +52,12 @@ REFUSED: dict[str, tuple[int, int]] = {
     "kexec_load": (246, 104),
     "syslog": (103, 116),
 }
+# Of these only the domain AF_UNIX: processes of a submission may talk to each other, no more.
+SOCKETS: dict[str, tuple[int, int]] = {"socket": (41, 198), "socketpair": (53, 199)}
 _X32_BIT = 0x40000000  # the second set of numbers that x86-64 kernels may offer
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_ARCHITECTURE_AT, _NUMBER_AT = 4, 0
+_ARCHITECTURE_AT, _NUMBER_AT, _FIRST_ARGUMENT_AT = 4, 0, 16
 
 
 def refuse_dangerous_calls() -> bool:
@@ -64,23 +67,36 @@ def refuse_dangerous_calls() -> bool:
         return False
     architecture, column = machines[platform.machine()]
     numbers = sorted({both[column] for both in REFUSED.values()})
-    return linux.set_seccomp(_program(architecture, numbers))
+    sockets = sorted(both[column] for both in SOCKETS.values())
+    return linux.set_seccomp(_program(architecture, numbers, sockets))
 
 
-def _program(architecture: int, numbers: list[int]) -> bytes:
-    """The filter in the kernel's small language: refuse these numbers, allow the others."""
-    refusing = len(numbers) + 1  # where the instruction that refuses stands, after all tests
+def _program(architecture: int, numbers: list[int], sockets: list[int]) -> bytes:
+    """The filter in the kernel's small language: refuse these numbers, allow the others.
+
+    A jump counts the instructions that it leaves out. After the tests, one for each number, stand
+    the instruction that allows, the one that refuses, and the look at a socket's domain.
+    """
+    tests = len(numbers) + len(sockets)
     program = [
         _step(_LOAD, 0, 0, _ARCHITECTURE_AT),
         _step(_EQUAL, 1, 0, architecture),  # another architecture's numbers mean other calls
         _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
         _step(_LOAD, 0, 0, _NUMBER_AT),
-        _step(_AT_LEAST, refusing, 0, _X32_BIT),
+        _step(_AT_LEAST, tests + 1, 0, _X32_BIT),
     ]
-    for index, number in enumerate(numbers):
-        program.append(_step(_EQUAL, refusing - 1 - index, 0, number))
-    program.append(_step(_RETURN, 0, 0, _ALLOW))
-    program.append(_step(_RETURN, 0, 0, _ERRNO | errno.EPERM))
+    for index, number in enumerate([*numbers, *sockets]):
+        to_refusal = tests - index
+        is_socket = index >= len(numbers)
+        program.append(_step(_EQUAL, to_refusal + is_socket, 0, number))
+    program += [
+        _step(_RETURN, 0, 0, _ALLOW),
+        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        _step(_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
+        _step(_EQUAL, 1, 0, socket.AF_UNIX),
+        _step(_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
+        _step(_RETURN, 0, 0, _ALLOW),
+    ]
     return b"".join(program)
 
 

@@ -291,7 +291,7 @@ def _sensitive(
     if event in ("compile", "exec", "code.__new__"):
         name = _file_of(event, arguments)
         disguised = isinstance(name, str) and name.startswith(libraries)
-        return f"ran code under the name of the file {name!r}" if disguised else None
+        return "ran code under the name of a library's file" if disguised else None
     return f"used {event.removesuffix('/buffer').removesuffix('/handle')}"
 
 
@@ -311,5 +311,5 @@ def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:
     measures = id(owner.__globals__) in trusted
     if event == "object.__setattr__":
         own = not measures and owner.__globals__.get("__name__") == "__main__"
-        return None if own else f"changed {name} of {owner.__qualname__}"
+        return None if own else f"changed {name} of a function that is not its own"
     return f"read {name} of a function that measures" if measures else None

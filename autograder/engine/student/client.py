@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import signal
 import socket
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -87,8 +88,8 @@ class SnapshotConnection:
             self.snapshot.socket.shutdown(socket.SHUT_RDWR)
 
     def failure(self) -> Failure:
-        """How the snapshot ended."""
-        return self.student.failure_of(self.snapshot.pid)
+        """How the snapshot ended, without what a call may choose by what it was given."""
+        return _without_choice(self.student.failure_of(self.snapshot.pid))
 
 
 class StudentProcess:
@@ -345,6 +346,15 @@ def _failure_of_status(status: int | None) -> Failure:
     if code < 0:
         return Failure(FailureCause.CRASHED, f"ended the Python process ({_signal_name(-code)})")
     return Failure(FailureCause.CRASHED, f"ended the Python process with exit status {code}")
+
+
+def _without_choice(failure: Failure) -> Failure:
+    """Exit statuses and signals could tell the input of a hidden test, bit by bit."""
+    chosen = _CHOSEN.search(failure.reason)
+    return failure if chosen is None else replace(failure, reason="ended the Python process")
+
+
+_CHOSEN = re.compile(r"^ended the Python process (?!\((SIGABRT|SIGBUS|SIGFPE|SIGILL|SIGSEGV)\)$)")
 
 
 def _signal_name(number: int) -> str:

@@ -1,0 +1,110 @@
+"""What a hidden test gives an answer reaches no page, whatever the answer does with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.records.runner import Outcome
+from tests.autograder.engine.exam import answers, exam_cells, grade, shown
+
+# Each tells what it was given, which is 4711 in the hidden test alone, by another way out.
+LEAKS = {
+    "the class of an exception": """\
+def total(x):
+    raise type(f"HID{int(x.max())}", (ValueError,), {})()""",
+    "the text of an exception": """\
+def total(x):
+    raise ValueError(f"HID{int(x.max())}")""",
+    "a base class of an exception": """\
+def total(x):
+    base = type(f"HID{int(x.max())}", (ValueError,), {})
+    raise type("ValueError", (base,), {})()""",
+    "the class of the result": """\
+def total(x):
+    return type(f"HID{int(x.max())}", (), {})()""",
+    "the result itself": """\
+def total(x):
+    return f"HID{int(x.max())}\"""",
+    "an exception while the result is written down": """\
+def total(x):
+    error = type(f"HID{int(x.max())}", (BaseException,), {})
+    class Result:
+        @property
+        def __class__(self):
+            raise error()
+        def __getattribute__(self, name):
+            raise error()
+    return Result()""",
+    "an exit status": """\
+import os
+def total(x):
+    if x.max() > 2:
+        os._exit(int(x.max()) % 100)
+    return x.sum()""",
+    "a signal": """\
+import os
+def total(x):
+    if x.max() > 2:
+        os.kill(os.getpid(), int(x.max()) % 31)
+    return x.sum()""",
+    "a warning": """\
+import warnings
+def total(x):
+    warnings.warn(f"HID{int(x.max())}")
+    return x.sum() * 0""",
+    "what is printed": """\
+def total(x):
+    print(f"HID{int(x.max())}")
+    return x.sum() * 0""",
+    "a device or a dtype": """\
+def total(x):
+    return {f"HID{int(x.max())}": x}""",
+    "the name of a function that it changes": """\
+def total(x):
+    def own(): pass
+    own.__qualname__ = f"HID{int(x.max())}"
+    own.__globals__["__name__"] = "mine"
+    own.__code__ = (lambda: 1).__code__
+    return x.sum() * 0""",
+    "the name of a file": """\
+import torch
+def total(x):
+    exec(compile("1", f"{torch.__path__[0]}/HID{int(x.max())}", "exec"))
+    return x.sum() * 0""",
+}
+
+
+def told(outcome: Outcome) -> str:
+    """All that feedback is made of: the record, and what the test cell shows."""
+    record = {**outcome.record.to_json(), "seconds": 0}
+    return json.dumps(record) + shown(outcome, "total") + str(answers(outcome)["total"].notes)
+
+
+@pytest.mark.parametrize("way", LEAKS)
+def test_what_a_hidden_test_gave_is_not_told(tmp_path: Path, way: str) -> None:
+    outcome = grade(tmp_path, exam_cells(total=LEAKS[way]), patient=True)
+    text = told(outcome)
+    assert "4711" not in text
+    for number in (4711 % 100, 4711 % 31):
+        assert f"status {number}" not in text
+        assert f"signal {number}" not in text
+    assert "SIGSTKFLT" not in text
+    assert answers(outcome)["total"].score < 3.0
+
+
+def test_the_visible_part_tells_what_the_learner_can_see(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total=LEAKS["the class of an exception"]), patient=True)
+    assert "HID2" in told(outcome)
+
+
+def test_escape_codes_and_marks_of_direction_are_spelt_out(tmp_path: Path) -> None:
+    answer = """\
+def total(x):
+    raise ValueError("\\x1b[31mred \\u202e backwards")"""
+    outcome = grade(tmp_path, exam_cells(total=answer), patient=True)
+    (check, *_) = answers(outcome)["total"].checks
+    assert "\\x1b[31mred \\u202e backwards" in check.message
+    assert "\x1b" not in told(outcome)
