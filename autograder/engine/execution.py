@@ -25,10 +25,11 @@ _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Cannot allocate 
 
 @dataclass(frozen=True)
 class Material:
-    """What a submission is executed with: the set-up cell's text and the lesson's files."""
+    """What a submission is executed with: the set-up cell's text, the lesson's files and cells."""
 
     setup: str
     files: Mapping[str, bytes] = field(default_factory=dict)
+    cells: tuple[str, ...] = ()  # of the lesson, as they were handed out; no answers
 
 
 class Execution:
@@ -90,7 +91,12 @@ class Execution:
         self._budget = Budget(self._limits.outputs_nbytes)  # what was shown before is replaced
         step = self._steps[0] if self._steps else None
         try:
-            student.prepare(self._material.setup, self._material.files, self._deadline())
+            student.prepare(
+                self._material.setup,
+                self._material.files,
+                self._deadline(),
+                cells=self._material.cells,
+            )
             for step in self._steps:
                 if step.index in skipped or step.kind is CellKind.TEXT:
                     continue

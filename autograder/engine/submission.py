@@ -207,13 +207,13 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(path.resolve())
     files = {name: path.read_bytes() for name, path in names.items()}
-    material = Material(setup_source(cells), files)
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
     common_sources = tuple(
         step.source
         for step, cell in zip(plan(cells), cells, strict=True)
         if step.kind is CellKind.RUN and not is_answer(cell)
     )
+    material = Material(setup_source(cells), files, common_sources)
     return _PreparedLesson(
         cells, dict(notebook.get("metadata", {})), material, str(folder), modules, common_sources
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.engine.kernel import cell_file_name
 from autograder.records.model import Status
 from tests.autograder.engine.exam import Cell, answers, code, grade, graded_cell, solution, words
 
@@ -396,6 +397,13 @@ def own(a, b=1):
     return a
 print(inspect.signature(own), own.__code__.co_varnames, inspect.signature(torch.nn.Linear))
 print(inspect.getdoc(torch.relu)[:20])""",
+    "an iterator that is thrown away": """\
+from torch.utils.data import DataLoader
+try:
+    for _ in DataLoader([1, 2], timeout=1, num_workers=0):
+        pass
+except (AssertionError, ValueError) as error:
+    print(error)""",
     "errors": """\
 import logging, traceback, warnings
 try:
@@ -426,6 +434,23 @@ from course import facts
 from course.testing.observe import observe
 print(facts(torch.ones(2)), observe(torch.relu, torch.ones(2)).operators)""",
 }
+
+
+LESSON_CELL = "import gc\ngc.get_referrers([])"
+
+
+def test_a_cell_of_the_lesson_itself_may_do_what_it_does(tmp_path: Path) -> None:
+    source = cells("# YOUR CODE HERE", LESSON_CELL)
+    outcome = grade(tmp_path, cells(RIGHT, LESSON_CELL), source, patient=True)
+    assert (outcome.record.status, outcome.record.score) == (Status.GRADED, FULL)
+
+
+def test_code_under_the_name_of_a_cell_of_the_lesson_is_noticed(tmp_path: Path) -> None:
+    name = cell_file_name(LESSON_CELL)
+    disguised = f"exec(compile('import gc; gc.get_objects()', {name!r}, 'exec'))"
+    source = cells("# YOUR CODE HERE", LESSON_CELL)
+    outcome = grade(tmp_path, cells(RIGHT, LESSON_CELL, disguised), source, patient=True)
+    assert outcome.record.status is Status.TAMPERED
 
 
 @pytest.mark.parametrize("what", HONEST)

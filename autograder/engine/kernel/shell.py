@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha1
 from types import CodeType
 from typing import Any, cast
 
@@ -28,6 +27,7 @@ from IPython.utils.text import LSString, SList
 from traitlets import Type
 from traitlets.config import Config
 
+from autograder.engine.kernel import cell_file_name
 from autograder.engine.kernel.outputs import Emit, Recorder, Stream
 
 Data = dict[str, Any]
@@ -96,7 +96,7 @@ class _Compiler(CachingCompiler):
     """Names a cell by its text alone, so that it can be compiled before its number is known."""
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
-        return f"<ipython-input-{sha1(raw_code.encode('utf-8', 'replace')).hexdigest()[:12]}>"
+        return cell_file_name(raw_code)
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,9 @@ def install(
         What trusted code asks the hook for. Whoever holds it is believed.
     """
     ticket, audit, event_name = object(), sys.audit, _EVENT
-    answers, note = _answers(ticket, sessions)
-    watch = _watcher({id(vars(module)) for module in trusted}, libraries)
+    own_cells = set[str]()
+    answers, note = _answers(ticket, sessions, own_cells)
+    watch = _watcher({id(vars(module)) for module in trusted}, libraries, own_cells)
     originals = dict[str, Callable[..., Any]]()
     _add_hook(answers, note, watch, originals)
     _stand_before(originals)
@@ -59,7 +60,7 @@ def install(
         return box[0]
 
     return Vault(
-        use_key=lambda key: ask("use_key", ticket, key),
+        use_key=lambda key, cells: ask("use_key", ticket, key, cells),
         sign=lambda parts: ask("sign", ticket, parts),
         begin=lambda where: ask("begin", ticket, where),
         notices=lambda: ask("notices", ticket),
@@ -74,7 +75,9 @@ def install(
 Answers = dict[str, Callable[..., Any]]
 
 
-def _answers(ticket: object, sessions: Sessions) -> tuple[Answers, Callable[[str], None]]:
+def _answers(
+    ticket: object, sessions: Sessions, own_cells: set[str]
+) -> tuple[Answers, Callable[[str], None]]:
     """What the hook answers to whom shows the ticket, and how a notice is taken down."""
     key, where, notices = [b""], [""], list[list[str]]()
     digest, most = hashlib.blake2b, _MOST_NOTICES
@@ -85,8 +88,10 @@ def _answers(ticket: object, sessions: Sessions) -> tuple[Answers, Callable[[str
 
         return checked
 
-    def use_key(given: bytes) -> None:
-        key[0] = key[0] or given
+    def use_key(given: bytes, cells: list[str]) -> None:
+        if not key[0]:
+            key[0] = given
+            own_cells.update(cells)
 
     def sign(parts: Sequence[Any]) -> bytes:
         mac = digest(key=key[0], digest_size=MAC_NBYTES)
@@ -153,8 +158,8 @@ _PARTS = {"__code__", "__defaults__", "__kwdefaults__"}
 _WATCHED = frozenset(
     {
         "code.__new__",
-        "compile",
         "exec",
+        "function.__new__",
         "gc.get_objects",
         "gc.get_referents",
         "gc.get_referrers",
@@ -246,12 +251,14 @@ _GUARDED = (
 )
 
 
-def _watcher(trusted: set[int], libraries: tuple[str, ...]) -> Callable[[str, Any], str | None]:
+def _watcher(
+    trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
+) -> Callable[[str, Any], str | None]:
     """A function that says what a learner's code just did, None where it was somebody else."""
-    frame_of, asks = sys._getframe, _asker(libraries)
+    frame_of, asks = sys._getframe, _asker(libraries, own_cells)
 
     def watch(event: str, arguments: Any) -> str | None:
-        what = _sensitive(event, arguments, trusted, libraries)
+        what = _sensitive(event, arguments, trusted, (*libraries, *own_cells))
         if what is None or not asks(frame_of(1)):
             return None
         return what
@@ -259,7 +266,7 @@ def _watcher(trusted: set[int], libraries: tuple[str, ...]) -> Callable[[str, An
     return watch
 
 
-def _asker(libraries: tuple[str, ...]) -> Callable[[FrameType | None], bool]:
+def _asker(libraries: tuple[str, ...], own_cells: set[str]) -> Callable[[FrameType | None], bool]:
     conduits, own_file = _CONDUITS, __file__
 
     def asks(frame: FrameType | None) -> bool:
@@ -268,8 +275,10 @@ def _asker(libraries: tuple[str, ...]) -> Callable[[FrameType | None], bool]:
         while frame is not None and frame.f_code.co_filename.startswith(libraries):
             by = by if frame.f_code.co_filename == own_file else frame
             frame = frame.f_back
-        if frame is None or by is None:
-            return frame is not None
+        if frame is None or frame.f_code.co_filename in own_cells:
+            return False
+        if by is None:
+            return True
         known = conduits.get(str(by.f_globals.get("__name__")), frozenset())
         return known is None or by.f_code.co_name in known
 
@@ -288,7 +297,7 @@ def _sensitive(
         path = arguments[0]
         inside = isinstance(path, str | bytes) and str(path).rstrip("'").endswith("/mem")
         return "opened the memory of a process" if inside else None
-    if event in ("compile", "exec", "code.__new__"):
+    if event in ("exec", "code.__new__", "function.__new__"):
         name = _file_of(event, arguments)
         disguised = isinstance(name, str) and name.startswith(libraries)
         return "ran code under the name of a library's file" if disguised else None
@@ -296,10 +305,10 @@ def _sensitive(
 
 
 def _file_of(event: str, arguments: Any) -> object:
-    if event == "exec":
-        code = arguments[0]
-        return code.co_filename if isinstance(code, CodeType) else None
-    return arguments[1]  # of compile: source, file name; of code.__new__: code, file name, …
+    if event == "code.__new__":
+        return arguments[1]  # code, file name, …
+    code = arguments[0]
+    return code.co_filename if isinstance(code, CodeType) else None
 
 
 def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:

@@ -12,13 +12,14 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from autograder.engine.forkserver.client import Exit, ForkServer, ForkServerError
+from autograder.engine.kernel import cell_file_name
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Failure, FailureCause
 from autograder.engine.outputs import Outputs
@@ -133,13 +134,16 @@ class StudentProcess:
         listener.watch(self._init.fileno(), self._handle_init_messages)
         listener.watch(fork_server.control.fileno(), self._handle_exit_report)
 
-    def prepare(self, setup: str, files: Mapping[str, bytes], until: float) -> None:
+    def prepare(
+        self, setup: str, files: Mapping[str, bytes], until: float, *, cells: Iterable[str] = ()
+    ) -> None:
         """Write the lesson's files, and define the names that probes may use.
 
         Args:
             setup: The source of the lesson's set-up cell.
             files: The lesson's data files: path relative to the notebook, and content.
             until: The deadline.
+            cells: The lesson's own cells, which may do what a learner's would be asked about.
 
         Raises:
             ForkServerError: Anything went wrong: no learner code has run yet.
@@ -147,7 +151,7 @@ class StudentProcess:
         self._outputs = Outputs(self._limits)  # what the init has to say
         try:
             self._baseline_pages = _whole(self._receive(Kind.READY, until).get("pages"))
-            self._send_files(setup, files)
+            self._send_files(setup, files, cells)
         except (ProcessFailed, FrameError) as error:
             self._drain_all()
             said = " ".join(one["text"].strip() for one in self._outputs.as_list())
@@ -157,12 +161,13 @@ class StudentProcess:
         finally:
             self._outputs = None
 
-    def _send_files(self, setup: str, files: Mapping[str, bytes]) -> None:
+    def _send_files(self, setup: str, files: Mapping[str, bytes], cells: Iterable[str]) -> None:
         for name, content in files.items():
             for start in range(0, max(1, len(content)), _FILE_BLOCK_NBYTES):
                 block = content[start : start + _FILE_BLOCK_NBYTES]
                 self._send(Kind.FILE, {"name": name}, (block,))
-        self._send(Kind.SETUP, {"source": setup}, (self.key,))
+        names = [cell_file_name(source) for source in cells]
+        self._send(Kind.SETUP, {"source": setup, "cells": names}, (self.key,))
 
     def run(
         self, source: str, outputs: Outputs, until: float, *, plain: bool = False, name: str = ""

@@ -70,7 +70,7 @@ def run_student(channel: int, prepared: Prepared) -> None:
         write(body["name"], buffers[0])
 
     def set_up(body: Any, buffers: list[bytes]) -> None:
-        use_key(buffers[0])
+        use_key(buffers[0], body["cells"])
         define(body["source"], probe_names)
 
     def run(body: Any, buffers: list[bytes]) -> None:

@@ -27,14 +27,15 @@ class Vault:
     """Whoever holds it is believed.
 
     Attributes:
-        use_key: Takes the key that replies are signed with, once, before any learner code runs.
+        use_key: Takes the key that replies are signed with, and the names of the lesson's own
+            cells, which are not asked about; once, before any learner code runs.
         sign: The signature of these parts of a reply.
         begin: Says which cell runs now; a notice is about it.
         notices: What was noticed: pairs of where and what.
         profiler: The operator log.
     """
 
-    use_key: Callable[[bytes], None]
+    use_key: Callable[[bytes, list[str]], None]
     sign: Callable[[Sequence[Any]], bytes]
     begin: Callable[[str], None]
     notices: Callable[[], list[list[str]]]
