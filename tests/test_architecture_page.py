@@ -1,4 +1,4 @@
-"""docs/architecture.md and README name files and folders that are there."""
+"""The pages about the house name files and folders that are there."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NAMED = re.compile(
-    r"`((?:course|autograder|cli|grading|submissions|records|engine|lessons|runners|reporting)/[\w/.]*)`"
+    r"`((?:course|autograder|cli|grading|submissions|records|engine|lessons|runners|reporting|tests)/[\w/.]*)`"
 )
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/trust.md", "README.md"])
 def test_every_path_that_a_page_names_is_there(page: str) -> None:
     found = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
     assert len(found) >= 5 or page == "README.md"

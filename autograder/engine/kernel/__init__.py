@@ -2,6 +2,8 @@
 
 from hashlib import sha1
 
+__all__ = ["cell_file_name"]
+
 
 def cell_file_name(source: str) -> str:
     """The name that Python's tracebacks and frames give a cell, made of its text alone."""

@@ -9,12 +9,11 @@ a *snapshot*: a process that keeps the notebook's state of that moment and waits
 the snapshots only after all cells have run and their outputs are final, so no input of a hidden
 test can reach an output; and a call that crashes costs its own exercise, not the notebook's state.
 
-What remains possible: code in this process can, with enough knowledge (walking frames, writing
-to memory through ctypes), change the measuring code itself and report false facts about its own
-results: say that a copy was none, or that an operator was not used.  It cannot learn what a test
-expects, since no expected value ever enters the process; nor can it touch the score.
-`integrity.py` makes the simple ways of doing so show; `verify.py` refuses facts that contradict
-each other or the values that were sent.
+Code in this process can try to change the measuring code itself.  `audit.py` keeps secrets from it
+and takes down who reaches for frames and memory, `integrity.py` compares what measures with what
+it was, and `verify.py` refuses facts that contradict each other or the values that were sent.  No
+expected value ever enters the process, and nothing in it can touch the score.  docs/trust.md says
+what remains possible.
 """
 
 from __future__ import annotations
