@@ -15,7 +15,7 @@ import pytest
 
 from autograder.answer_bank.bank import parse_bank
 from autograder.cli.main import build_parser
-from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN, LEAST_RIGHT, LEAST_WRONG
+from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN, LEAST_RIGHT, LEAST_WRONG
 from autograder.lessons.lint.travel import outside_names
 from course import Check
 from course.claims import VERDICTS, prove

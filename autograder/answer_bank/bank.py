@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from autograder.errors import BankError, did_you_mean
-from autograder.lessons.lint.rules import TO_WRITE
+from autograder.lessons.lint.thresholds import TO_WRITE
 from autograder.lessons.model import Lesson, beside_course
 
 Kind = Literal["right", "wrong", "constant"]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from autograder.answer_bank.constants import MOST_SHARE
 from autograder.answer_bank.notebook_runner import TrialResult
-from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import without_markers

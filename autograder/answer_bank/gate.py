@@ -21,7 +21,7 @@ from autograder.answer_bank.notebook_runner import LIMIT_S, Trial, TrialResult, 
 from autograder.errors import BankError, UsageError
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.lesson import SETUP
-from autograder.lessons.lint.rules import LEAST_RIGHT, LEAST_WRONG
+from autograder.lessons.lint.thresholds import LEAST_RIGHT, LEAST_WRONG
 from autograder.lessons.model import (
     Lesson,
     find_lesson,

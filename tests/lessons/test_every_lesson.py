@@ -9,7 +9,7 @@ import pytest
 from autograder.lessons.cells import first_heading
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.model import all_lessons
 from autograder.lessons.regions import stubbed
 from tests.lessons.source import ROOT, Source

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.lessons.cells import RawCell
-from autograder.lessons.lint.rules import LEAST_RIGHT, LEAST_WRONG
+from autograder.lessons.lint.thresholds import LEAST_RIGHT, LEAST_WRONG
 
 SETUP_SOURCE = """\
 import torch

@@ -10,7 +10,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import number
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.lint.probes import judgements
-from autograder.lessons.lint.rules import LEAST_CHECKS, LEAST_HIDDEN
+from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names, outside_names, probes
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, without_markers

@@ -13,7 +13,7 @@ from autograder.lessons.authoring.numbering import (
 )
 from autograder.lessons.cells import RawCell, role
 from autograder.lessons.lint.findings import Slip
-from autograder.lessons.lint.rules import ALL_LEVELS_FROM, MOST_LINES, MOST_WORDS, TO_WRITE
+from autograder.lessons.lint.thresholds import ALL_LEVELS_FROM, MOST_LINES, MOST_WORDS, TO_WRITE
 from autograder.lessons.model import Lesson
 
 

@@ -15,7 +15,7 @@ from autograder.lessons.authoring.tidy import tidy
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.lint.rules import LEAST_RIGHT, LEAST_WRONG
+from autograder.lessons.lint.thresholds import LEAST_RIGHT, LEAST_WRONG
 from autograder.lessons.model import find_lesson
 from autograder.lessons.regions import without_markers
 from tests.autograder import tiny
