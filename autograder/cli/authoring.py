@@ -14,10 +14,10 @@ from autograder.cli.options import (
     add_course,
     add_json,
     add_lessons,
+    add_limit,
     chosen,
     fraction,
     positive,
-    seconds,
 )
 from autograder.errors import BankError, LessonError
 
@@ -120,13 +120,7 @@ def _add_check_answers(commands: Commands) -> None:
         help="how to run them: through the grading engine, or as a notebook would, which accepts "
         "more (default: engine, where there is a sandbox)",
     )
-    parser.add_argument(
-        "--limit",
-        type=seconds,
-        default=20.0,
-        metavar="S",
-        help="seconds a cell may run (default: %(default)g)",
-    )
+    add_limit(parser)
     add_json(parser, "the report")
     parser.set_defaults(run=_check_answers)
 

@@ -14,9 +14,9 @@ from autograder.cli.options import (
     add_course,
     add_json,
     add_lessons,
+    add_limit,
     chosen,
     positive,
-    seconds,
 )
 
 if TYPE_CHECKING:
@@ -45,13 +45,7 @@ def _add_check(commands: Commands) -> None:
     )
     add_lessons(parser)
     add_course(parser)
-    parser.add_argument(
-        "--limit",
-        type=seconds,
-        default=20.0,
-        metavar="S",
-        help="seconds a cell may run (default: %(default)g)",
-    )
+    add_limit(parser)
     add_json(parser, "what was found")
     parser.set_defaults(run=_check)
 

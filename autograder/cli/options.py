@@ -43,6 +43,17 @@ def add_db(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_limit(parser: argparse.ArgumentParser) -> None:
+    """Add `--limit S`: the seconds that each cell may run."""
+    parser.add_argument(
+        "--limit",
+        type=seconds,
+        default=20.0,
+        metavar="S",
+        help="seconds a cell may run (default: %(default)g)",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`; `what` names what is printed."""
     parser.add_argument("--json", action="store_true", dest="as_json", help=f"print {what} as JSON")

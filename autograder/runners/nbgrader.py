@@ -28,6 +28,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
+from autograder.engine.outcomes import TABLE_KEY
 from autograder.errors import LessonError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.model import Exercise, Lesson
@@ -42,7 +43,6 @@ from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.discovery import NOTEBOOK_LIMIT_NBYTES
 from autograder.submissions.folder import look_through, not_readable, read_start, shown_name
 
-TABLE_KEY = "pytorch-measured"
 _STUDENT = "learner"
 _CODE: dict[str, Any] = {
     "execution_count": None,

@@ -141,6 +141,13 @@ def twice(x):
     source = "import sys\\nframe = sys._getframe(1)"
     exec(compile(source, torch.__file__, "exec"), {})
     return x * 2""",
+    "a note of its own in the operator log": """\
+import torch
+def twice(x):
+    note = torch._C._profiler._RecordFunctionFast
+    with torch._C.DisableTorchFunction(), note("operator aten::add"), note("aten::add"):
+        with torch._C._DisableTorchDispatch():
+            return x * 2""",
     "another operator log": """\
 import torch
 def twice(x):

@@ -243,8 +243,9 @@ def _guarded(key: str) -> FunctionType:
     return FunctionType(guarded.__code__, {}, key.rpartition(".")[2], None, guarded.__closure__)
 
 
-# They end the operator log, begin another one, and hand out frames.
+# They end the operator log, begin another one, write into it, and hand out frames.
 _GUARDED = (
+    ("torch._C._profiler", "_RecordFunctionFast"),
     ("torch._C._autograd", "_disable_profiler_legacy"),
     ("torch._C._autograd", "_enable_profiler_legacy"),
     ("_signal", "signal"),
