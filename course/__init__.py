@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from course.claims.quiz import predict
     from course.figures.storage import show_storage
     from course.inspection.facts import facts, overlap, positions, same_storage
+    from course.practice import warm_up
     from course.probes import probe
     from course.progress.start_page import lessons
     from course.progress.summary import lesson_progress
@@ -37,6 +38,7 @@ __all__ = [
     "probe",
     "same_storage",
     "show_storage",
+    "warm_up",
 ]
 
 __getattr__ = loading(
@@ -55,6 +57,7 @@ __getattr__ = loading(
         "probe": "course.probes",
         "same_storage": "course.inspection.facts",
         "show_storage": "course.figures",
+        "warm_up": "course.practice",
     },
 )
 

@@ -12,12 +12,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 
 from autograder.answer_bank.bank import parse_bank
 from autograder.cli.main import build_parser
 from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN, LEAST_RIGHT, LEAST_WRONG
 from autograder.lessons.lint.travel import outside_names
-from course import Check
+from course import Check, warm_up
 from course.claims import VERDICTS, prove
 from course.claims.schema import _CLAIM_OPTIONAL, _CLAIM_REQUIRED, parse
 
@@ -28,9 +29,10 @@ COMMANDS = sorted(set(re.findall(r"^(autograder .*)$|`(autograder [^`]+)`", TEXT
 BEGIN, END = "<!-- checks: written by tests/test_authoring_page.py -->\n", "<!-- end of checks -->"
 
 
-def block(language: str, n: int = 0) -> str:
-    """The page's code of a language."""
-    return str(re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)[n])
+def block(language: str, holding: str = "") -> str:
+    """The page's first code of a language in which that stands."""
+    found = re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    return str(next(one for one in found if holding in one))
 
 
 def list_of_checks() -> str:
@@ -80,7 +82,7 @@ def test_the_page_names_every_key_of_a_claim_and_every_verdict() -> None:
 
 
 def test_the_answers_of_the_page_have_their_form() -> None:
-    found = parse_bank(block("python", 1), PAGE)
+    found = parse_bank(block("python", "# %% right"), PAGE)
     assert [(one.kind, one.exercise) for one in found] == [
         ("right", "flatten"),
         ("wrong", "flatten"),
@@ -88,7 +90,14 @@ def test_the_answers_of_the_page_have_their_form() -> None:
 
 
 def test_the_test_cell_of_the_page_uses_nothing_but_the_set_up() -> None:
-    assert outside_names(block("python", 0)) == {"torch", "answer", "Check"}
+    assert outside_names(block("python", "check.score")) == {"torch", "answer", "Check"}
+
+
+def test_the_warm_up_of_the_page_asks() -> None:
+    names: dict[str, object] = {"torch": torch, "warm_up": warm_up}
+    code = block("python", "warm_up(")
+    exec(code.replace("warm_up(\n", "task = warm_up(\n"), names)
+    assert "Put your answer in place of ..." in repr(names["task"])
 
 
 def test_the_numbers_on_the_page_are_those_that_hold() -> None:

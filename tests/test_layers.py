@@ -32,6 +32,7 @@ COURSE = {
     "course.claims": {"course.lazy", "course.widgets"},
     "course.testing": {"course.notebook", "course.inspection", "course.serialization"}
     | {"course.figures", "course.claims"},
+    "course.practice": {"course.lazy"},
     "course.probes": {"course.lazy", "course.testing"},
     "course.progress": {"course.lazy", "course.testing"},
 }

@@ -47,6 +47,7 @@ _OFFERED = (
     "course.claims.quiz",
     "course.figures.picture",
     "course.inspection.facts",
+    "course.practice.task",
     "course.probes.decorator",
     "course.testing.checks",
     "torch.utils.data",

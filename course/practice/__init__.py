@@ -1,0 +1,14 @@
+"""What a learner answers between the exercises: tasks of one minute, without points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from course.lazy import loading
+
+if TYPE_CHECKING:
+    from course.practice.task import warm_up
+
+__all__ = ["warm_up"]
+
+__getattr__ = loading(globals(), {"warm_up": "course.practice.task"})

@@ -1,0 +1,114 @@
+"""A task of one minute, answered in one line and checked at once, without points.
+
+    warm_up("Which stride has `x`?", yours=..., right=x.stride(), hint="Count from the last one.")
+
+shows the question. The learner puts an answer in place of the dots and runs the cell again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from types import FunctionType
+
+from course.practice.same_value import kind_of, same_value, shown
+
+__all__ = ["WarmUp", "warm_up"]
+
+_TRIES = 2  # so many wrong answers, and the right one is told
+_SIGNS = {"open": "✎", "right": "✓", "wrong": "✗", "fault": "–"}
+_WORDS = {"open": "open", "right": "right", "wrong": "not right", "fault": "cannot be judged"}
+
+# The wrong answers since the kernel started, by question: running a cell again is no new try.
+_wrong_answers: dict[str, list[str]] = {}
+
+
+def warm_up(
+    question: str, *, yours: object, right: object | Callable[[], object], hint: str = ""
+) -> WarmUp:
+    """The question with what is to be said of your answer: open, right, or wrong and why.
+
+    `yours=...` asks. `right` is the right value, or a function without arguments that finds it.
+    A wrong answer gets the hint; a second, different one is told the right value as well.
+    """
+    if yours is ...:
+        invitation = "Put your answer in place of `...` and run this cell again."
+        return WarmUp(question, "open", (invitation,))
+    try:
+        found = right() if isinstance(right, FunctionType) else right
+        agree = same_value(yours, found)
+        wanted = shown(found)
+    except Exception as error:
+        # Whatever the author's value does: a lesson goes on, and it is not the learner's fault.
+        reason = f"The right answer cannot be found here ({type(error).__name__}: {error})."
+        return WarmUp(question, "fault", (reason, "That is not your fault; go on with the lesson."))
+    if agree:
+        _wrong_answers.pop(question, None)
+        return WarmUp(question, "right", (f"Right: `{wanted}`",))
+    return WarmUp(question, "wrong", _told(question, yours, found, hint))
+
+
+def _told(question: str, yours: object, right: object, hint: str) -> tuple[str, ...]:
+    """What to say of a wrong answer, one sentence each."""
+    tries = _wrong_answers.setdefault(question, [])
+    value = _safely_shown(yours)
+    if value not in tries:
+        tries.append(value)
+    told = [f"Not yet: `{value}` isn't it."]
+    if isinstance(yours, BaseException):
+        told = [f"That is an error, not an answer: {_safely_shown(yours)}"]
+    elif callable(yours) and not isinstance(yours, type):
+        told = [f"`{value}` is a function. Call it, and give what it returns."]
+    elif len(tries) < _TRIES:
+        told += _about_kind(yours, right)
+    told += [f"Hint: {hint}"] if hint else []
+    if len(tries) >= _TRIES:
+        told.append(f"The right answer is `{shown(right)}`.")
+    else:
+        told.append("Try another answer.")
+    return tuple(told)
+
+
+def _about_kind(yours: object, right: object) -> list[str]:
+    """What kind of value is asked for, where the answer is of another one."""
+    wanted = kind_of(right)
+    return [f"The answer is {wanted}."] if wanted and wanted != kind_of(yours) else []
+
+
+def _safely_shown(value: object) -> str:
+    try:
+        return shown(value)
+    except Exception:
+        return f"your {type(value).__name__}"
+
+
+@dataclass(frozen=True, repr=False)
+class WarmUp:
+    """A task as it stands: `state` is open, right, wrong or fault; `told` is said of it."""
+
+    question: str
+    state: str
+    told: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        words = " ".join(self.told).replace("`", "")
+        return f"Warm-up. {self.question.replace('`', '')}\n{_SIGNS[self.state]} {words}"
+
+    def _repr_html_(self) -> str:
+        said = " ".join(map(_marked, self.told))
+        weight = "bold" if self.state in ("right", "wrong") else "normal"
+        return (
+            '<div class="pm-warm-up" role="status" style="max-width:56em;padding-left:12px;'
+            'border-left:3px solid currentColor;line-height:1.45">'
+            f'<p style="margin:0.3em 0"><b>Warm-up.</b> {_marked(self.question)}</p>'
+            f'<p style="margin:0.3em 0"><span style="font-weight:{weight}" role="img" '
+            f'aria-label="{_WORDS[self.state]}" title="{_WORDS[self.state]}">'
+            f"{_SIGNS[self.state]}</span> {said}</p></div>"
+        )
+
+
+def _marked(text: str) -> str:
+    """Text as HTML, with what stands between backticks set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
