@@ -12,6 +12,7 @@ from typing import Any
 from autograder.errors import LessonError
 
 RawCell = dict[str, Any]
+FOLDED = "jp-MarkdownHeadingCollapsed"  # JupyterLab hides what stands below this cell's heading
 
 # All that a notebook of the course says about itself; JupyterLab adds versions and widgets' states.
 KERNEL: dict[str, Any] = {

@@ -21,7 +21,7 @@ from typing import Any
 from autograder.environment import own_programs_first
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
-from autograder.lessons.cells import KERNEL, read_notebook
+from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
 from autograder.lessons.leaks import leaks
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
@@ -31,7 +31,7 @@ from autograder.lessons.self_study import self_study_edition
 RELEASE = "release"
 SELF_STUDY = "self-study"
 # Of a cell's metadata: the course's and nbgrader's own, and whether it is locked or folded.
-_KEPT = frozenset({"cellView", "course", "deletable", "editable", "jupyter", "nbgrader"})
+_KEPT = frozenset({"cellView", "course", "deletable", "editable", "jupyter", "nbgrader", FOLDED})
 START_PAGE = "00-start-here.ipynb"  # in source/ and release/, beside the lessons
 
 

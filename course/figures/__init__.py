@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from course.figures.graph import show_graph
     from course.figures.loader import show_loader_timeline
     from course.figures.memory import show_segments, show_timeline
+    from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
     from course.figures.sampler import show_sampler
-    from course.figures.storage import compare_storage, show_storage
+    from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.versions import show_versions
     from course.simulators.loader import LoaderPlan, run_loader
 
@@ -25,11 +26,13 @@ __all__ = [
     "run_loader",
     "show_graph",
     "show_loader_timeline",
+    "show_photos",
     "show_sampler",
     "show_segments",
     "show_storage",
     "show_timeline",
     "show_versions",
+    "show_walk",
 ]
 
 __getattr__ = loading(
@@ -43,10 +46,12 @@ __getattr__ = loading(
         "run_loader": "course.simulators.loader",
         "show_graph": "course.figures.graph",
         "show_loader_timeline": "course.figures.loader",
+        "show_photos": "course.figures.photos",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",
         "show_timeline": "course.figures.memory",
         "show_versions": "course.figures.versions",
+        "show_walk": "course.figures.storage",
     },
 )

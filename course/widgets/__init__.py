@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from course.widgets.memory import explore_memory
     from course.widgets.sampler import explore_sampler
     from course.widgets.storage import explore_strides
+    from course.widgets.strides.walk import explore_walk
 
 __all__ = [
     "explore_graph",
@@ -20,6 +21,7 @@ __all__ = [
     "explore_memory",
     "explore_sampler",
     "explore_strides",
+    "explore_walk",
     "widgets_alive",
 ]
 
@@ -31,6 +33,7 @@ __getattr__ = loading(
         "explore_memory": "course.widgets.memory",
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",
+        "explore_walk": "course.widgets.strides.walk",
         "widgets_alive": "course.widgets.front_end",
     },
 )

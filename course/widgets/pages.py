@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from course.figures.storage.figure import show_storage
 from course.inspection.facts import TensorFacts
-from course.widgets.exploration import Attempt, Exploration, Forecast, attempt
+from course.widgets.exploration import Attempt, Exploration, attempt, forecast
 
 __all__ = [
+    "GUESSES",
     "PROSE",
-    "attempts_html",
     "facts_html",
-    "forecast_html",
-    "forecast_words",
     "message_html",
+    "outcome_html",
+    "outcome_words",
     "state_words",
 ]
 
 # The page is light or dark with JupyterLab's theme; the colours come from it where it has them.
 # ipywidgets gives every line the height of a button, which tears texts apart.
 PROSE = "color:var(--jp-content-font-color1,inherit);line-height:1.45"
-_FORECASTS = {
-    "view": "works, on the same storage",
-    "copy": "copies into a new storage",
-    "error": "raises an error",
-}
 _OUTCOMES = {"view": "the same storage", "copy": "a copy, in a storage of its own"}
+# What a reader can predict of a call, in the words of the choice, and what it comes to.
+GUESSES = {"share the storage": "view", "copy": "copy", "raise an error": "error"}
 
 
 def facts_html(state: Exploration) -> str:
@@ -59,32 +57,42 @@ def state_words(state: Exploration) -> str:
     return "\n".join([state.code, *lines, repr(show_storage(state.tensor(), names=[state.name]))])
 
 
-def forecast_words(state: Exploration, seen: Forecast) -> list[str]:
-    """What view and reshape will do, a line each, and why."""
-    target = ", ".join(map(str, seen.target)) or "()"
-    return [
-        f"{state.name}.view({target}) {_FORECASTS[seen.view]}.",
-        f"{state.name}.reshape({target}) {_FORECASTS[seen.reshape]}.",
-        f"Why: {seen.reason}",
-    ]
+def outcome_words(
+    state: Exploration, target: tuple[int, ...], guesses: Mapping[str, str] | None = None
+) -> list[str]:
+    """What view and reshape did, beside what was predicted of them, and why they did."""
+    words = []
+    for one in _attempts(state, target):
+        method = one.call.partition("(")[0]
+        said = "" if guesses is None else _judged(guesses[method], one.outcome) + " "
+        words.append(f"{said}{state.name}.{_attempt_words(one)}")
+    return [*words, f"Why: {forecast(state.facts(), target).reason}"]
 
 
-def forecast_html(state: Exploration, seen: Forecast) -> str:
-    """The forecast as a short list."""
-    return _list("Before running", forecast_words(state, seen))
-
-
-def attempts_html(state: Exploration, target: tuple[int, ...]) -> str:
-    """What view and reshape did, and a picture of the two results' storage."""
-    tensor = state.tensor()
-    tries = [attempt(tensor, method, target) for method in ("view", "reshape")]
-    words = [f"{state.name}.{_attempt_words(one)}" for one in tries]
-    page = _list("After running", words)
-    result = tries[1].result
-    if result is None:
+def outcome_html(
+    state: Exploration, target: tuple[int, ...], guesses: Mapping[str, str] | None = None
+) -> str:
+    """The same as a list, with a picture of the result's storage."""
+    page = _list("After running", outcome_words(state, target, guesses))
+    last = _attempts(state, target)[-1]
+    if last.result is None:
         return page
-    picture = show_storage(tensor, result, names=[state.name, f"{state.name}.{tries[1].call}"])
-    return page + picture._repr_html_()
+    names = [state.name, f"{state.name}.{last.call}"]
+    return page + show_storage(state.tensor(), last.result, names=names)._repr_html_()
+
+
+def _attempts(state: Exploration, target: tuple[int, ...]) -> list[Attempt]:
+    tensor = state.tensor()
+    return [attempt(tensor, method, target) for method in ("view", "reshape")]
+
+
+def _judged(guess: str, outcome: str) -> str:
+    """Whether the prediction of a call came true."""
+    return (
+        f"✓ You predicted “{guess}”:"
+        if GUESSES[guess] == outcome
+        else (f"✗ You predicted “{guess}”, but")
+    )
 
 
 def _attempt_words(one: Attempt) -> str:

@@ -1,32 +1,35 @@
-"""The stride explorer: choose a shape, take steps, then see what view and reshape do."""
+"""The stride explorer: choose a shape, take steps, predict view and reshape, then run both."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.widgets.exploration import Exploration, forecast
+from course.widgets.exploration import Exploration
 from course.widgets.explorer import Explorer
 from course.widgets.pages import (
-    attempts_html,
+    GUESSES,
+    PROSE,
     facts_html,
-    forecast_html,
-    forecast_words,
     message_html,
+    outcome_html,
+    outcome_words,
     state_words,
 )
 from course.widgets.steps import StepError, parse_shape
 
 __all__ = ["StrideExplorer", "StridePanel", "explore_strides"]
 
+_OPEN = "predict …"  # the choice that is none yet
 _SHAPES = ((3, 4), (4, 6), (12,), (2, 3, 4), (2, 2, 3), (1, 5), (3, 0), ())
 
 
 def explore_strides(shape: Sequence[int] = (3, 4)) -> StrideExplorer:
     """An explorer that starts from a new tensor of this shape.
 
-    In a live notebook it has buttons. Anywhere else it is a static page: the transpose of that
-    tensor (or itself, below two dimensions) and what view and reshape do with it.
+    In a live notebook it has buttons, and runs view and reshape when both are predicted. Anywhere
+    else it is a static page: the transpose of that tensor (or itself, below two dimensions) and,
+    folded, what view and reshape do with it.
     """
     return StrideExplorer(tuple(shape))
 
@@ -42,16 +45,14 @@ class StrideExplorer(Explorer["StridePanel"]):
 
     def __repr__(self) -> str:
         state = _static(self._start)
-        return "\n".join(
-            [state_words(state), *forecast_words(state, forecast(state.facts(), (-1,)))]
-        )
+        return "\n".join([state_words(state), *outcome_words(state, (-1,))])
 
     def _repr_html_(self) -> str:
         state = _static(self._start)
+        question = f"Predict view(-1) and reshape(-1) of {state.name}, then unfold"
         return (
-            facts_html(state)
-            + forecast_html(state, forecast(state.facts(), (-1,)))
-            + attempts_html(state, (-1,))
+            f"{facts_html(state)}<details><summary style='{PROSE}'>{question}</summary>"
+            f"{outcome_html(state, (-1,))}</details>"
         )
 
 
@@ -73,19 +74,23 @@ class StridePanel:
 
         self.state = start
         self.shape = Dropdown(options=_offered(start.shape), **_labelled("Shape:"))
-        self.own_shape = _text("or type one:", "for example 2, 3, 4")
+        self.own_shape = _text("or type a shape:", "for example 2, 3, 4")
         self.step = Dropdown(options=[], **_labelled("Step:"))
-        self.own_step = _text("or type one:", "for example .t()[:, ::2]")
+        # What is typed is here at every key, so that Enter finds it; other fields act on a change.
+        self.own_step = _text("or type a step:", "for example .t()[:, ::2]", at_once=True)
+        self.own_step.on_msg(self._entered)
         self.apply = self._button("Apply step", self._take_step)
         self.undo = self._button("Undo", lambda: self._show(self.state.undone()))
         self.reset = self._button("Reset", lambda: self._show(self.state.reset()))
         self.target = _text("Target shape:", "for example 12 or 2, -1", "-1")
-        self.run = self._button("Run view and reshape", self._run)
-        self.message, self.facts, self.forecast, self.result = (HTML() for _ in range(4))
+        self.view = Dropdown(options=[_OPEN, *GUESSES], **_labelled("view will:"))
+        self.reshape = Dropdown(options=[_OPEN, *GUESSES], **_labelled("reshape will:"))
+        self.message, self.facts, self.result = (HTML() for _ in range(3))
+        self.run = self._button("Run view and reshape", self._run, self.result)
         self.box = self._laid_out()
         self._listen(self.shape, lambda: self._start_from(self.shape.value))
         self._listen(self.own_shape, lambda: self._start_from(self.own_shape.value))
-        self._listen(self.target, self._foresee)
+        self._listen(self.target, self._ask, self.result)
         self._show(start)
 
     def _laid_out(self) -> Any:
@@ -94,30 +99,33 @@ class StridePanel:
         rows = [
             (self.shape, self.own_shape),
             (self.step, self.own_step, self.apply, self.undo, self.reset),
-            (self.target, self.run),
+            (self.target, self.view, self.reshape, self.run),
         ]
         wrapped = [HBox(row, layout=Layout(flex_flow="row wrap")) for row in rows]
-        return VBox(
-            [*wrapped[:2], self.message, self.facts, wrapped[2], self.forecast, self.result]
-        )
+        return VBox([*wrapped[:2], self.message, self.facts, wrapped[2], self.result])
 
-    def _button(self, label: str, action: Callable[[], None]) -> Any:
+    def _entered(self, _: Any, content: object, __: object) -> None:
+        """Take the step when Enter is pressed; ipywidgets 8 deprecates `on_submit` for it."""
+        if isinstance(content, dict) and content.get("event") == "submit":
+            self._do(self._take_step)
+
+    def _button(self, label: str, action: Callable[[], None], told: Any = None) -> Any:
         from ipywidgets import Button, Layout
 
         button = Button(description=label, layout=Layout(width="auto"))
-        button.on_click(lambda _: self._do(action))
+        button.on_click(lambda _: self._do(action, told))
         return button
 
-    def _listen(self, control: Any, action: Callable[[], None]) -> None:
-        control.observe(lambda _: self._do(action), names="value")
+    def _listen(self, control: Any, action: Callable[[], None], told: Any = None) -> None:
+        control.observe(lambda _: self._do(action, told), names="value")
 
-    def _do(self, action: Callable[[], None]) -> None:
-        """Run one reaction to the reader; what cannot be done becomes a sentence."""
+    def _do(self, action: Callable[[], None], told: Any = None) -> None:
+        """Run one reaction to the reader; what cannot be done is told in words below the row."""
         self.message.value = message_html("")
         try:
             action()
         except StepError as error:
-            self.message.value = message_html(str(error))
+            (told or self.message).value = message_html(str(error))
 
     def _show(self, state: Exploration) -> None:
         self.state = state
@@ -125,8 +133,7 @@ class StridePanel:
         self.step.options = state.suggestions()
         self.step.index = 0  # not all releases of ipywidgets choose the first of new options
         self.undo.disabled = self.reset.disabled = not state.steps
-        self.result.value = ""
-        self._foresee()
+        self._do(self._ask, self.result)
 
     def _start_from(self, text: str) -> None:
         if text.strip():  # the field is cleared by us, too
@@ -136,15 +143,19 @@ class StridePanel:
         self._show(self.state.after(self.own_step.value.strip() or self.step.value))
         self.own_step.value = ""
 
-    def _foresee(self) -> None:
-        self.forecast.value = self.result.value = ""
-        target = parse_shape(self.target.value)
-        self.forecast.value = forecast_html(self.state, forecast(self.state.facts(), target))
+    def _ask(self) -> None:
+        """Begin a new prediction: what was predicted and shown is of another tensor or target."""
+        self.view.value = self.reshape.value = _OPEN
+        self.result.value = ""
+        parse_shape(self.target.value)
 
     def _run(self) -> None:
-        self._foresee()
+        self.result.value = ""
         target = parse_shape(self.target.value)
-        self.result.value = attempts_html(self.state, target)
+        guesses = {"view": self.view.value, "reshape": self.reshape.value}
+        if _OPEN in guesses.values():
+            raise StepError("Predict first: choose what view will do, and what reshape will.")
+        self.result.value = outcome_html(self.state, target, guesses)
 
 
 def _offered(first: tuple[int, ...]) -> list[str]:
@@ -156,7 +167,7 @@ def _labelled(label: str) -> dict[str, Any]:
     return {"description": label, "style": {"description_width": "initial"}}
 
 
-def _text(label: str, placeholder: str, value: str = "") -> Any:
+def _text(label: str, placeholder: str, value: str = "", *, at_once: bool = False) -> Any:
     from ipywidgets import Text
 
-    return Text(value=value, placeholder=placeholder, continuous_update=False, **_labelled(label))
+    return Text(value=value, placeholder=placeholder, continuous_update=at_once, **_labelled(label))

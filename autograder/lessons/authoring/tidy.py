@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.lessons.authoring.numbering import renumbered
 from autograder.lessons.cells import (
+    FOLDED,
     KERNEL,
     RawCell,
     anchor,
@@ -27,7 +28,7 @@ from autograder.lessons.cells import (
 from autograder.lessons.release import stable_bytes
 from autograder.records.journal import write_bytes
 
-_KEPT = {"nbgrader", "course", "attachments"}
+_KEPT = {"nbgrader", "course", "attachments", FOLDED}
 _MADE_UP = re.compile(r"[0-9a-f]{8}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|cell-[0-9a-f]+|")
 _PREDICTS = re.compile(r'^\s*predict\("([a-z0-9-]+)"\)\s*$')
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import (
+    FOLDED,
     KERNEL,
     RawCell,
     grader,
@@ -32,6 +33,7 @@ from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import HIDDEN, SOLUTION, RegionError, split_regions
 
 SETUP = "setup"
+SCENE = "scene"
 MARKING = "**Marking**"
 
 
@@ -74,7 +76,9 @@ def _ids(cells: list[RawCell]) -> Iterator[Slip]:
 
 
 def _setup(cells: list[RawCell]) -> Iterator[Slip]:
-    first = next((cell for cell in cells if cell.get("cell_type") == "code"), None)
+    # The scene runs before anything else: it is plain PyTorch, as the learner's own code is.
+    code = (cell for cell in cells if cell.get("cell_type") == "code")
+    first = next((cell for cell in code if role(cell).get("role") != SCENE), None)
     if first is None or first.get("id") != SETUP:
         yield (
             "first code cell",
@@ -102,7 +106,7 @@ def _left_by_an_editor(metadata: dict[str, Any], cells: list[RawCell]) -> Iterat
         wanted = " and ".join(KERNEL)
         yield "notebook", f"its metadata hold more than a plain {wanted}", remedy
     for cell in cells:
-        for key in sorted(cell["metadata"].keys() - {"course", "nbgrader"}):
+        for key in sorted(cell["metadata"].keys() - {"course", "nbgrader", FOLDED}):
             yield f"cell {cell.get('id')}", f"its metadata hold '{key}'", remedy
 
 

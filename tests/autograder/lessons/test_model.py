@@ -227,6 +227,20 @@ def test_a_first_code_cell_that_is_not_the_set_up_is_found(course: Path) -> None
     assert causes(course, notebook) == ["it is not the set-up cell"]
 
 
+def test_a_scene_runs_before_the_set_up(course: Path) -> None:
+    notebook = tiny.notebook()
+    scene = tiny.code("scene", "1 + 1")
+    scene["metadata"]["course"] = {"role": "scene"}
+    notebook["cells"].insert(1, scene)
+    assert causes(course, notebook) == []
+
+
+def test_a_heading_may_be_folded(course: Path) -> None:
+    notebook = tiny.notebook()
+    cell(notebook, "doubling")["metadata"]["jp-MarkdownHeadingCollapsed"] = True
+    assert causes(course, notebook) == []
+
+
 def test_outputs_in_the_source_are_found(course: Path) -> None:
     notebook = tiny.notebook()
     cell(notebook, "setup")["execution_count"] = 1

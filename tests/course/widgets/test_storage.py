@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -39,11 +40,63 @@ def _at_front_end(monkeypatch: pytest.MonkeyPatch, kernel: object) -> None:
     monkeypatch.setattr("course.widgets.front_end.get_ipython", lambda: shell)
 
 
-def test_the_panel_shows_facts_picture_and_forecast_from_the_start() -> None:
+def _predict(panel: StridePanel, view: str, reshape: str) -> str:
+    """What the panel says when both are predicted and run."""
+    panel.view.value, panel.reshape.value = view, reshape
+    panel.run.click()
+    return _text(panel.result.value)
+
+
+def test_the_panel_shows_facts_and_picture_from_the_start_and_no_outcome() -> None:
     panel = _panel()
     assert "a = torch.arange(12).view(3, 4)" in panel.facts.value
     assert "<img alt=" in panel.facts.value
-    assert "a.view(-1) works, on the same storage." in _text(panel.forecast.value)
+    assert panel.result.value == ""
+
+
+def test_nothing_runs_before_both_calls_are_predicted() -> None:
+    panel = _panel()
+    panel.run.click()
+    assert "Predict first" in _text(panel.result.value)
+    panel.view.value = "raise an error"
+    panel.run.click()
+    assert "view(-1)" not in _text(panel.result.value)
+
+
+def test_a_right_and_a_wrong_prediction_are_told_apart_with_the_reason() -> None:
+    panel = _panel()
+    panel.own_step.value = ".t()"
+    panel.apply.click()
+    words = _predict(panel, "share the storage", "copy")
+    assert "✗ You predicted “share the storage”, but b.view(-1) raised RuntimeError" in words
+    assert "✓ You predicted “copy”: b.reshape(-1) returned a copy" in words
+    assert "Why: no stride for shape (12,) reaches the elements" in words
+
+
+def test_each_new_tensor_and_each_new_target_is_predicted_anew() -> None:
+    panel = _panel()
+    for change in (panel.apply.click, lambda: setattr(panel.target, "value", "2, 6")):
+        assert "After running" in _predict(panel, "copy", "copy")
+        change()
+        assert (panel.view.value, panel.reshape.value) == ("predict …", "predict …")
+        assert panel.result.value == ""
+
+
+def test_enter_takes_the_step_that_was_typed() -> None:
+    panel = _panel()
+    panel.own_step.value = "[:, 1:3]"
+    panel.own_step._handle_custom_msg({"event": "submit"}, [])
+    assert (panel.state.chain, panel.own_step.value) == ("[:, 1:3]", "")
+
+
+def test_no_two_controls_have_one_label() -> None:
+    panel = _panel()
+    labels = [control.description for row in _rows(panel) for control in row]
+    assert len(set(labels)) == len(labels)
+
+
+def _rows(panel: StridePanel) -> list[list[Any]]:
+    return [list(child.children) for child in panel.box.children if hasattr(child, "children")]
 
 
 def test_a_chosen_step_is_taken_with_apply() -> None:
@@ -52,7 +105,6 @@ def test_a_chosen_step_is_taken_with_apply() -> None:
     panel.apply.click()
     assert panel.state.chain == ".t()"
     assert "(1, 4)" in _text(panel.facts.value)
-    assert "b.reshape(-1) copies into a new storage." in _text(panel.forecast.value)
 
 
 def test_a_typed_step_goes_before_the_chosen_one_and_is_cleared() -> None:
@@ -105,19 +157,18 @@ def test_the_shape_it_starts_with_is_among_the_choices() -> None:
     assert _panel((7, 2)).shape.value == "(7, 2)"
 
 
-def test_a_target_changes_the_forecast_before_anything_runs() -> None:
+def test_a_target_that_does_not_fit_is_an_error_of_torch() -> None:
     panel = _panel()
     panel.target.value = "5"
-    assert "shape '[5]' is invalid for input of size 12" in _text(panel.forecast.value)
-    assert panel.result.value == ""
+    words = _predict(panel, "raise an error", "raise an error")
+    assert words.count("shape '[5]' is invalid for input of size 12") == 3
 
 
 def test_run_shows_what_torch_did_with_its_own_message() -> None:
     panel = _panel()
     panel.own_step.value = ".t()"
     panel.apply.click()
-    panel.run.click()
-    words = _text(panel.result.value)
+    words = _predict(panel, "raise an error", "copy")
     assert "b.view(-1) raised RuntimeError: view size is not compatible" in words
     assert "b.reshape(-1) returned a copy, in a storage of its own, with stride (1,)." in words
     assert "Storage of 12 boxes" in panel.result.value  # in the alt text of the picture of both
@@ -125,8 +176,7 @@ def test_run_shows_what_torch_did_with_its_own_message() -> None:
 
 def test_a_result_is_cleared_when_the_tensor_changes() -> None:
     panel = _panel()
-    panel.run.click()
-    assert "returned the same storage" in _text(panel.result.value)
+    assert "returned the same storage" in _predict(panel, "copy", "copy")
     panel.apply.click()
     assert panel.result.value == ""
 
@@ -134,10 +184,10 @@ def test_a_result_is_cleared_when_the_tensor_changes() -> None:
 def test_a_bad_target_is_a_sentence_on_every_way() -> None:
     panel = _panel()
     panel.target.value = "many"
-    assert "'many' is not a shape" in _text(panel.message.value)
-    panel.run.click()
-    assert "'many' is not a shape" in _text(panel.message.value)
-    assert panel.result.value == ""
+    assert _text(panel.result.value).startswith("'many' is not a shape")
+    assert _predict(panel, "copy", "copy").startswith("'many' is not a shape")
+    panel.apply.click()
+    assert _text(panel.result.value).startswith("'many' is not a shape")
 
 
 def test_what_is_typed_never_becomes_markup() -> None:
@@ -149,7 +199,8 @@ def test_what_is_typed_never_becomes_markup() -> None:
 
 def test_every_control_has_its_label_as_text() -> None:
     panel = _panel()
-    for control in (panel.shape, panel.own_shape, panel.step, panel.own_step, panel.target):
+    chosen = (panel.shape, panel.step, panel.view, panel.reshape)
+    for control in (*chosen, panel.own_shape, panel.own_step, panel.target):
         assert control.description.endswith(":")
     for button in (panel.apply, panel.undo, panel.reset, panel.run):
         assert button.description
@@ -157,11 +208,9 @@ def test_every_control_has_its_label_as_text() -> None:
 
 def test_controls_are_read_and_reached_in_one_order() -> None:
     panel = _panel()
-    rows = [child for child in panel.box.children if hasattr(child, "children")]
-    order = [control for row in rows for control in row.children]
-    assert order == [
+    assert [control for row in _rows(panel) for control in row] == [
         *(panel.shape, panel.own_shape, panel.step, panel.own_step, panel.apply),
-        *(panel.undo, panel.reset, panel.target, panel.run),
+        *(panel.undo, panel.reset, panel.target, panel.view, panel.reshape, panel.run),
     ]
 
 
@@ -175,20 +224,21 @@ def test_without_a_kernel_the_page_is_static_and_makes_no_widget() -> None:
 def test_the_static_page_shows_a_transpose_and_what_happens_to_it() -> None:
     words = _text(explore_strides()._repr_html_())
     assert "b = a.transpose(0, 1)" in words
-    assert "b.reshape(-1) copies into a new storage." in words
+    assert "Predict view(-1) and reshape(-1) of b, then unfold" in words
+    assert "b.reshape(-1) returned a copy, in a storage of its own" in words
     assert "b.view(-1) raised RuntimeError" in words
 
 
 def test_the_static_page_has_a_plain_text_twin() -> None:
     words = repr(explore_strides())
     assert "stride: (1, 4)" in words
-    assert "b.view(-1) raises an error." in words
+    assert "b.view(-1) raised RuntimeError" in words
     assert "Storage of 12 boxes." in words
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (0, 3), (2, 2, 2)])
 def test_every_shape_has_a_static_page(shape: tuple[int, ...]) -> None:
-    assert "Before running" in explore_strides(shape)._repr_html_()
+    assert "After running" in explore_strides(shape)._repr_html_()
     assert "is_contiguous" in repr(explore_strides(shape))
 
 

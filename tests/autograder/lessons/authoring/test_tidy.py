@@ -54,6 +54,12 @@ def test_outputs_counts_and_the_kernels_metadata_are_gone() -> None:
     assert [(cell["outputs"], cell["execution_count"]) for cell in code] == [([], None)] * 5
 
 
+def test_a_folded_heading_stays_folded() -> None:
+    notebook = tiny.notebook()
+    notebook["cells"][2]["metadata"]["jp-MarkdownHeadingCollapsed"] = True
+    assert stable_bytes(tidied(notebook)).count(b'"jp-MarkdownHeadingCollapsed": true') == 1
+
+
 def test_a_tidied_lesson_keeps_to_the_form(tmp_path: Path) -> None:
     course = tiny.build(tmp_path)
     path = tiny.write(course, saved_by_jupyterlab())
