@@ -29,7 +29,7 @@ TESTS    ?=
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo lab formgrader release answers test lint types drift pytest test-gpu system bench wheel \
+.PHONY: help demo lab formgrader release answers mutants test lint types drift pytest test-gpu system bench wheel \
     clean force
 
 help:  ## this list
@@ -117,6 +117,9 @@ drift: $(READY)  ## is release/ what source/ gives?
 
 answers: $(READY)  ## right answers get all points, wrong ones their misconception
 	@$(AUTOGRADER) check-answers
+
+mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
+	@$(AUTOGRADER) mutants
 
 pytest: $(READY)  ## the tests alone, on two cores
 	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)

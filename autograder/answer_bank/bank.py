@@ -8,6 +8,9 @@ A bank is a file of percent cells:
     # %% wrong flatten: always copies -> reshape-always-copies
     def flatten(x): ...
 
+    # %% same flatten: why this small change to the solution changes nothing that matters
+    def flatten(x): ...
+
     # %% constant flatten: why an answer that does no work may get more than a fifth of the points
 
 Reading is strict: an answer that was skipped because of a slip in its heading would make the gate
@@ -27,23 +30,25 @@ from autograder.errors import BankError, did_you_mean
 from autograder.lessons.lint.thresholds import TO_WRITE
 from autograder.lessons.model import Lesson, beside_course
 
-Kind = Literal["right", "wrong", "constant"]
+Kind = Literal["right", "wrong", "same", "constant"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _FORM = (
     "Write `# %% right EXERCISE: title` or `# %% wrong EXERCISE: title -> misconception-id`; "
+    "`# %% same EXERCISE: why` is a mutant that must be accepted, and "
     "`# %% constant EXERCISE: why` makes an exception for answers that do no work."
 )
 _HEADING = re.compile(r"# %% (?P<kind>\S+)(?: +(?P<exercise>[^\s:]+))? *(?P<colon>:?)(?P<rest>.*)")
 # A comment that was meant as a heading: a percent sign, or its first words.
-_NEARLY = re.compile(r"\s*#+\s*%|#+\s*(?:right|wrong|constant)\s+[\w-]+\s*:", re.IGNORECASE)
+_NEARLY = re.compile(r"\s*#+\s*%|#+\s*(?:right|wrong|same|constant)\s+[\w-]+\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class BankAnswer:
     """One answer: what stands in the cell, and what the gate demands of it.
 
-    The kind "constant" is an exception: no answer, and its title is the reason.
+    The kind "same" is a mutant of the solution that must be accepted, and "constant" an exception:
+    no answer. The title of either is the reason.
     """
 
     kind: Kind
@@ -193,7 +198,7 @@ def _parts(heading: str, place: str) -> tuple[Kind, str, str, str | None]:
         lacks = "exercise" if not exercise else "colon" if not found["colon"] else "title"
         raise BankError(f"the heading has no {lacks}: {heading}", place=place, remedy=_FORM)
     if kind != "wrong":
-        _refuse_arrow(rest, place)
+        _refuse_arrow(rest, kind, place)
         return kind, exercise, rest, None
     title, arrow, misconception = (part.strip() for part in rest.rpartition("->"))
     if not arrow or not title or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", misconception):
@@ -203,6 +208,6 @@ def _parts(heading: str, place: str) -> tuple[Kind, str, str, str | None]:
     return "wrong", exercise, title, misconception
 
 
-def _refuse_arrow(rest: str, place: str) -> None:
+def _refuse_arrow(rest: str, kind: Kind, place: str) -> None:
     if "->" in rest:
-        raise BankError("a right answer names no misconception", place=place, remedy=_FORM)
+        raise BankError(f"a {kind} answer names no misconception", place=place, remedy=_FORM)

@@ -17,7 +17,7 @@ from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import without_markers
 from autograder.records.model import ExerciseRecord
 
-Kind = Literal["right", "wrong", "stub", "solution", "constant"]
+Kind = Literal["right", "wrong", "stub", "solution", "same", "constant", "mutant"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ def judge(
     `known` are the misconceptions of the lesson; with `complete`, a wrong answer has to run, and
     the solution has to be put to enough checks.
     """
+    if case.kind == "mutant":
+        return _survives(result)
     if case.kind == "constant" and alone and result.ended != "finished":
         return ""  # it got nothing, and that is all that is asked of it
     trouble = _asks_amiss(case) or _no_record(result) or _wrong_record(case, result, known)
@@ -58,7 +60,7 @@ def judge(
     record = result.record
     assert record is not None
     match case.kind:
-        case "right":
+        case "right" | "same":
             return _not_full(record, result.answer_error)
         case "solution":
             few = _too_few_checks(case.exercise, record) if complete else ""
@@ -69,6 +71,13 @@ def judge(
             return _too_much(case, record)
         case "wrong":
             return _not_caught(case, record, result.answer_error if complete else None)
+
+
+def _survives(result: TrialResult) -> str:
+    """Why no check has seen a change: a mutant that hangs, ends its process or loses a point is."""
+    record = result.record
+    full = record is not None and record.attempted and record.score == record.max
+    return f"it gets all {record.max:g} points" if record and full else ""
 
 
 def _asks_amiss(case: Case) -> str:

@@ -3,8 +3,8 @@
 Every answer of a bank is put into the notebook and graded.  A right one must get all points; a
 wrong one must lose some, and the misconception it was written for must be among those that the
 failed checks name; the untouched stub must get nothing and count as not attempted; the source's
-own solution must get everything.  Ten answers that do no work are tried on every exercise, and get
-a fifth of its points at most.
+own solution must get everything, and so must what the bank calls the same.  Ten answers that do no
+work are tried on every exercise, and get a fifth of its points at most.
 """
 
 from __future__ import annotations

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from autograder.answer_bank.gate import Gate, GateReport, run_as_notebook, run_gates
+from autograder.answer_bank.gate import Gate, GateReport, RunCases, run_as_notebook, run_gates
+from autograder.answer_bank.mutants import MutantReport, Plan, run_mutants
 from autograder.answer_bank.notebook_runner import LIMIT_S
 
 GateRunner = Literal["engine", "notebook"]
 Done = Callable[[int], None]
+Found = TypeVar("Found")
+_Use = Callable[
+    [RunCases, RunCases | None], Found
+]  # gets what runs cases, and what runs each alone
 
 
 def try_answers(
@@ -31,29 +37,52 @@ def try_answers(
     Without `runner` it is the engine wherever there is a sandbox.  `done` hears how many answers
     are through.
     """
+
+    def use(run: RunCases, alone: RunCases | None) -> GateReport:
+        return run_gates(gates, run, run_alone=alone)
+
+    return _run(course, runner, limit_s, done, use)
+
+
+def try_mutants(
+    course: Path,
+    plans: Sequence[Plan],
+    *,
+    runner: GateRunner | None = None,
+    limit_s: float = LIMIT_S,
+    done: Done = lambda count: None,
+) -> tuple[MutantReport, str]:
+    """What becomes of the mutants, and a note, as `try_answers` gives it."""
+
+    def use(run: RunCases, alone: RunCases | None) -> MutantReport:
+        return run_mutants(plans, run, run_alone=alone)
+
+    return _run(course, runner, limit_s, done, use)
+
+
+def _run(
+    course: Path, runner: GateRunner | None, limit_s: float, done: Done, use: _Use[Found]
+) -> tuple[Found, str]:
     from autograder.engine.sandbox.bubblewrap import SandboxError
 
     try:
         if runner != "notebook":
-            return _through_the_engine(course, gates, limit_s, done), ""
+            return _through_the_engine(course, limit_s, done, use), ""
         note = ""
     except SandboxError as error:
         if runner == "engine":
             raise
         note = f"the answers ran as in a notebook, which accepts more than the grader: {error}"
-    return run_gates(gates, lambda cases: run_as_notebook(cases, limit_s=limit_s, done=done)), note
+    return use(partial(run_as_notebook, limit_s=limit_s, done=done), None), note
 
 
-def _through_the_engine(
-    course: Path, gates: Sequence[Gate], limit_s: float, done: Done
-) -> GateReport:
+def _through_the_engine(course: Path, limit_s: float, done: Done, use: _Use[Found]) -> Found:
     from autograder.answer_bank.engine_runner import run_alone, run_packed
     from autograder.engine import EngineRunner, Limits
 
     limits = Limits(cell_s=limit_s)
     with closing(EngineRunner(limits=limits, hide=(course,))) as engine:
-        return run_gates(
-            gates,
+        return use(
             lambda cases: run_packed(cases, engine, done=done),
-            run_alone=lambda cases: run_alone(cases, engine),
+            lambda cases: run_alone(cases, engine),
         )

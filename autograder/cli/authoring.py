@@ -15,6 +15,7 @@ from autograder.cli.options import (
     add_json,
     add_lessons,
     add_limit,
+    add_runner,
     chosen,
     fraction,
     positive,
@@ -114,12 +115,7 @@ def _add_check_answers(commands: Commands) -> None:
     parser.add_argument(
         "--bank", type=Path, metavar="FILE", help="take the answers from this file of percent cells"
     )
-    parser.add_argument(
-        "--runner",
-        choices=("engine", "notebook"),
-        help="how to run them: through the grading engine, or as a notebook would, which accepts "
-        "more (default: engine, where there is a sandbox)",
-    )
+    add_runner(parser)
     add_limit(parser)
     add_json(parser, "the report")
     parser.set_defaults(run=_check_answers)
@@ -132,7 +128,7 @@ def _check_answers(options: argparse.Namespace) -> int:
     if options.bank:
         gates = [bank_gate(options.course, options.bank, options.lessons)]
     else:
-        gates, broken = _gates(options)
+        gates, broken = lesson_gates(options)
     report, note = _tried(options, gates)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
@@ -158,8 +154,8 @@ def _tried(options: argparse.Namespace, gates: Sequence[Gate]) -> tuple[GateRepo
         )
 
 
-def _gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
-    """Return the gate of each lesson; one broken bank does not keep the others from being tried."""
+def lesson_gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
+    """The gate of each lesson; one broken bank does not keep the others from being tried."""
     from autograder.answer_bank.gate import lesson_gate
 
     gates, broken = [], []

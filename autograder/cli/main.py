@@ -60,7 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> Parser:
     """The parser with every command."""
-    from autograder.cli import authoring, backup, collecting, diagnostics, grading, lesson_editing
+    from autograder.cli import (
+        authoring,
+        backup,
+        collecting,
+        diagnostics,
+        grading,
+        lesson_editing,
+        mutants,
+    )
 
     parser = Parser(
         prog="autograder",
@@ -71,7 +79,8 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for group in (authoring, lesson_editing, collecting, grading, backup, diagnostics):
+    groups = (authoring, mutants, lesson_editing, collecting, grading, backup, diagnostics)
+    for group in groups:
         group.add_commands(commands)
     return parser
 

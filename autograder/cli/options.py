@@ -54,6 +54,16 @@ def add_limit(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_runner(parser: argparse.ArgumentParser) -> None:
+    """Add `--runner`: what runs the answers of a bank."""
+    parser.add_argument(
+        "--runner",
+        choices=("engine", "notebook"),
+        help="how to run them: through the grading engine, or as a notebook would, which accepts "
+        "more (default: engine, where there is a sandbox)",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`; `what` names what is printed."""
     parser.add_argument("--json", action="store_true", dest="as_json", help=f"print {what} as JSON")

@@ -43,6 +43,12 @@ def test_a_wrong_answer_names_its_misconception() -> None:
     assert (one.title, one.misconception) == ("clones: always", "always-copies")
 
 
+def test_a_mutant_that_is_the_same_keeps_its_reason_and_its_source() -> None:
+    (one,) = parse("# %% same flatten: sizes are never below 0" + BODY)
+    assert (one.kind, one.title, one.misconception) == ("same", "sizes are never below 0", None)
+    assert one.source == "def flatten(x):\n    return x"
+
+
 def test_answers_are_read_in_order_with_their_lines() -> None:
     text = '"""A docstring."""\n\n# %% right a: one\nx = 1\n\n# %% right a: two\nx = 2\n'
     assert [(one.title, one.line) for one in parse(text)] == [("one", 3), ("two", 6)]
@@ -57,6 +63,8 @@ def test_answers_are_read_in_order_with_their_lines() -> None:
         ("# %% right flatten:", "the heading has no title"),
         ("# %% right : t", "the heading has no exercise"),
         ("# %%", "the heading says nothing"),
+        ("# %% same flatten: t -> m", "a same answer names no misconception"),
+        ("# same flatten: t", "looks like a heading, but is none"),
         ("# %% wrong flatten: t", "a wrong answer names its misconception"),
         ("# %% wrong flatten: t ->", "a wrong answer names its misconception"),
         ("# %% wrong flatten: -> m", "a wrong answer names its misconception"),

@@ -68,6 +68,31 @@ def test_a_right_answer_that_loses_points_is_a_miss_naming_the_checks(course: Pa
     assert reason == "it gets 3 of 4: not order-of-memory"
 
 
+def test_what_the_bank_calls_the_same_must_get_all_points(course: Path) -> None:
+    same = case(course, "same")
+    assert judge(same, came_to(table(4.0)), KNOWN) == ""
+    assert judge(same, came_to(table(3.0, "order-of-memory")), KNOWN).startswith("it gets 3 of 4")
+
+
+def test_a_mutant_is_a_miss_only_with_all_points(course: Path) -> None:
+    mutant = case(course, "mutant")
+    assert judge(mutant, came_to(table(4.0)), ()) == "it gets all 4 points"
+    for killed in (came_to(table(3.5)), came_to(None, ended="timeout"), came_to(None)):
+        assert judge(mutant, killed, ()) == ""
+
+
+def test_the_gate_tries_what_the_bank_calls_the_same(own_course: Path) -> None:
+    path = own_course / "autograder/answers/01-tiny.py"
+    path.write_text(tiny.BANK + "\n# %% same double: why not\ndef double(x):\n    return x / 1\n")
+    gate = lesson_gate(own_course, find_lesson(own_course, "1"))
+    assert [one.title for one in gate.cases if one.kind == "same"] == ["why not"]
+    with_one, without = (
+        run_gates([one], lambda cases: [came_to(None) for _ in cases])
+        for one in (gate, replace(gate, answers=gate.answers[:-1]))
+    )
+    assert with_one.closing == without.closing  # `mutants` alone counts them
+
+
 def test_a_wrong_answer_is_rejected_for_its_misconception(course: Path) -> None:
     wrong = case(course, "wrong", "order-of-memory")
     assert judge(wrong, came_to(table(3.0, "order-of-memory")), KNOWN) == ""

@@ -18,7 +18,7 @@ from autograder.errors import AutograderError, LessonError, UsageError, did_you_
 from tests.autograder import tiny
 
 COMMANDS = (
-    *("release", "check-answers", "simulate"),
+    *("release", "check-answers", "simulate", "mutants"),
     *("check", "new-lesson", "new-exercise", "tidy"),
     *("collect", "grade", "feedback"),
     *("report", "export", "backup", "bench", "doctor"),

@@ -1,0 +1,78 @@
+"""`autograder mutants`: small changes to each solution, and which of them no check notices."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from autograder.cli.authoring import lesson_gates
+from autograder.cli.options import (
+    add_course,
+    add_json,
+    add_lessons,
+    add_limit,
+    add_runner,
+    positive,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autograder.answer_bank.mutants import MutantReport, Plan
+    from autograder.cli.options import Commands
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command of this module to the parser."""
+    parser = commands.add_parser(
+        "mutants",
+        help="change each solution a little: which changes does no check notice?",
+        description="Change each solution in one place, a comparison, a constant, a clone less, "
+        "and grade it. A change that costs no point is a check that is missing, or stands in the "
+        "bank as `# %% same EXERCISE: why`.",
+    )
+    add_lessons(parser)
+    add_course(parser)
+    parser.add_argument("--exercise", metavar="NAME", help="look at this exercise alone")
+    parser.add_argument(
+        "--most",
+        type=positive,
+        metavar="N",
+        help="try N changes to each exercise, always the same ones (default: all)",
+    )
+    add_runner(parser)
+    add_limit(parser)
+    parser.set_defaults(limit=10.0, run=_mutants)
+    add_json(parser, "the report")
+
+
+def _mutants(options: argparse.Namespace) -> int:
+    from autograder.answer_bank.mutants import plan_mutants
+
+    gates, broken = lesson_gates(options)
+    plans = plan_mutants(gates, exercise=options.exercise, most=options.most)
+    report, note = _tried(options, plans)
+    if options.as_json:
+        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join([*report.lines(), report.closing]))
+    for line in [*map(str, broken), *filter(None, [note])]:
+        print(f"autograder: {line}", file=sys.stderr)
+    return 0 if report.ok and not broken else 1
+
+
+def _tried(options: argparse.Namespace, plans: Sequence[Plan]) -> tuple[MutantReport, str]:
+    from autograder.answer_bank.gate_runs import try_mutants
+    from autograder.console import Progress
+
+    with Progress(sys.stderr) as progress:
+        progress.expect(sum(len(plan.cases) for plan in plans))
+        return try_mutants(
+            options.course,
+            plans,
+            runner=options.runner,
+            limit_s=options.limit,
+            done=lambda count: progress.reach(count, "mutants"),
+        )
