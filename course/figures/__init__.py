@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.batches import show_batches, show_padding
+    from course.figures.draws import show_draws
     from course.figures.graph import show_graph
     from course.figures.loader import show_loader_timeline
     from course.figures.memory import show_segments, show_timeline
     from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
+    from course.figures.pixels import show_pixels
     from course.figures.sampler import show_sampler
     from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.versions import show_versions
@@ -24,9 +27,13 @@ __all__ = [
     "draw_nothing",
     "not_drawn",
     "run_loader",
+    "show_batches",
+    "show_draws",
     "show_graph",
     "show_loader_timeline",
+    "show_padding",
     "show_photos",
+    "show_pixels",
     "show_sampler",
     "show_segments",
     "show_storage",
@@ -44,9 +51,13 @@ __getattr__ = loading(
         "draw_nothing": "course.figures.picture",
         "not_drawn": "course.figures.picture",
         "run_loader": "course.simulators.loader",
+        "show_batches": "course.figures.batches",
+        "show_draws": "course.figures.draws",
         "show_graph": "course.figures.graph",
         "show_loader_timeline": "course.figures.loader",
+        "show_padding": "course.figures.batches",
         "show_photos": "course.figures.photos",
+        "show_pixels": "course.figures.pixels",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",

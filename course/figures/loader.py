@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from math import ceil, log10
 
-from course.figures.palette import INK, MUTED, REST, RULE, fill
+from course.figures.palette import CARD, FAULT, INK, LINE, MUTED, REST, RULE, fill
 from course.figures.picture import Picture
 from course.figures.scene import SMALL, Box, Item, Label, Scene, paint, stack, text_width
-from course.simulators.loader import LoaderPlan, LoaderRun, Span, run_loader
+from course.simulators.loader import LOOP, LoaderPlan, LoaderRun, Span, run_loader
 
-__all__ = ["WIDTH", "format_seconds", "plan_words", "show_loader_timeline"]
+__all__ = ["WIDTH", "format_seconds", "moment_words", "plan_words", "show_loader_timeline"]
 
 WIDTH = 850.0  # px of a whole figure
 _LEFT = 78.0  # px for the names of the lanes
@@ -21,20 +22,43 @@ _TICKS = 6  # at most so many steps on the time axis
 _LOAD, _STEP = fill(0), fill(1)
 
 
-def show_loader_timeline(*plans: LoaderPlan) -> Picture:
+def show_loader_timeline(*plans: LoaderPlan, at: float | None = None) -> Picture:
     """The epochs of these plans under each other, on one time axis.
 
     A bar bears the number of its batch. Dashed bars are waiting; the lane "ready" counts the
-    batches that are loaded and not yet taken.
+    batches that are loaded and not yet taken: ×2 are two of them. With `at` the clock stands at
+    that second: what is still to come is pale.
     """
     runs = [run_loader(plan) for plan in plans or (LoaderPlan((0.02,) * 8, 0.01),)]
     longest = max(run.seconds for run in runs) or 1.0
     scale = (WIDTH - _LEFT - 24) / longest
-    scenes = [_run_scene(run, scale) for run in runs]
+    scenes = [_run_scene(run, scale, at) for run in runs]
     scene = stack([*scenes, _axis(longest, scale)], gap=10)
-    return Picture(
-        partial(paint, scene), alt=" ".join(_alt(run) for run in runs), caption=_caption(runs)
-    )
+    words = [_alt(run) for run in runs]
+    words += [] if at is None else moment_words(runs[-1], at)
+    return Picture(partial(paint, scene), alt=" ".join(words), caption=_caption(runs))
+
+
+def moment_words(run: LoaderRun, at: float) -> list[str]:
+    """What everybody does at this second of the epoch, a sentence each.
+
+    >>> moment_words(run_loader(LoaderPlan((2.0,), 1.0, workers=1)), 0.5)
+    ['At 500 ms: worker 0 loads batch 0; the loop waits for batch 0; ready: none.']
+    """
+    busy = {span.lane: span for span in run.spans if span.start <= at < span.end}
+    told = [_doing(lane, busy.get(lane), over=at >= run.seconds) for lane in run.lanes]
+    if run.plan.workers:
+        number = run.queued(at)
+        told.append(f"ready: {number or 'none'}")
+    return [f"At {format_seconds(at)}: {'; '.join(told)}."]
+
+
+def _doing(lane: str, span: Span | None, *, over: bool) -> str:
+    name = "the loop" if lane == LOOP else lane
+    if span is None:
+        return f"{name} is done" if over else f"{name} has nothing to do"
+    verb = {"load": "loads", "step": "trains on", "wait": "waits for"}.get(span.kind)
+    return f"{name} {verb} batch {span.batch}" if verb else f"{name} starts"
 
 
 def plan_words(run: LoaderRun) -> str:
@@ -61,7 +85,7 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds * 1000:.3g} ms"
 
 
-def _run_scene(run: LoaderRun, scale: float) -> Scene:
+def _run_scene(run: LoaderRun, scale: float, at: float | None) -> Scene:
     lanes = list(run.lanes)
     if run.plan.workers:
         lanes.insert(-1, "ready")
@@ -71,6 +95,12 @@ def _run_scene(run: LoaderRun, scale: float) -> Scene:
     items += [_bar(span, rows[span.lane], scale) for span in run.spans if span.seconds]
     if run.plan.workers:
         items += _queue(run, rows["ready"], scale)
+    if at is not None:
+        x, height = _LEFT + min(at, run.seconds) * scale, len(rows) * _LANE
+        items = [
+            _pale(item) if isinstance(item, Box) and item.x > x + 1e-6 else item for item in items
+        ]
+        items.append(Box(x, 18, 0, height, edge=FAULT))
     return Scene(WIDTH, 22 + len(rows) * _LANE, tuple(items))
 
 
@@ -88,8 +118,12 @@ def _queue(run: LoaderRun, y: float, scale: float) -> Iterator[Box]:
     for start, end, count in run.queue:
         width = (end - start) * scale
         if count and width:
-            text = _fitting(str(count), width)
+            text = _fitting(f"×{count}", width)
             yield Box(_LEFT + start * scale, y, width, _BAR, text, (REST,), RULE, size=SMALL)
+
+
+def _pale(box: Box) -> Box:
+    return replace(box, fills=(CARD,), edge=LINE, ink=MUTED)
 
 
 def _fitting(word: str, width: float) -> str:
@@ -128,5 +162,5 @@ def _alt(run: LoaderRun) -> str:
 def _caption(runs: list[LoaderRun]) -> str:
     words = "Blue: a batch is loaded. Orange: a training step on it. Dashed: nothing is computed."
     if any(run.plan.workers for run in runs):
-        words += " Ready: batches that are loaded and not yet taken."
-    return f"{words} Bars bear the number of their batch where it fits."
+        words += " Ready: how many batches are loaded and not yet taken, ×1, ×2 and so on."
+    return f"{words} Coloured bars bear the number of their batch where it fits."

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from course.figures.loader import format_seconds, plan_words, show_loader_timeline
+from course.figures.loader import (
+    format_seconds,
+    moment_words,
+    plan_words,
+    show_loader_timeline,
+)
 from course.simulators.loader import LoaderPlan, LoaderRun, run_loader
 from course.widgets.explorer import Explorer
 from course.widgets.pages import PROSE
@@ -14,6 +19,7 @@ from course.widgets.pages import PROSE
 __all__ = ["LoaderExplorer", "LoaderPanel", "LoaderSettings", "explore_loader"]
 
 _BATCHES = 12
+_FRAMES = 60  # moments of an epoch at which the clock stops while it plays
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,8 @@ def explore_loader(
 ) -> LoaderExplorer:
     """An explorer that starts from these times per batch and this number of workers.
 
-    In a live notebook it has sliders. Anywhere else it is a static page: the timeline without
-    workers and with them.
+    In a live notebook it has sliders, and the epoch can be played and paused. Anywhere else it is
+    a static page: the timeline without workers and with them.
     """
     return LoaderExplorer(LoaderSettings(load_ms, compute_ms, workers, prefetch))
 
@@ -68,7 +74,7 @@ class LoaderPanel:
     """The widgets of one explorer. Every control has its label as text."""
 
     def __init__(self, start: LoaderSettings) -> None:
-        from ipywidgets import HTML, Checkbox, HBox, Layout, VBox
+        from ipywidgets import HTML, Checkbox, HBox, Layout, Play, VBox, link
 
         self.load = _slider("Load a batch, ms:", start.load_ms, 0, 100)
         self.compute = _slider("Training step, ms:", start.compute_ms, 0, 100)
@@ -76,12 +82,15 @@ class LoaderPanel:
         self.prefetch = _slider("prefetch_factor:", start.prefetch, 1, 6)
         self.slow = _slider("One slow batch in (0: none):", start.slow_every, 0, 6)
         self.in_order = Checkbox(value=start.in_order, description="in_order", indent=False)
+        self.clock = _slider("Time, in sixtieths of the epoch:", _FRAMES, 0, _FRAMES)
+        self.play = Play(value=_FRAMES, min=0, max=_FRAMES, interval=250)
+        link((self.play, "value"), (self.clock, "value"))
         self.page = HTML()
         controls = [(self.load, self.compute), (self.workers, self.prefetch)]
         rows = [HBox(row, layout=Layout(flex_flow="row wrap")) for row in controls]
         last = HBox((self.slow, self.in_order), layout=Layout(flex_flow="row wrap"))
-        self.box = VBox([*rows, last, self.page])
-        for control in self._controls():
+        self.box = VBox([*rows, last, HBox((self.play, self.clock)), self.page])
+        for control in (*self._controls(), self.clock):
             control.observe(lambda _: self._draw(), names="value")
         self._draw()
 
@@ -95,7 +104,7 @@ class LoaderPanel:
 
     def _draw(self) -> None:
         self.prefetch.disabled = self.in_order.disabled = self.workers.value == 0
-        self.page.value = page_html(self.settings)
+        self.page.value = page_html(self.settings, self.clock.value / _FRAMES)
 
 
 def _slider(label: str, value: int, least: int, most: int) -> Any:
@@ -112,11 +121,16 @@ def _slider(label: str, value: int, least: int, most: int) -> Any:
     )
 
 
-def page_html(settings: LoaderSettings) -> str:
-    """The timelines of these settings and what they show, as a page."""
+def page_html(settings: LoaderSettings, share: float = 1.0) -> str:
+    """The timelines of these settings and what they show, as a page.
+
+    Where `share` is less than 1, the clock stands at that share of the longest epoch.
+    """
     plans = _compared(settings)
-    words = "".join(f"<p>{escape(line)}</p>" for line in verdict_words(settings))
-    return f"{show_loader_timeline(*plans)._repr_html_()}<div style='{PROSE}'>{words}</div>"
+    at = None if share >= 1 else share * max(run_loader(plan).seconds for plan in plans)
+    lines = verdict_words(settings) if at is None else moment_words(run_loader(plans[-1]), at)
+    words = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return f"{show_loader_timeline(*plans, at=at)._repr_html_()}<div style='{PROSE}'>{words}</div>"
 
 
 def verdict_words(settings: LoaderSettings) -> list[str]:

@@ -32,6 +32,73 @@ class Stream(IterableDataset[int]):
         return iter(range(5))
 
 
+# --- the scene -----------------------------------------------------------------------------------
+
+
+def noise(options: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> list[list[float]]:
+    """The numbers of the scene, an epoch a row, with these options of the loader."""
+    source = SOURCE.cells()["scene"]["source"]
+    exec(source.replace("num_workers=2", "num_workers=2, **options"), {"options": options})
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_the_scene_gives_four_numbers_of_twenty_four(capsys: pytest.CaptureFixture[str]) -> None:
+    epochs = noise({}, capsys)
+    assert [len(epoch) for epoch in epochs] == [8, 8, 8]
+    assert epochs[0] == epochs[1] == epochs[2]
+    assert epochs[0][::2] == epochs[0][1::2]
+    assert len({number for epoch in epochs for number in epoch}) == 4
+
+
+def test_the_scene_is_mended_by_the_exercise(capsys: pytest.CaptureFixture[str]) -> None:
+    torch.manual_seed(9)
+    seed_worker = SOURCE.solved("worker-seed")["seed_worker"]
+    epochs = noise({"worker_init_fn": seed_worker}, capsys)
+    assert epochs[0] != epochs[1] != epochs[2]
+    assert all(epoch[::2] != epoch[1::2] for epoch in epochs)
+
+
+def test_the_scene_is_short_and_needs_nothing_of_the_course() -> None:
+    source = SOURCE.cells()["scene"]["source"]
+    assert "course" not in source
+    assert sum(bool(line.strip()) for line in source.splitlines()) <= 12
+    told = SOURCE.cells()["title"]["source"] + SOURCE.cells()["scene-symptom"]["source"]
+    assert len(told.split()) <= 150
+
+
+# --- the core ------------------------------------------------------------------------------------
+
+
+def test_the_core_takes_the_minutes_that_its_table_says() -> None:
+    texts = "\n".join(cell["source"] for cell in SOURCE.with_role("text"))
+    said = dict(re.findall(r"^## (.+)\n\n\*(\d+) minutes", texts, re.M))
+    core = {name: minutes for name, minutes in said.items() if not name.startswith("Deep dive")}
+    rows = re.findall(r"^\| \d (.+?) \| (\d+) \|", SOURCE.cells()["plan"]["source"], re.M)
+    assert dict(rows) == core
+    whole = re.search(r"about (\d+) minutes", SOURCE.cells()["plan"]["source"])
+    assert whole is not None
+    assert 60 <= sum(map(int, core.values())) <= int(whole[1]) <= 90
+
+
+def test_a_deep_dive_is_folded_and_says_how_long_it_takes() -> None:
+    for name in SOURCE.lesson.sections.values():
+        cell = next(c for c in SOURCE.cells().values() if c["source"].startswith(f"## {name}\n"))
+        deep = name.startswith("Deep dive")
+        assert cell["metadata"].get("jp-MarkdownHeadingCollapsed", False) is deep
+        assert not deep or re.search(r"^\*\d+ minutes · ", cell["source"], re.M)
+
+
+def test_five_exercises_stand_before_the_first_deep_dive() -> None:
+    sections = [SOURCE.lesson.sections[one.section] for one in SOURCE.exercises]
+    assert [name.startswith("Deep dive") for name in sections] == [False] * 5 + [True] * 7
+
+
+def test_at_most_ten_predictions_stand_before_the_quiz() -> None:
+    ids = list(SOURCE.cells())
+    asked = [id_ for id_ in ids[: ids.index("quiz")] if id_.startswith("predict-")]
+    assert len(asked) <= 10
+
+
 # --- parameters ----------------------------------------------------------------------------------
 
 
@@ -142,7 +209,7 @@ def test_a_deprecated_device_for_pinning_is_ignored_with_a_warning() -> None:
 
 
 def test_the_closed_form_of_the_text_is_the_models() -> None:
-    names: dict[str, Any] = {"run_loader": run_loader, "four": LoaderPlan((1,), 1)}
+    names: dict[str, Any] = {"run_loader": run_loader, "LoaderPlan": LoaderPlan}
     exec(SOURCE.cells()["closed-form-measured"]["source"], names)
     for n, load, compute, workers in itertools.product((1, 5, 8), (1, 4), (0, 1, 3), (1, 2, 3)):
         seconds = run_loader(LoaderPlan((load,) * n, compute, workers)).seconds

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from course.figures import not_drawn
-from course.figures.loader import WIDTH, format_seconds, show_loader_timeline
-from course.figures.palette import MUTED, REST, fill
+from course.figures.loader import WIDTH, format_seconds, moment_words, show_loader_timeline
+from course.figures.palette import CARD, MUTED, REST, fill
 from course.figures.scene import SMALL, Box, Label
 from course.simulators.loader import LoaderPlan, run_loader
 from tests.course.figures.drawn import collisions, scene_of, texts_of
@@ -43,6 +43,40 @@ def test_the_lanes_are_workers_stock_and_loop() -> None:
     assert texts_of(show_loader_timeline(TWO))[1:5] == ["worker 0", "worker 1", "ready", "loop"]
     assert texts_of(show_loader_timeline(ALONE))[1] == "loop"
     assert "ready" not in texts_of(show_loader_timeline(ALONE))
+
+
+def test_stock_is_told_as_a_count_that_no_batch_number_looks_like() -> None:
+    uneven = LoaderPlan((0.04, 0.01, 0.01, 0.01) * 3, 0.015, workers=2, prefetch=3)
+    stock = [text for text in texts_of(show_loader_timeline(uneven)) if text.startswith("×")]
+    assert set(stock) == {"×1", "×2", "×3", "×4"}
+    assert "×1, ×2" in show_loader_timeline(uneven).caption
+
+
+def test_what_is_still_to_come_is_pale_while_the_clock_stands() -> None:
+    items = scene_of(show_loader_timeline(TWO, at=0.05)).items
+    pale = {i.text for i in items if isinstance(i, Box) and i.fills == (CARD,) and i.text}
+    assert {"2", "7"} <= pale  # step 2 and load 7 are still to come
+    assert "0" not in pale
+    assert [bar for bar in _bars(TWO, CARD) if bar.text] == []  # without a clock nothing is
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (0.0, "worker 0 loads batch 0; worker 1 loads batch 1; the loop waits for batch 0"),
+        (0.03, "worker 0 loads batch 2; worker 1 loads batch 3; the loop trains on batch 0"),
+        (0.125, "worker 0 has nothing to do; worker 1 has nothing to do; the loop trains on"),
+        (0.14, "worker 0 is done; worker 1 is done; the loop is done; ready: none."),
+    ],
+)
+def test_a_moment_is_told_in_words(at: float, words: str) -> None:
+    (told,) = moment_words(run_loader(TWO), at)
+    assert words in told
+    assert told in show_loader_timeline(TWO, at=at).alt
+
+
+def test_the_words_of_a_moment_count_what_lies_ready() -> None:
+    assert "ready: 1." in moment_words(run_loader(TWO), 0.035)[0]
 
 
 def test_plans_share_one_time_axis() -> None:

@@ -60,9 +60,27 @@ def test_every_position_of_the_sliders_can_be_drawn() -> None:
             assert "<img alt=" in panel.page.value
 
 
+def test_the_epoch_plays_and_the_clock_stands_where_it_is_put() -> None:
+    panel = _panel()
+    panel.play.value = 0
+    assert panel.clock.value == 0
+    assert "At 0 ms: worker 0 loads batch 0" in panel.page.value
+    panel.clock.value = 30
+    assert panel.play.value == 30
+    assert "times as fast" not in panel.page.value
+
+
+def test_at_the_end_of_the_epoch_the_whole_is_judged() -> None:
+    panel = _panel()
+    panel.clock.value = 10
+    panel.clock.value = panel.clock.max
+    assert "times as fast" in panel.page.value
+    assert "At " not in panel.page.value.split("</figure>")[1]
+
+
 def test_every_control_has_its_label() -> None:
     panel = _panel()
-    controls = (panel.load, panel.compute, panel.workers, panel.prefetch, panel.slow)
+    controls = (panel.load, panel.compute, panel.workers, panel.prefetch, panel.slow, panel.clock)
     assert all(control.description for control in (*controls, panel.in_order))
 
 
