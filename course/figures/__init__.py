@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
-    from course.figures.batches import show_batches, show_padding
-    from course.figures.draws import show_draws
     from course.figures.graph import show_graph
-    from course.figures.loader import show_loader_timeline
+    from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
     from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
@@ -51,11 +49,11 @@ __getattr__ = loading(
         "draw_nothing": "course.figures.picture",
         "not_drawn": "course.figures.picture",
         "run_loader": "course.simulators.loader",
-        "show_batches": "course.figures.batches",
-        "show_draws": "course.figures.draws",
+        "show_batches": "course.figures.loading",
+        "show_draws": "course.figures.loading",
         "show_graph": "course.figures.graph",
-        "show_loader_timeline": "course.figures.loader",
-        "show_padding": "course.figures.batches",
+        "show_loader_timeline": "course.figures.loading",
+        "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
         "show_pixels": "course.figures.pixels",
         "show_sampler": "course.figures.sampler",

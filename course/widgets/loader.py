@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from course.figures.loader import (
+from course.figures.loading.timeline import (
     format_seconds,
     moment_words,
     plan_words,

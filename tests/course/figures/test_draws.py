@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.figures.draws import show_draws
+from course.figures.loading.draws import show_draws
 from course.figures.palette import REST
 from course.figures.scene import Box
 from tests.course.figures.drawn import collisions, scene_of, texts_of

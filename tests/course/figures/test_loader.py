@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from course.figures import not_drawn
-from course.figures.loader import WIDTH, format_seconds, moment_words, show_loader_timeline
+from course.figures.loading.timeline import (
+    WIDTH,
+    format_seconds,
+    moment_words,
+    show_loader_timeline,
+)
 from course.figures.palette import CARD, MUTED, REST, fill
 from course.figures.scene import SMALL, Box, Label
 from course.simulators.loader import LoaderPlan, run_loader
