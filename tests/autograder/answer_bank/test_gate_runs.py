@@ -50,8 +50,9 @@ def nothing(cases: Sequence[Case], **_: object) -> list[TrialResult]:
 def test_without_a_sandbox_a_notebook_is_asked_and_that_is_said(
     gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bubblewrap, "bubblewrap", no_sandbox)
+    # The runner first: imported after the other one, it would keep the replacement for good.
     monkeypatch.setattr("autograder.engine.runner.bubblewrap", no_sandbox)
+    monkeypatch.setattr(bubblewrap, "bubblewrap", no_sandbox)
     monkeypatch.setattr("autograder.answer_bank.gate_runs.run_as_notebook", nothing)
     report, note = try_answers(gate.lesson.source.parents[2], [gate])
     assert note.startswith("the answers ran as in a notebook, which accepts more")
