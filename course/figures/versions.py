@@ -17,7 +17,7 @@ from course.figures.storage.descriptions import listed
 from course.inspection.facts import TensorFacts, facts
 from course.inspection.graph import Saved, saved_by
 
-__all__ = ["Moment", "moments_of", "show_versions"]
+__all__ = ["Moment", "lines_of", "moments_of", "picture_of", "show_versions"]
 
 _ROW = 24.0  # px, the height of a line of text
 _BOX = 40.0  # px, the least width of a column of counters
@@ -51,12 +51,26 @@ def show_versions(program: str, given: Mapping[str, object] | None = None) -> Pi
     After `x = torch.zeros(2)`: x at 0. After `x += 1`: x at 1.
     """
     if not drawing():
-        return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
+        return picture_of(())
     moments = moments_of(program, given)
     if not moments:
         raise ValueError("show_versions() runs the lines of a program; this one has none.")
+    return picture_of(moments)
+
+
+def picture_of(moments: Sequence[Moment], waiting: Sequence[str] = ()) -> Picture:
+    """The picture of what holds after each line, and below it the lines that have not run yet."""
+    if not drawing():
+        return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
     words = "Numbers are version counters; coloured where the line made the tensor or wrote to it."
-    return Picture(partial(paint, _scene(moments)), alt=_alt(moments), caption=words)
+    still = f" Not run yet: {listed([f'`{line}`' for line in waiting])}." if waiting else ""
+    alt = (_alt(moments) + still).strip()
+    return Picture(partial(paint, _scene(moments, waiting)), alt=alt, caption=words)
+
+
+def lines_of(program: str) -> list[str]:
+    """The lines of the program that are run, one after another."""
+    return [line for line in map(str.strip, program.splitlines()) if line]
 
 
 def moments_of(program: str, given: Mapping[str, object] | None = None) -> list[Moment]:
@@ -64,7 +78,7 @@ def moments_of(program: str, given: Mapping[str, object] | None = None) -> list[
     namespace: dict[str, object] = {"torch": torch, **(given or {})}
     before, kept = _tensors(namespace), _kept(namespace)
     moments: list[Moment] = []
-    for line in filter(None, map(str.strip, program.splitlines())):
+    for line in lines_of(program):
         error = _run(line, namespace)
         after, now = _tensors(namespace), _kept(namespace)
         raised = {n for n, seen in after.items() if _moved(before.get(n), seen)}
@@ -132,9 +146,10 @@ def _name(saved: Saved, tensors: Mapping[str, TensorFacts]) -> str:
 # --- the scene ----------------------------------------------------------------------------------
 
 
-def _scene(moments: Sequence[Moment]) -> Scene:
+def _scene(moments: Sequence[Moment], waiting: Sequence[str] = ()) -> Scene:
     names = list(dict.fromkeys(name for moment in moments for name in moment.versions))
-    first = max(text_width(moment.line, TEXT) for moment in moments) + _GAP
+    lines = [*(moment.line for moment in moments), *waiting]
+    first = max(text_width(line, TEXT) for line in lines) + _GAP
     widths = [max(_BOX, text_width(name, TEXT, True) + 8) for name in names]
     starts = [first + sum(widths[:i]) for i in range(len(names) + 1)]
     items: list[Item] = [
@@ -152,6 +167,9 @@ def _scene(moments: Sequence[Moment]) -> Scene:
             for i, (text, ink) in enumerate(notes)
         ]
         y += _ROW * max(1, len(notes))
+    for line in waiting:
+        items.append(Label(0, y + _ROW / 2, line, ink=MUTED, size=TEXT))
+        y += _ROW
     return Scene(Scene(0, 0, tuple(items)).right, y, tuple(items))
 
 

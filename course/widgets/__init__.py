@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.widgets.autograd.versions import explore_versions
     from course.widgets.front_end import widgets_alive
     from course.widgets.graph import explore_graph
     from course.widgets.loader import explore_loader
@@ -21,6 +22,7 @@ __all__ = [
     "explore_memory",
     "explore_sampler",
     "explore_strides",
+    "explore_versions",
     "explore_walk",
     "widgets_alive",
 ]
@@ -34,6 +36,7 @@ __getattr__ = loading(
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",
         "explore_walk": "course.widgets.strides.walk",
+        "explore_versions": "course.widgets.autograd.versions",
         "widgets_alive": "course.widgets.front_end",
     },
 )

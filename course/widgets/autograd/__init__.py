@@ -1,0 +1,1 @@
+"""What autograd keeps count of, to walk through."""
