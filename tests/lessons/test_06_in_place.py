@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import Any
@@ -21,11 +22,123 @@ def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
+def text_of(cell: dict[str, Any]) -> str:
+    """The source of a cell."""
+    return str(cell["source"])
+
+
 def test_the_lesson_ends_with_a_hard_exercise() -> None:
     assert SOURCE.exercises[-1].difficulty == 3
 
 
+# --- the scene ----------------------------------------------------------------------------------
+
+
+def test_the_scene_loads_a_worse_model_than_it_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(SOURCE.cells()["scene"]["source"], {})
+    assert capsys.readouterr().out == "kept at 0.02, loaded at 1.14\n"
+    told = SOURCE.cells()["scene-symptom"]["source"]
+    assert "0.02" in told
+    assert "1.14" in told
+
+
+@pytest.mark.parametrize(
+    "keep", [copy.deepcopy, lambda state: {name: t.clone() for name, t in state.items()}]
+)
+def test_the_ending_mends_the_scene(keep: Callable[[Any], Any]) -> None:
+    kept_and_loaded = SOURCE.solved("scene-again")["kept_and_loaded"]
+    lowest, loaded = kept_and_loaded(keep)
+    assert lowest == loaded
+    assert kept_and_loaded(dict) == (lowest, pytest.approx(1.14, abs=0.01))
+
+
+def test_the_mended_scene_is_told_that_it_is_right() -> None:
+    names = SOURCE.solved("scene-again")
+    source = SOURCE.cells()["mend-the-scene"]["source"]
+    for keep, state in (("dict", "open"), ("lambda state: state", "wrong"), ("deepcopy", "right")):
+        names["deepcopy"] = copy.deepcopy
+        body, asked = source.replace("keep = dict ", f"keep = {keep} ").split("warm_up", 1)
+        exec(f"{body}answer = warm_up{asked}", names)
+        assert names["answer"].state == state
+
+
+# --- the form -----------------------------------------------------------------------------------
+
+
+def test_the_core_has_five_exercises_and_takes_ninety_minutes() -> None:
+    units = [text for text in map(text_of, SOURCE.with_role("text")) if text.startswith("## ")]
+    minutes = [int(m[1]) for text in units if (m := re.search(r"\*(\d+) minutes\*", text))]
+    core = minutes[: next(n for n, text in enumerate(units) if "Deep dive" in text)]
+    assert (len(core), sum(core)) == (5, 90)
+    assert all(15 <= unit <= 25 for unit in core)
+    inside = [one for one in SOURCE.exercises if not one.section.startswith("deep-dive")]
+    assert len(inside) == 5
+    for number in core:
+        assert f"| {number} |" in SOURCE.cells()["plan-minutes"]["source"]
+
+
+def test_at_most_ten_predictions_stand_before_the_quiz() -> None:
+    ids = list(SOURCE.cells())
+    asked = [id_ for id_ in ids if id_.startswith("predict-")]
+    assert len([id_ for id_ in asked if ids.index(id_) < ids.index("quiz")]) <= 10
+
+
+def test_every_deep_dive_is_folded_and_nothing_else() -> None:
+    cells = SOURCE.cells().values()
+    folded = [cell for cell in cells if cell["metadata"].get("jp-MarkdownHeadingCollapsed")]
+    assert folded == [cell for cell in cells if text_of(cell).startswith("## Deep dive: ")]
+
+
+WARM_UPS = {
+    "rebind": 2.0,
+    "write": 1.0,
+    "part": 1.0,
+    "detach": 0.0,
+    "state-dict": False,
+    "weight-plus": False,
+    "intermediate": False,
+    "weight-part": True,
+    "weight-version": 2,
+    "times-two": 2.0,
+    "sigmoid": "error",
+    "sin": 1.0,
+    "sin-input": "error",
+    "lost-recorded": (False, True, False),
+    "lost-frozen": (True, False, False),
+    "kept-written": (True, True, True),
+    "twice": 6,
+    "other-name": 0,
+    "second-step": 0.15,
+}
+
+
+def test_every_warm_up_takes_its_answer_and_refuses_another() -> None:
+    names = SOURCE.solved("scene", "kept-after", "raises", "outcome", "updated")
+    assert len(SOURCE.with_role("warm-up")) == len(WARM_UPS) + 1  # and the mended scene
+    for id_, right in WARM_UPS.items():
+        before, asked = SOURCE.cells()[f"warm-up-{id_}"]["source"].split("warm_up(", 1)
+        for yours, state in ((right, "right"), ("something else", "wrong")):
+            told = asked.replace("yours=...", f"yours={yours!r}")
+            exec(f"{before}answer = warm_up({told}", names)
+            assert names["answer"].state == state, id_
+
+
 # --- what the texts say -------------------------------------------------------------------------
+
+
+def test_a_double_is_rounded_into_a_float_and_a_fraction_is_refused_by_integers() -> None:
+    single = torch.zeros(1).add_(torch.tensor([0.1], dtype=torch.float64))
+    assert (single.dtype, single.item() == 0.1) == (torch.float32, False)
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        torch.arange(3).add_(0.5)
+
+
+def test_overlaps_of_unfold_are_written_without_an_error() -> None:
+    overlapping = torch.arange(6.0).unfold(0, 3, 1)
+    wanted = overlapping + 1
+    assert not torch.equal(overlapping.add_(1), wanted)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        torch.zeros(1).expand(3).add_(1)
 
 
 OF_ONE = {

@@ -120,7 +120,7 @@ class VersionPanel:
 
     def step(self) -> None:
         """Run the next line and compare it with the boxes."""
-        if self._over:
+        if self._over():
             return
         said = {box.description for box in self.boxes if box.value}
         right, words = judged(
@@ -128,11 +128,10 @@ class VersionPanel:
         )
         self._done += 1
         self._right += right
-        if self._over:
+        if self._over():
             words += f" You were right about {self._right} of {self._done} lines."
         self._show(words)
 
-    @property
     def _over(self) -> bool:
         return self._done >= len(self._moments)
 
@@ -143,10 +142,10 @@ class VersionPanel:
         self.code.value = _EXAMPLES.get(self.example.value, self._given)
 
     def _show(self, words: str) -> None:
-        self.question.value = _question(self._lines, self._done, over=self._over)
+        self.question.value = _question(self._lines, self._done, over=self._over())
         self._offer()
         self.message.value = _line(words, status=True)
-        waiting = [] if self._over else self._lines[self._done :]
+        waiting = [] if self._over() else self._lines[self._done :]
         shown = self._moments[: self._done]
         self.picture.value = picture_of(shown, waiting)._repr_html_() if shown or waiting else ""
 
@@ -155,11 +154,11 @@ class VersionPanel:
         from ipywidgets import Checkbox, Layout
 
         before = self._before()
-        known = [] if self._over else [*(before.versions if before else ()), _RAISES]
+        known = [] if self._over() else [*(before.versions if before else ()), _RAISES]
         wide = Layout(width="auto", margin="0 16px 0 0")
         self.boxes = tuple(Checkbox(description=one, indent=False, layout=wide) for one in known)
         self.choices.children = self.boxes
-        self.next.disabled = self._over
+        self.next.disabled = self._over()
 
 
 def _question(lines: Sequence[str], done: int, *, over: bool) -> str:

@@ -12,7 +12,7 @@ from course.figures import not_drawn
 from course.figures import versions as version_figures
 from course.figures.palette import CARD, FAULT, fill
 from course.figures.scene import Box, Label
-from course.figures.versions import Moment, moments_of, show_versions
+from course.figures.versions import Moment, moments_of, picture_of, show_versions
 from tests.course.figures.drawn import collisions, scene_of, texts_of
 
 SPOILT = """
@@ -145,3 +145,11 @@ def test_a_program_without_lines_is_refused() -> None:
 def test_the_example_in_the_docstring_shows_what_it_returns() -> None:
     seen = doctest.testmod(version_figures)
     assert (seen.failed, seen.attempted) == (0, 1)
+
+
+def test_lines_that_have_not_run_are_named_and_have_no_counters() -> None:
+    moments = moments_of(SPOILT)
+    picture = picture_of(moments[:2], [moment.line for moment in moments[2:4]])
+    assert picture.alt.endswith("Not run yet: `y = x.exp()` and `x += 1`.")
+    assert {"y = x.exp()", "x += 1"} <= set(texts_of(picture))
+    assert "y" not in texts_of(picture)
