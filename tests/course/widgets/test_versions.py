@@ -8,7 +8,13 @@ import pytest
 
 from course.figures import not_drawn
 from course.figures.versions import moments_of
-from course.widgets.versions import _EXAMPLES, VersionPanel, explore_versions, judged, risen
+from course.widgets.autograd.versions import (
+    _EXAMPLES,
+    VersionPanel,
+    explore_versions,
+    judged,
+    risen,
+)
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 SPOILT = """
