@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from course.probes import probe
     from course.progress.start_page import lessons
     from course.progress.summary import lesson_progress
+    from course.testing import inputs
     from course.testing.answers import answer
     from course.testing.checks import Check
     from course.testing.observe import observe
@@ -29,6 +30,7 @@ __all__ = [
     "answer",
     "explore_strides",
     "facts",
+    "inputs",
     "lesson_progress",
     "lessons",
     "observe",
@@ -48,6 +50,7 @@ __getattr__ = loading(
         "answer": "course.testing.answers",
         "explore_strides": "course.widgets",
         "facts": "course.inspection.facts",
+        "inputs": "course.testing.inputs",
         "lesson_progress": "course.progress.summary",
         "lessons": "course.progress.start_page",
         "observe": "course.testing.observe",

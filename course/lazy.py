@@ -23,7 +23,10 @@ def loading(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str]
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
-        found = package[name] = getattr(import_module(homes[name]), name)
+        home = import_module(homes[name])
+        # A home of the same name is offered itself, unless something in it has that name.
+        itself = homes[name].endswith(f".{name}") and not hasattr(home, name)
+        found = package[name] = home if itself else getattr(home, name)
         return found
 
     return find

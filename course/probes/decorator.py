@@ -11,7 +11,7 @@ import functools
 import inspect
 import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,9 +53,20 @@ class Probe:
         """Run the procedure once; answers among the arguments arrive as the live objects."""
         args = tuple(_as_reference(argument) for argument in args)
         kwargs = {name: _as_reference(argument) for name, argument in kwargs.items()}
-        name = f"{self.procedure.__module__}:{self.name}" if self._in_course else self.name
-        request = Request(("probe", name), args, kwargs, self.options, self.source)
+        request = Request(self._target, args, kwargs, self.options, self.source)
         return submit(request, self.procedure)
+
+    @property
+    def _target(self) -> tuple[str, str]:
+        name = f"{self.procedure.__module__}:{self.name}" if self._in_course else self.name
+        return "probe", name
+
+    def through(self, answer: Answer) -> ProbedAnswer:
+        """What `Check.agrees` takes as `of`: the procedure is called with `(answer, *case.args)`.
+
+        For the reference the test cell itself calls it, with `(reference, *case.args)`.
+        """
+        return ProbedAnswer(self, answer)
 
     def here(self, *args: Any, **kwargs: Any) -> Any:
         """What the procedure returns when the test cell itself runs it, on a reference of its own.
@@ -70,6 +81,34 @@ class Probe:
     def watch(self, **options: bool) -> Probe:
         """The same probe, recording more (see `Options`)."""
         return Probe(self.procedure, replace(self.options, **options))
+
+
+class ProbedAnswer:
+    """A probe that is given an answer: for `Check.agrees`, one thing to call with many cases."""
+
+    def __init__(self, probe: Probe, answer: Answer) -> None:
+        self._probe, self._answer = probe, answer
+
+    @property
+    def name(self) -> str:
+        """The name of the answer."""
+        return self._answer.name
+
+    def each(self, cases: Sequence[dict[str, Any]]) -> Observation:
+        """Call the procedure once for each case, in one request."""
+        sent = [{**case, "args": [self._answer.reference(), *case["args"]]} for case in cases]
+        asked = self._probe
+        options = replace(asked.options, operators=False)
+        request = Request(asked._target, (sent,), {}, options, asked.source, each=True)
+        return submit(request, asked.procedure)
+
+    def standing_in(self, reference: Callable[..., Any]) -> Callable[..., Any]:
+        """The procedure with a reference in the place of the answer."""
+        return functools.partial(self._probe.here, reference)
+
+    def watch(self, **options: bool) -> ProbedAnswer:
+        """The same, recording more (see `Options`)."""
+        return ProbedAnswer(self._probe.watch(**options), self._answer)
 
 
 def probe(procedure: Callable[..., Any]) -> Probe:

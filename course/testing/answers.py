@@ -8,14 +8,21 @@ names; the grading engine puts another backend in its place and the same cell ru
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from course.notebook import notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Value
-from course.testing.observe import NotDefinedError, Observation, from_wire, observe_to_wire
+from course.testing.compare import SideEffect, side_effects
+from course.testing.observe import (
+    NotDefinedError,
+    Observation,
+    from_wire,
+    is_stub,
+    observe_to_wire,
+)
 from course.testing.recording import NOBODY, USUAL, ErrorFacts, Options, Witness
 
 __all__ = ["Answer", "Backend", "LocalBackend", "Request", "answer", "outcomes", "use_backend"]
@@ -26,7 +33,8 @@ class Request:
     """One call beside the answer: of the answer itself, or of a probe that is given answers.
 
     `target` is ("answer", name), ("read", name) or ("probe", name); `source` is the text of a
-    probe that the test cell defines, None for a probe of `course.probes`.
+    probe that the test cell defines, None for a probe of `course.probes`. With `each` the one
+    argument is a list of cases, as `Case.to_plain` writes them, and a call is made for each.
     """
 
     target: tuple[str, str]
@@ -34,6 +42,7 @@ class Request:
     kwargs: dict[str, Any] = field(default_factory=dict)
     options: Options = USUAL
     source: str | None = None
+    each: bool = False
 
     def to_wire(self) -> tuple[dict[str, Any], Buffers]:
         """The request as a JSON header and buffers. Raises WireError for live arguments."""
@@ -42,6 +51,7 @@ class Request:
             "target": list(self.target),
             "options": vars(self.options),
             "source": self.source,
+            "each": self.each,
             "document": document,
         }
         return header, buffers
@@ -87,9 +97,8 @@ class LocalBackend:
         options = Options(**header["options"])
         arguments = decode(header["document"], buffers, resolve=self._resolve)
         call = self._callable(kind, name, live or self._probe(kind, name, header["source"]))
-        return observe_to_wire(
-            call, tuple(arguments["args"]), arguments["kwargs"], options, self._keep, self._witness
-        )
+        args, kwargs, each = tuple(arguments["args"]), arguments["kwargs"], header["each"]
+        return observe_to_wire(call, args, kwargs, options, self._keep, self._witness, each)
 
     def _callable(self, kind: str, name: str, live: Callable[..., Any] | None) -> Any:
         if kind == "probe":
@@ -149,12 +158,17 @@ class _Undefined:
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """What is remembered of a request; its values would keep every input of a lesson alive."""
+    """What is remembered of a request; its values would keep every input of a lesson alive.
+
+    `side_effects` is None where nobody asked for them: of a probe, and of a look at an object.
+    """
 
     name: str
     attempted: bool
     error: ErrorFacts | None
     printed_count: int
+    side_effects: tuple[SideEffect, ...] | None = None
+    misconception: str | Mapping[str, str] | None = None
 
 
 @dataclass
@@ -163,6 +177,7 @@ class _Desk:
 
     backend: Backend
     seen: list[CallOutcome] = field(default_factory=list)
+    handles: dict[str, Answer] = field(default_factory=dict)
 
 
 _desk = _Desk(LocalBackend(notebook_names))
@@ -178,11 +193,35 @@ def outcomes() -> list[CallOutcome]:
     return _desk.seen
 
 
-def submit(request: Request, live: Callable[..., Any] | None = None) -> Observation:
-    """Run a request on the backend in use and remember what was seen."""
-    seen = _with_idle(_desk.backend.run(request, live), request.target[0])
-    _desk.seen.append(CallOutcome(seen.name, seen.attempted, seen.error, seen.printed_count))
+def submit(
+    request: Request,
+    live: Callable[..., Any] | None = None,
+    leaves: Leaves | None = None,
+) -> Observation:
+    """Run a request on the backend in use and remember what was seen.
+
+    `leaves` says what the call has to leave as it was; None: nobody asks.
+    """
+    seen = _desk.backend.run(request, live)
+    if request.each:
+        seen = replace(seen, attempted=seen.attempted and _any_attempted(seen))
+    seen = _with_idle(seen, request.target[0])
+    effects = misconception = None
+    if leaves is not None:
+        gradients = request.options.backward
+        effects = tuple(side_effects(seen, leaves.may_change, request.each, gradients))
+        misconception = leaves.misconception
+    _desk.seen.append(
+        CallOutcome(
+            *(seen.name, seen.attempted, seen.error, seen.printed_count), effects, misconception
+        )
+    )
     return seen
+
+
+def _any_attempted(seen: Observation) -> bool:
+    errors = [one["error"].node for one in seen.result]
+    return any(error is None or not is_stub(error["type"], error["message"]) for error in errors)
 
 
 def _with_idle(seen: Observation, kind: str) -> Observation:
@@ -196,18 +235,38 @@ def _with_idle(seen: Observation, kind: str) -> Observation:
     )
 
 
+@dataclass(frozen=True)
+class Leaves:
+    """What calls of an answer may change beside their result, and whoever changes more believes."""
+
+    may_change: tuple[str | int, ...] = ()
+    misconception: str | Mapping[str, str] | None = None
+
+
 class Answer:
     """The learner's object of one name. Calling it gives an `Observation`, never an error."""
 
-    def __init__(self, name: str, options: Options = USUAL) -> None:
+    def __init__(self, name: str, options: Options = USUAL, leaves: Leaves | None = None) -> None:
         if not (isinstance(name, str) and name.isidentifier()):
             raise ValueError(f"answer() takes the name of a Python object, not {name!r}")
         self.name = name
         self.options = options
+        self.leaves = Leaves() if leaves is None else leaves
 
     def __call__(self, *args: Any, **kwargs: Any) -> Observation:
         """Call the object once with copies of the arguments and observe it."""
-        return submit(Request(("answer", self.name), args, kwargs, self.options))
+        request = Request(("answer", self.name), args, kwargs, self.options)
+        return submit(request, leaves=self.leaves)
+
+    def each(self, cases: Sequence[dict[str, Any]]) -> Observation:
+        """Call the object once for each case, in one request; see `Check.agrees`."""
+        options = replace(self.options, operators=False)
+        request = Request(("answer", self.name), (list(cases),), {}, options, each=True)
+        return submit(request, leaves=self.leaves)
+
+    def standing_in(self, reference: Callable[..., Any]) -> Callable[..., Any]:
+        """What the test cell calls to have a reference do what the answer does: itself."""
+        return reference
 
     def read(self) -> Observation:
         """Look at the object itself; the result is its plain form."""
@@ -215,7 +274,7 @@ class Answer:
 
     def watch(self, **options: bool) -> Answer:
         """The same answer, recording more: `backward`, `keep`, `operators` (see `Options`)."""
-        return Answer(self.name, replace(self.options, **options))
+        return Answer(self.name, replace(self.options, **options), self.leaves)
 
     def reference(self) -> AnswerRef:
         """What stands for this answer among the arguments of a probe."""
@@ -225,9 +284,31 @@ class Answer:
         return f"answer({self.name!r})"
 
 
-def answer(name: str) -> Answer:
+def answer(
+    name: str,
+    *,
+    changes: str | int | Iterable[str | int] = (),
+    misconception: str | Mapping[str, str] | None = None,
+) -> Answer:
     """A handle on the learner's object called `name`; it need not exist yet.
 
-    Raises ValueError when `name` cannot be the name of an object.
+    Args:
+        name: The name that the learner gives it.
+        changes: What its calls may change beside their result; everything else has to be left as
+            it was. A parameter by its name in the stub or by its position, and any of "random
+            state", "grad mode", "default dtype", "default device", "number of threads", "anomaly
+            mode", "deterministic algorithms", "training mode", "hooks".
+        misconception: What somebody may believe who changes more; a dict has one for each kind:
+            "arguments", or a name of those above.
+
+    Raises:
+        ValueError: `name` cannot be the name of an object.
     """
-    return Answer(name)
+    may_change = (changes,) if isinstance(changes, str | int) else tuple(changes)
+    made = _desk.handles[name] = Answer(name, leaves=Leaves(may_change, misconception))
+    return made
+
+
+def handle(name: str) -> Answer:
+    """The handle that `answer(name, ...)` gave last, or a new one."""
+    return _desk.handles.get(name) or answer(name)

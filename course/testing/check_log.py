@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
+from course.inspection.global_state import RANDOM_STATE
 from course.serialization.received import Absent, AbsentError, as_node
 from course.testing import answers
+from course.testing.answers import CallOutcome
 from course.testing.compare import difference
 from course.testing.hidden import called_from_hidden_part
 from course.testing.observe import Observation
@@ -73,7 +75,41 @@ class CheckLog:
         """The checks so far as a frozen record, with the points they give out of `points`."""
         outcomes = answers.outcomes()[self._since :]
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
-        return TestResult.of(self.exercise, self._results, points, attempted)
+        checks = [*self._results, *_invariants(outcomes)]
+        return TestResult.of(self.exercise, checks, points, attempted)
+
+
+def _invariants(outcomes: Sequence[CallOutcome]) -> Iterator[CheckResult]:
+    """One check for all calls of answers: that nothing else was changed."""
+    asked = [outcome for outcome in outcomes if outcome.side_effects is not None]
+    if not asked:
+        return
+    found = [(effect, one) for one in asked for effect in one.side_effects or ()]
+    failure, misconception = None, None
+    if found:
+        effect, one = found[0]
+        failure = Failure(f"{effect.words}. {_LEAVE.get(effect.kind, _RESTORE)}")
+        named = one.misconception
+        misconception = named if isinstance(named, str | None) else named.get(effect.kind)
+    yield CheckResult.of(
+        failure,
+        name="it leaves everything else as it was",
+        message=None,
+        misconception=misconception,
+        weight=1.0,
+        attempted=any(one.attempted for one in asked),
+        hidden=False,
+        explain=True,
+        idle_ways=frozenset({GUARD}),
+    )
+
+
+_RESTORE = "Put it back before you return, or use a `with` block that does."
+_LEAVE = {
+    "arguments": "What the caller passed belongs to the caller: work on something of your own.",
+    RANDOM_STATE: "Draw from a `torch.Generator` of your own, or do not draw at all.",
+    "hooks": "Remove what you registered, also after an error.",
+}
 
 
 def _guarded(ways: frozenset[str], guard: bool | None) -> frozenset[str]:

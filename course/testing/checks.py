@@ -7,17 +7,29 @@ answer that does nothing would get for it (`course.testing.points`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import torch
 
-from course.inspection.facts import TensorFacts, facts, overlap, same_storage
-from course.serialization.received import Absent, Value, as_node, describe
+from course.inspection.facts import TensorFacts, overlap, same_storage
+from course.serialization.received import Absent
 from course.testing import attempts
+from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
+from course.testing.agreement.comparing import Tolerance
+from course.testing.answers import handle
 from course.testing.check_log import CheckLog, Subject
-from course.testing.compare import brief, difference, mutation
+from course.testing.compare import (
+    brief,
+    difference,
+    either,
+    facts_of,
+    is_true,
+    mutation,
+    says,
+    where_of,
+)
+from course.testing.inputs.cases import Case
 from course.testing.observe import Observation
 from course.testing.points import GUARD, RAISING, idle_ways, said_again, same_everywhere
 from course.testing.results import Failure, TestResult
@@ -81,7 +93,7 @@ class Check:
             found = difference(actual, expected, **tolerance)
             if found is None:
                 return None
-            words = f"{_where(actual)}: {found}"
+            words = f"{where_of(actual)}: {found}"
             return Failure(words, brief(actual), brief(expected), value=actual)
 
         def idly(value: Any) -> bool:
@@ -95,9 +107,31 @@ class Check:
 
         def test() -> Failure | None:
             holds = condition() if callable(condition) else condition
-            return None if _true(holds) else Failure("this does not hold")
+            return None if is_true(holds) else Failure("this does not hold")
 
         self._log.record(test, "the condition holds", how, [])
+
+    def agrees(
+        self,
+        reference: Callable[..., Any],
+        cases: Sequence[Case],
+        of: Called | None = None,
+        compare: Sequence[str] = USUAL_ASPECTS,
+        rtol: float = 0.0,
+        atol: float = 0.0,
+        **how: Any,
+    ) -> None:
+        """The answer does for every case what a reference in the hidden part does.
+
+        `cases` come from `course.inputs` or are your own, 40 or more. `of` is the answer, or a
+        probe `through` one; left out, the answer named like the exercise. What is compared may be
+        "values", "graph", "exact graph", "layout", "offset", "memory", "identity", "arguments" and
+        "gradients", up to `atol + rtol * |expected|`. Where the reference raises, the same class
+        of exception is wanted. Of several misconceptions each may be a wrong implementation, an
+        exception class or kinds of input: the one is named that explains most of what differs.
+        """
+        called = handle(self.exercise.replace("-", "_")) if of is None else of
+        agrees(self._log, reference, cases, called, compare, Tolerance(rtol, atol), how)
 
     # -- facts of one tensor --------------------------------------------------------------
 
@@ -146,13 +180,13 @@ class Check:
         self, subject: Subject, fact: str, expected: Any, name: str, how: Any, layout: bool = False
     ) -> None:
         def test(subject: Subject = subject) -> Failure | None:
-            seen = _facts(subject)
+            seen = facts_of(subject)
             if isinstance(seen, Absent):
                 return Failure(seen.reason)
             actual = getattr(seen, fact)
             if actual == expected:
                 return None
-            words = f"{_where(subject)} has {fact} {actual}; {expected} was expected"
+            words = f"{where_of(subject)} has {fact} {actual}; {expected} was expected"
             shown = (seen,) if layout else ()
             return Failure(words, str(actual), str(expected), shown, actual)
 
@@ -168,8 +202,8 @@ class Check:
             if same_storage(one, other):
                 return None
             words = (
-                f"{_where(a)} has its own storage ({one.storage_nbytes} bytes) "
-                f"and not that of {_where(b)}: the elements were copied"
+                f"{where_of(a)} has its own storage ({one.storage_nbytes} bytes) "
+                f"and not that of {where_of(b)}: the elements were copied"
             )
             return Failure(words, "another storage", "the same storage", (one, other))
 
@@ -181,7 +215,7 @@ class Check:
         def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
             if not same_storage(one, other):
                 return None
-            words = f"{_where(a)} still lives in the storage of {_where(b)}"
+            words = f"{where_of(a)} still lives in the storage of {where_of(b)}"
             return Failure(words, "the same storage", "a storage of its own", (one, other))
 
         self._pair(a, b, failure, "it has a storage of its own", how)
@@ -192,7 +226,7 @@ class Check:
         def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
             if overlap(one, other):
                 return None
-            words = f"{_where(a)} and {_where(b)} have no element of memory in common"
+            words = f"{where_of(a)} and {where_of(b)} have no element of memory in common"
             return Failure(words, "no common element", "a common element", (one, other))
 
         self._pair(a, b, failure, "the two overlap in memory", how)
@@ -203,7 +237,7 @@ class Check:
         def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
             if not overlap(one, other):
                 return None
-            words = f"{_where(a)} and {_where(b)} have elements of memory in common"
+            words = f"{where_of(a)} and {where_of(b)} have elements of memory in common"
             return Failure(words, "a common element", "no common element", (one, other))
 
         self._pair(a, b, failure, "the two do not overlap in memory", how)
@@ -216,7 +250,7 @@ class Check:
             if layouts[0] == layouts[1]:
                 return None
             shown = [f"shape {s}, stride {t}, offset {o}" for s, t, o in layouts]
-            words = f"{_where(actual)} has {shown[0]}; expected was {shown[1]}"
+            words = f"{where_of(actual)} has {shown[0]}; expected was {shown[1]}"
             return Failure(words, shown[0], shown[1], (one, other))
 
         self._pair(actual, expected, failure, "the layout is right", how)
@@ -230,7 +264,7 @@ class Check:
         how: Any,
     ) -> None:
         def test(a: Subject = a) -> Failure | None:
-            one, other = _facts(a), _facts(b)
+            one, other = facts_of(a), facts_of(b)
             for seen in (one, other):
                 if isinstance(seen, Absent):
                     return Failure(seen.reason)
@@ -265,9 +299,9 @@ class Check:
             if seen.error is None:
                 return Failure(f"`{seen.name}` raised nothing", "no error", expected)
             words = f"`{seen.name}` ended with {seen.error}"
-            if wanted not in seen.error.bases or not _says(seen.error.message, match):
+            if wanted not in seen.error.bases or not says(seen.error.message, match):
                 return Failure(words, str(seen.error), expected)
-            if any(_says(seen.error.message, other) for other in others):
+            if any(says(seen.error.message, other) for other in others):
                 more = f"{expected}, and nothing else of the kind"
                 return Failure(f"{words}, which names more than one", str(seen.error), more)
             return None
@@ -301,9 +335,9 @@ class Check:
         def test() -> Failure | None:
             if any(seen.calls(name) for name in names):
                 return None
-            return Failure(f"`{seen.name}` never calls {_either(names)}")
+            return Failure(f"`{seen.name}` never calls {either(names)}")
 
-        self._run(seen, test, f"it uses {_either(names)}", how)
+        self._run(seen, test, f"it uses {either(names)}", how)
 
     def avoids(self, seen: Observation, *names: str, **how: Any) -> None:
         """None of these torch functions ("reshape") or operators ("aten::clone") was called."""
@@ -311,10 +345,10 @@ class Check:
         def test() -> Failure | None:
             found = [name for name in names if seen.calls(name)]
             if found:
-                return Failure(f"`{seen.name}` calls {_either(found)}")
+                return Failure(f"`{seen.name}` calls {either(found)}")
             return _unseen(seen)
 
-        self._run(seen, test, f"it does not use {_either(names)}", how, GUARD)
+        self._run(seen, test, f"it does not use {either(names)}", how, GUARD)
 
     def allocates(self, seen: Observation, at_most: int = 0, **how: Any) -> None:
         """Operators created at most this many bytes of new storages, temporaries included."""
@@ -357,39 +391,6 @@ class Check:
         self._log.record(test, name, how, [seen], ways)
 
 
-def _true(holds: Any) -> bool:
-    if isinstance(holds, torch.Tensor):
-        return bool(holds.all())
-    return bool(holds)
-
-
-def _facts(subject: Subject) -> TensorFacts | Absent:
-    if isinstance(subject, Value):
-        return subject.facts
-    if isinstance(subject, torch.Tensor):
-        return facts(subject)
-    node = as_node(subject)
-    found = getattr(node, "facts", node)
-    if isinstance(found, TensorFacts):
-        return found
-    return Absent(f"{_where(subject)} is {describe(node)}, not a tensor")
-
-
-def _where(subject: Subject) -> str:
-    return subject.where if isinstance(subject, Value) else "the value"
-
-
 def _unseen(seen: Observation) -> Failure | None:
     reason = seen.out_of_sight()
     return None if reason is None else Failure(reason)
-
-
-def _either(names: Any) -> str:
-    return " or ".join(f"`{name}`" for name in names)
-
-
-def _says(message: str, words: str) -> bool:
-    """Whether a message says these words, case aside: "0 and 1" is not in "0 and 12"."""
-    before = r"(?<!\d)" if words[:1].isdigit() else ""
-    after = r"(?!\d)" if words[-1:].isdigit() else ""
-    return re.search(before + re.escape(words) + after, message, re.IGNORECASE) is not None

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from course.inspection.facts import TensorFacts
+from course.inspection.facts import TensorFacts, facts
 from course.serialization.received import Absent, Handle, SeenTensor, Value, as_node, describe
 
 if TYPE_CHECKING:
     from course.testing.observe import Observation
 
-__all__ = ["brief", "difference", "mutation"]
+__all__ = [
+    "SideEffect",
+    "brief",
+    "difference",
+    "either",
+    "facts_of",
+    "is_true",
+    "mutation",
+    "says",
+    "side_effects",
+    "where_of",
+]
 
 
 def difference(actual: Any, expected: Any, *, rtol: float = 0.0, atol: float = 0.0) -> str | None:
@@ -64,6 +78,120 @@ def _changed(before: Value, after: Value) -> bool:
         ]
         return layouts[0] != layouts[1] or difference(after, before) is not None
     return difference(after, before) is not None
+
+
+@dataclass(frozen=True)
+class SideEffect:
+    """What a call changed beside its result: `kind` is "arguments", or a mode's name."""
+
+    kind: str
+    words: str
+
+
+def side_effects(
+    seen: Observation, may_change: Collection[str | int], each: bool, took_gradients: bool
+) -> list[SideEffect]:
+    """What a call did not leave as it was, without what it `may_change`.
+
+    `may_change` holds positions and names of parameters, and the names of modes. A parameter that
+    the learner has called otherwise forgives one argument that changed. With `each` the call was
+    made for each of many cases; `took_gradients` says that the grader itself filled `.grad`.
+    """
+    found = [
+        SideEffect(name, f"`{seen.name}` did not leave the {name} as it was")
+        for name in dict.fromkeys(seen.changed)
+        if name not in may_change
+    ]
+    if seen.error is not None:
+        return found
+    runs = [(seen.args.node, seen.kwargs.node, seen.args_after.node, seen.kwargs_after.node)]
+    if each:
+        befores, afters = seen.args[0].node, seen.args_after[0].node
+        runs = [
+            (b["args"], b["kwargs"], a["args"], a["kwargs"])
+            for b, a in zip(befores, afters, strict=True)
+        ]
+    for run in runs:
+        words = _argument_changed(seen.parameters, may_change, run, took_gradients)
+        if words is not None:
+            return [*found, SideEffect("arguments", f"`{seen.name}` changed {words}")]
+    return found
+
+
+def _argument_changed(
+    parameters: Sequence[str],
+    may_change: Collection[str | int],
+    run: tuple[Any, Any, Any, Any],
+    took_gradients: bool,
+) -> str | None:
+    args, kwargs, args_after, kwargs_after = run
+    names = [*parameters[: len(args)], *range(len(parameters), len(args))]
+    called = {*names, *kwargs, *_POSITIONS}
+    forgiven = sum(isinstance(one, str) and one not in called for one in may_change)
+    pairs = [*zip(args, args_after, strict=True)]
+    pairs += [(value, kwargs_after[key]) for key, value in kwargs.items()]
+    for position, ((before, after), name) in enumerate(zip(pairs, [*names, *kwargs], strict=True)):
+        if position in may_change or name in may_change:
+            continue
+        words = _change(before, after, took_gradients)
+        if words is not None:
+            forgiven -= 1
+            if forgiven < 0:
+                shown = f"its argument `{name}`" if isinstance(name, str) else f"argument {name}"
+                return f"{shown}: {words}"
+    return None
+
+
+_POSITIONS = range(64)
+
+
+def _change(before: Any, after: Any, took_gradients: bool) -> str | None:
+    """What changed of an argument, in words without values."""
+    if isinstance(before, SeenTensor) and isinstance(after, SeenTensor):
+        return _tensor_change(before, after, took_gradients)
+    if isinstance(before, Handle | Absent):
+        return None
+    if type(before) is not type(after):
+        return "it is of another class"
+    if isinstance(before, list | tuple):
+        if len(before) != len(after):
+            return "its length"
+        changes = (_change(b, a, took_gradients) for b, a in zip(before, after, strict=True))
+        return next((words for words in changes if words is not None), None)
+    if isinstance(before, dict):
+        if list(before) != list(after):
+            return "its keys"
+        changes = (_change(value, after[key], took_gradients) for key, value in before.items())
+        return next((words for words in changes if words is not None), None)
+    return None if difference(after, before) is None else "its value"
+
+
+def _tensor_change(before: SeenTensor, after: SeenTensor, took_gradients: bool) -> str | None:
+    one, other = before.facts, after.facts
+    if (one.dtype, one.storage) != (other.dtype, other.storage):
+        return "it has another storage or dtype"
+    if (one.shape, one.stride, one.storage_offset) != (
+        *(other.shape, other.stride, other.storage_offset),
+    ):
+        return "its shape or strides"
+    if (one.requires_grad, one.is_leaf, one.grad_fn) != (
+        *(other.requires_grad, other.is_leaf, other.grad_fn),
+    ):
+        return "its place in the graph"
+    if before.tensor is not None and after.tensor is not None and not _same(before, after):
+        return "its elements"
+    if one.version != other.version:
+        return "it was written to in place"
+    grads_differ = (one.grad is None) != (other.grad is None) or (
+        one.grad is not None and other.grad is not None and one.grad.version != other.grad.version
+    )
+    return "its `.grad`" if grads_differ and not took_gradients else None
+
+
+def _same(before: SeenTensor, after: SeenTensor) -> bool:
+    one, other = before.tensor, after.tensor
+    assert one is not None and other is not None
+    return torch.equal(one, other) or difference(other, one) is None
 
 
 def _tensor_of(node: Any) -> Any:
@@ -158,3 +286,40 @@ def brief(subject: Any) -> str:
         return f"{kind} {node.tolist()}" if node.numel() <= 16 else kind
     text = describe(node) if isinstance(node, Absent | Handle) else repr(_tensor_of(node))
     return text if len(text) <= 200 else text[:197] + "..."
+
+
+def is_true(holds: Any) -> bool:
+    """Whether a condition holds: for a tensor, at every element."""
+    if isinstance(holds, torch.Tensor):
+        return bool(holds.all())
+    return bool(holds)
+
+
+def facts_of(subject: Any) -> TensorFacts | Absent:
+    """The facts of the tensor that a check is about, or why there are none."""
+    if isinstance(subject, Value):
+        return subject.facts
+    if isinstance(subject, torch.Tensor):
+        return facts(subject)
+    node = as_node(subject)
+    found = getattr(node, "facts", node)
+    if isinstance(found, TensorFacts):
+        return found
+    return Absent(f"{where_of(subject)} is {describe(node)}, not a tensor")
+
+
+def where_of(subject: Any) -> str:
+    """How a message names what a check is about."""
+    return subject.where if isinstance(subject, Value) else "the value"
+
+
+def either(names: Iterable[str]) -> str:
+    """The names, one or another of them."""
+    return " or ".join(f"`{name}`" for name in names)
+
+
+def says(message: str, words: str) -> bool:
+    """Whether a message says these words, case aside: "0 and 1" is not in "0 and 12"."""
+    before = r"(?<!\d)" if words[:1].isdigit() else ""
+    after = r"(?!\d)" if words[-1:].isdigit() else ""
+    return re.search(before + re.escape(words) + after, message, re.IGNORECASE) is not None

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from course.inspection.facts import storage_number
+from course.inspection.global_state import ModuleState
 from course.inspection.graph import Saved
 from course.serialization import Buffers, Keep, WireError, decode, encode
 from course.serialization.received import Absent, Handle, Value
+from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
     NOBODY,
@@ -44,6 +47,8 @@ class Observation:
     created, also those freed again; `saved` the tensors that the result's graph keeps for
     backward. `helpers` counts the threads and processes that the run started: what those do, no
     list of operators shows. `witnessed` is False where torch's profiler could not see the run.
+    `changed` names the modes, defaults and generators that it did not leave as they were, and
+    `parameters` the positional parameters of the function that was called.
     """
 
     name: str
@@ -66,6 +71,8 @@ class Observation:
     helpers: int = 0
     saved: tuple[Saved, ...] = ()
     witnessed: bool = True
+    changed: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -145,8 +152,12 @@ def observe_to_wire(
     options: Options,
     keep: Keep | None,
     witness: Witness = NOBODY,
+    each: bool = False,
 ) -> tuple[dict[str, Any], list[Buffers]]:
-    """An observation in the form that travels: a JSON header and two lists of buffers."""
+    """An observation in the form that travels: a JSON header and two lists of buffers.
+
+    With `each` the one argument is a list of cases, and the result what `run_cases` makes of them.
+    """
     whole: list[bool] = []
 
     def look() -> None:
@@ -154,29 +165,40 @@ def observe_to_wire(
 
     # Wherever code of the learner may have run, before what it may have replaced is used.
     look()
+    modules = _modules_in((args, kwargs))
     before, first = encode({"args": args, "kwargs": kwargs}, keep=keep, after_foreign=look)
-    recording = run_recorded(
-        lambda: fn(*args, **kwargs),
-        known=_storage_numbers((args, kwargs)),
-        options=options,
-        witness=witness,
-    )
-    grads = _gradients(recording, (args, kwargs)) if options.backward else None
+
+    def call() -> Any:
+        return run_cases(fn, args[0], options.backward) if each else fn(*args, **kwargs)
+
+    recording = run_recorded(call, _storage_numbers((args, kwargs)), options, witness)
+    grads = _gradients(recording, (args, kwargs)) if options.backward and not each else None
     look()
-    kept = keep(recording.result) if options.keep and keep is not None else 0
-    result = {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}
-    after, second = encode(result, keep=keep, after_foreign=look)
-    header = {
-        **{f.name: getattr(recording, f.name) for f in fields(Recording) if f.name != "result"},
-        "error": None if recording.error is None else vars(recording.error),
-        "saved": [vars(saved) for saved in recording.saved],
+    kept = keep(recording.result) if options.keep and keep else 0
+    left = {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}
+    after, second = encode(left, keep=keep, after_foreign=look)
+    changed = _modules_in((args, kwargs)).changed_since(modules)
+    look()
+    header = _to_plain(recording) | {
         "before": before,
         "after": after,
         "kept": kept,
-        "attempted": not _is_stub(recording.error),
+        "changed": [*recording.changed, *changed],
+        "parameters": _parameters(fn),
         "intact": recording.intact and all(whole),
     }
     return header, [first, second]
+
+
+def _to_plain(recording: Recording) -> dict[str, Any]:
+    """A recording as JSON may hold it, without the result."""
+    error = recording.error
+    return {
+        **{f.name: getattr(recording, f.name) for f in fields(Recording) if f.name != "result"},
+        "error": None if error is None else vars(error),
+        "saved": [vars(saved) for saved in recording.saved],
+        "attempted": error is None or not is_stub(error.type, error.message),
+    }
 
 
 def without_values(
@@ -190,12 +212,22 @@ def without_values(
     return {**header, "after": {"value": value, "storages": []}}, [buffers[0], []]
 
 
-def _is_stub(error: ErrorFacts | None) -> bool:
-    """Whether the exercise's own `raise NotImplementedError()`, or no definition, ended it."""
-    if error is None:
-        return False
-    stub = error.type == "NotImplementedError" and not error.message
-    return stub or error.bases[:1] == (f"{__name__}.NotDefinedError",)
+def is_stub(kind: str, message: str) -> bool:
+    """Whether the exercise's own `raise NotImplementedError()`, or no definition, ended a call."""
+    return (kind == "NotImplementedError" and not message) or kind == NotDefinedError.__name__
+
+
+def _modules_in(arguments: Any) -> ModuleState:
+    leaves = tree_leaves(arguments)
+    return ModuleState(leaf for leaf in leaves if isinstance(leaf, torch.nn.Module))
+
+
+def _parameters(call: object) -> list[str]:
+    """The names of a function's positional parameters; none of anything else."""
+    if type(call) is not FunctionType:
+        return []
+    code = call.__code__
+    return [str(name) for name in code.co_varnames[: code.co_argcount]]
 
 
 def _gradients(recording: Recording, arguments: Any) -> Any:
@@ -264,6 +296,8 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
         helpers=header["helpers"],
         saved=tuple(Saved(**saved) for saved in header["saved"]),
         witnessed=header["witnessed"] is True,
+        changed=tuple(str(n)[:200] for n in header["changed"]),
+        parameters=tuple(str(n)[:200] for n in header["parameters"]),
     )
 
 

@@ -18,8 +18,10 @@ from course.serialization.received import Value, as_node
 from course.testing.compare import difference
 
 __all__ = [
+    "CONSTANTS",
     "GUARD",
     "RAISING",
+    "SELF",
     "Weighed",
     "idle_ways",
     "note_on",
@@ -32,10 +34,16 @@ GUARD = "doing nothing"
 RAISING = "always raising"
 SELF = "returning the argument"
 _SCALAR = (str, int, float)
-_CONSTANTS: dict[str, Any] = {"None": None, "True": True, "False": False, "0": 0, "1": 1, "[]": []}
-_ALWAYS = {f"returning {name}" for name in (*_CONSTANTS, "an empty tensor")} | {
-    *(GUARD, RAISING, SELF)
+CONSTANTS: dict[str, Any] = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "0": 0,
+    "1": 1,
+    "[]": [],
+    "an empty tensor": torch.empty(0),
 }
+_ALWAYS = {f"returning {name}" for name in CONSTANTS} | {*(GUARD, RAISING, SELF)}
 _ENOUGH = 0.5  # the share of the telling checks from which on a check counts in full
 
 
@@ -57,7 +65,7 @@ class Weighed(Protocol):
 
 def idle_ways(subject: Any, holds: Callable[[Any], bool]) -> Iterator[str]:
     """The ways in which a check of `subject` holds without work; `holds` tries a value on it."""
-    for name, value in {**_CONSTANTS, "an empty tensor": torch.empty(0)}.items():
+    for name, value in CONSTANTS.items():
         if _tried(holds, value):
             yield f"returning {name}"
     idle = subject.idle if isinstance(subject, Value) else None

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from course.inspection.global_state import GlobalState, restore_modes
 from course.inspection.graph import Saved, saved_by
 from course.inspection.helpers import counting
 from course.inspection.operators import PROFILER, Profiler, Trace, recording
@@ -28,7 +29,8 @@ class Options:
     """What to record beside the usual.
 
     `backward` sums every floating result that requires grad, calls backward and records the
-    gradients of the arguments. `keep` keeps the result alive beside the answer, so that
+    gradients of the arguments; where a call is made for each of many cases, the gradients of each
+    are taken instead. `keep` keeps the result alive beside the answer, so that
     `Observation.live` can be passed on. `operators=False` runs without any recording mode.
     """
 
@@ -72,6 +74,7 @@ class Recording:
     saved: tuple[Saved, ...] = ()
     witnessed: bool = True
     intact: bool = True
+    changed: tuple[str, ...] = ()
 
 
 class _CappedText(io.TextIOBase):
@@ -110,14 +113,14 @@ NOBODY = Witness()
 
 
 def run_recorded(
-    call: Callable[[], Any], *, known: set[int], options: Options, witness: Witness = NOBODY
+    call: Callable[[], Any], known: set[int], options: Options, witness: Witness = NOBODY
 ) -> Recording:
     """Run `call` once and record it. Only KeyboardInterrupt passes through.
 
     `known` holds the storage numbers of the arguments, which do not count as new.
     """
     printed, error, result, intact = _CappedText(), None, None, witness.intact
-    traces, before = [Trace()], witness.helpers()
+    traces, before, state = [Trace()], witness.helpers(), GlobalState()
     with counting() as helpers, _captured(printed) as caught:
         try:
             with _recording(options.operators, known, witness.profiler) as traces:
@@ -131,6 +134,8 @@ def run_recorded(
             error = error_facts(raised)
             # The traceback would keep the learner's tensors alive for as long as it lives.
             raised.__traceback__ = None
+    changed = tuple(GlobalState().changed_since(state))
+    restore_modes(state)
     return Recording(
         result=result,
         error=error,
@@ -141,6 +146,7 @@ def run_recorded(
         helpers=max(helpers.count, witness.helpers() - before),
         saved=saved_by(result) if error is None else (),
         intact=whole,
+        changed=changed,
     )
 
 

@@ -18,13 +18,17 @@ __all__ = ["CheckResult", "Failure", "TestResult", "error_name"]
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a check does not hold, what to show beside it, and the value that was compared."""
+    """Why a check does not hold, what to show beside it, and the value that was compared.
+
+    `told` is what a learner may read of it also where the check is hidden.
+    """
 
     words: str
     actual: str | None = None
     expected: str | None = None
     layouts: tuple[TensorFacts, ...] = ()
     value: Any = None
+    told: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ class CheckResult:
         if failure is None:
             return one
         if hidden:
-            words = (message or "") if explain else _without_values(failure.words)
+            parts = [failure.told and f"{failure.told}.", message or ""]
+            words = " ".join(filter(None, parts)) if explain else _without_values(failure.words)
             return replace(one, attempted=attempted, message=words)
         return replace(
             one,

@@ -1,0 +1,104 @@
+"""What a call may leave behind that is neither result nor argument: modes, defaults, generators.
+
+Two looks, before and after a call, tell which of it the call has changed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+__all__ = ["RANDOM_STATE", "GlobalState", "ModuleState", "restore_modes"]
+
+RANDOM_STATE = "random state"
+
+_grad_mode, _set_grad_mode = torch.is_grad_enabled, torch._C._set_grad_enabled
+_default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
+_default_device, _anomalies = torch.get_default_device, torch.is_anomaly_enabled
+_threads, _set_threads = torch.get_num_threads, torch.set_num_threads
+_deterministic = torch.are_deterministic_algorithms_enabled
+_torchs_generator, _pythons_state = torch.default_generator, random.getstate
+# NumPy's Mersenne twister: 624 words and a position. Its `state` takes 40 times as long to read.
+_numpys_address = vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_address
+_NUMPYS_NBYTES = 4 * 624 + 4
+_bytes_at = ctypes.string_at
+_is_inference = torch.is_inference_mode_enabled
+
+
+class GlobalState:
+    """The state of this process that every later call depends on, at one moment.
+
+    Grad mode, default dtype and device, the number of threads, anomaly mode, deterministic
+    algorithms, and the random generators of torch, Python and NumPy.
+    """
+
+    def __init__(self) -> None:
+        self.modes: dict[str, Any] = {
+            "grad mode": (_grad_mode(), _is_inference()),
+            "default dtype": _default_dtype(),
+            "default device": str(_default_device()),
+            "number of threads": _threads(),
+            "anomaly mode": _anomalies(),
+            "deterministic algorithms": _deterministic(),
+        }
+        self.generators = (
+            bytes(_torchs_generator.get_state().numpy()),
+            _pythons_state(),
+            _bytes_at(_numpys_address, _NUMPYS_NBYTES),
+        )
+
+    def changed_since(self, before: GlobalState) -> list[str]:
+        """What is no longer as it was, by the names that `answer(..., changes=...)` takes."""
+        changed = [name for name, value in self.modes.items() if value != before.modes[name]]
+        return changed + [RANDOM_STATE] * (self.generators != before.generators)
+
+
+def restore_modes(before: GlobalState) -> None:
+    """Put the modes back that would change what a later call does; generators go on."""
+    _set_grad_mode(before.modes["grad mode"][0])
+    _set_default_dtype(before.modes["default dtype"])
+    if _threads() != before.modes["number of threads"]:
+        _set_threads(before.modes["number of threads"])
+
+
+_fields_of = vars(torch.nn.Module)["__dict__"].__get__
+_HOOKS = (
+    "_forward_hooks",
+    "_forward_pre_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_state_dict_hooks",
+    "_load_state_dict_pre_hooks",
+)
+
+
+class ModuleState:
+    """Training mode and hooks of modules and all below them, at one moment."""
+
+    def __init__(self, modules: Iterable[torch.nn.Module]) -> None:
+        # Read from the instances: a class of the learner's may define `modules` or `training`.
+        inner = [fields for module in modules for fields in _below(module)]
+        self.training = [fields.get("training") for fields in inner]
+        self.hooks = [[len(fields.get(name, ())) for name in _HOOKS] for fields in inner]
+
+    def changed_since(self, before: ModuleState) -> list[str]:
+        """What is no longer as it was: "training mode", "hooks"."""
+        changed = ["training mode"] * (self.training != before.training)
+        return changed + ["hooks"] * (self.hooks != before.hooks)
+
+
+def _below(module: torch.nn.Module) -> list[dict[str, Any]]:
+    """The instance dictionaries of a module and of all modules below it, each one once."""
+    found: dict[int, dict[str, Any]] = {}
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found:
+            fields = found[id(one)] = _fields_of(one)
+            waiting += [child for child in fields.get("_modules", {}).values() if child is not None]
+    return list(found.values())

@@ -1,0 +1,75 @@
+"""The check behind `Check.agrees`: one request, one line of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from course.serialization.received import Absent, Value
+from course.testing.agreement.comparing import ASPECTS, Tolerance
+from course.testing.agreement.judging import Judgement, judge
+from course.testing.check_log import CheckLog
+from course.testing.inputs.cases import Case
+from course.testing.observe import Observation
+from course.testing.results import Failure
+
+__all__ = ["USUAL_ASPECTS", "Called", "agrees"]
+
+USUAL_ASPECTS = ("values", "graph")
+
+
+class Called(Protocol):
+    """What is called for each case: an answer, or a probe with an answer as its first argument."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+
+    def each(self, cases: Sequence[dict[str, Any]]) -> Observation:
+        """Call it once for each case."""
+
+    def standing_in(self, reference: Callable[..., Any]) -> Callable[..., Any]:
+        """The function to call with a case, so that a reference stands in for the answer."""
+
+    def watch(self, **options: bool) -> Called:
+        """The same, recording more."""
+
+
+def agrees(
+    log: CheckLog,
+    reference: Callable[..., Any],
+    cases: Sequence[Case],
+    called: Called,
+    compare: Sequence[str],
+    tolerance: Tolerance,
+    how: dict[str, Any],
+) -> None:
+    """Record whether `called` gives for all cases what the reference gives.
+
+    Raises ValueError for no cases, and for an aspect that is none of `ASPECTS`.
+    """
+    if not cases:
+        raise ValueError("agrees() needs cases; `course.inputs` makes hostile ones")
+    if unknown := [aspect for aspect in compare if aspect not in ASPECTS]:
+        raise ValueError(f"agrees() compares {', '.join(ASPECTS)}; not {unknown[0]!r}")
+    watched = called.watch(backward=True) if "gradients" in compare else called
+    seen = watched.each([case.to_plain() for case in cases])
+    name = f"`{called.name}` does what it should with {len(cases)} more inputs"
+    if seen.error is not None or not seen.attempted:
+        reason = seen.error or f"`{called.name}` is not written yet"
+        lost = Value(Absent(f"`{called.name}` ended with {reason}", seen.attempted))
+        log.record(lambda: None, name, how, [lost])
+        return
+    found = judge(seen, cases, called.standing_in, reference, compare, tolerance)
+    beliefs = how.get("misconception")
+    if isinstance(beliefs, Mapping):
+        how = {**how, "misconception": found.belief(beliefs)}
+    log.record(lambda: _failure(found), name, how, [seen], found.idle_ways())
+
+
+def _failure(found: Judgement) -> Failure | None:
+    if not found.differences:
+        return None
+    first = found.differences[0]
+    words = f"{found.told}. First, with {first.case.kind}: {first.words or first.aspect}"
+    return Failure(words, told=found.told)

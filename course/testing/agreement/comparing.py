@@ -1,0 +1,215 @@
+"""In what a call of an answer differs from the same call of a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from course.inspection.facts import facts, storage_number
+from course.serialization.received import SeenTensor, Value
+from course.testing.compare import difference
+from course.testing.inputs.cases import Case
+from course.testing.observe import is_stub
+from course.testing.results import error_name
+
+__all__ = ["ASPECTS", "Call", "Difference", "Expected", "Tolerance", "first_difference"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the answer, as it came back: what it gave and its arguments afterwards."""
+
+    outcome: Value
+    args_after: Value
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """The facts of the exception that ended it; None without one."""
+        found = self.outcome["error"].node
+        return found if isinstance(found, dict) else None
+
+    @property
+    def attempted(self) -> bool:
+        """Whether it did anything but raise the exercise's own `NotImplementedError()`."""
+        return self.error is None or not is_stub(self.error["type"], self.error["message"])
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One call of the reference, with live values, and its arguments afterwards."""
+
+    outcome: dict[str, Any]
+    args: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an element may be away: `atol + rtol * |expected|`."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs for one case: `aspect` gives no value away, `words` may."""
+
+    case: Case
+    aspect: str
+    words: str = ""
+
+
+def first_difference(
+    case: Case, call: Call, expected: Expected, aspects: Sequence[str], tolerance: Tolerance
+) -> Difference | None:
+    """The first of the `aspects` in which a call is not what the reference gives."""
+    ended = _ends(call, expected)
+    if ended is not None:
+        return Difference(case, ended)
+    if expected.outcome["error"] is not None:
+        return None
+    for aspect in aspects:
+        words = ASPECTS[aspect](call, expected, tolerance)
+        if words is not None:
+            return Difference(case, _AS_TOLD.get(aspect, aspect), words)
+    return None
+
+
+def _ends(call: Call, expected: Expected) -> str | None:
+    """How the two differ in the exception that ends them, without its message."""
+    mine, wanted = call.error, expected.outcome["error"]
+    if mine is None:
+        return None if wanted is None else f"no {wanted['type']} is raised"
+    name = error_name(str(mine["type"]))
+    if wanted is None:
+        return f"it ends with {name}"
+    return None if wanted["bases"][0] in mine["bases"] else f"{name} instead of {wanted['type']}"
+
+
+def _values(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    wanted = expected.outcome["result"]
+    return difference(call.outcome["result"], wanted, rtol=tolerance.rtol, atol=tolerance.atol)
+
+
+def _arguments(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    wanted = list(expected.args)
+    return difference(call.args_after, wanted, rtol=tolerance.rtol, atol=tolerance.atol)
+
+
+def _gradients(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    wanted = expected.outcome["grads"]
+    return difference(call.outcome["grads"], wanted, rtol=tolerance.rtol, atol=tolerance.atol)
+
+
+def _graph(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    for mine, wanted in _tensors(call, expected):
+        if wanted.requires_grad and not mine.facts.requires_grad:
+            return "the result does not require grad"
+    return None
+
+
+def _no_graph(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    for mine, wanted in _tensors(call, expected):
+        if mine.facts.requires_grad and not wanted.requires_grad:
+            return "the result requires grad"
+    return _graph(call, expected, tolerance)
+
+
+def _layout(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    for mine, wanted in _tensors(call, expected):
+        seen = facts(wanted)
+        # The stride of a dimension of size 1, and of a tensor without elements, is never used.
+        used = [size > 1 and 0 not in seen.shape for size in seen.shape]
+        pairs = zip(mine.facts.stride, seen.stride, used, strict=True)
+        if any(one != other for one, other, counts in pairs if counts):
+            return f"strides {mine.facts.stride} instead of {seen.stride}"
+    return None
+
+
+def _offset(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    for mine, wanted in _tensors(call, expected):
+        if mine.facts.storage_offset != wanted.storage_offset() and wanted.numel():
+            return f"it starts at {mine.facts.storage_offset}, not {wanted.storage_offset()}"
+    return None
+
+
+def _memory(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    """Which arguments each tensor of the result shares its storage with."""
+    given = [_storages(one, _number_seen) for one in call.args_after]
+    wanted_given = [_storages(one, _number_live) for one in expected.args]
+    for mine, wanted in _tensors(call, expected):
+        shared = [mine.facts.storage in those for those in given]
+        right = [storage_number(wanted) in those for those in wanted_given]
+        if shared != right and wanted.untyped_storage().nbytes():
+            return "it shares a storage" if any(shared) else "it has a storage of its own"
+    return None
+
+
+def _identity(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
+    mine, wanted = call.outcome["same"].node, expected.outcome["same"]
+    if mine == wanted:
+        return None
+    return "it is not the argument itself" if wanted is not None else "it is the argument itself"
+
+
+ASPECTS: dict[str, Callable[[Call, Expected, Tolerance], str | None]] = {
+    "values": _values,
+    "graph": _graph,
+    "exact graph": _no_graph,
+    "layout": _layout,
+    "offset": _offset,
+    "memory": _memory,
+    "identity": _identity,
+    "arguments": _arguments,
+    "gradients": _gradients,
+}
+_AS_TOLD = {
+    "values": "another result",
+    "graph": "the graph is cut",
+    "exact graph": "requires_grad",
+    "layout": "the strides",
+    "offset": "the storage offset",
+    "memory": "shared or copied",
+    "identity": "the tensor itself, or another one",
+    "arguments": "the arguments afterwards",
+    "gradients": "the gradients",
+}
+
+
+def _tensors(call: Call, expected: Expected) -> Iterator[tuple[SeenTensor, torch.Tensor]]:
+    """The tensors that stand at the same places of both results."""
+    yield from _pairs(call.outcome["result"].node, expected.outcome["result"])
+
+
+def _pairs(mine: Any, wanted: Any) -> Iterator[tuple[SeenTensor, torch.Tensor]]:
+    if isinstance(wanted, torch.Tensor):
+        if isinstance(mine, SeenTensor) and len(mine.facts.shape) == wanted.dim():
+            yield mine, wanted
+    elif isinstance(wanted, list | tuple) and isinstance(mine, list | tuple):
+        for one, other in zip(mine, wanted, strict=False):
+            yield from _pairs(one, other)
+    elif isinstance(wanted, dict) and isinstance(mine, dict):
+        for key in wanted.keys() & mine.keys():
+            yield from _pairs(mine[key], wanted[key])
+
+
+def _storages(value: Any, number: Callable[[Any], int | None]) -> set[int]:
+    value = value.node if isinstance(value, Value) else value
+    found = number(value)
+    if found is not None:
+        return {found}
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, list | tuple | dict):
+        return set()
+    return set[int]().union(*(_storages(one, number) for one in inner))
+
+
+def _number_seen(value: Any) -> int | None:
+    return value.facts.storage if isinstance(value, SeenTensor) else None
+
+
+def _number_live(value: Any) -> int | None:
+    return storage_number(value) if isinstance(value, torch.Tensor) else None

@@ -1,0 +1,154 @@
+"""Holding an answer against a reference over many cases: what differs, and which belief it is."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from course.serialization.received import Value
+from course.testing.agreement.comparing import Call, Difference, Expected, Tolerance
+from course.testing.agreement.comparing import first_difference as _first_difference
+from course.testing.agreement.running import run_cases
+from course.testing.compare import difference
+from course.testing.inputs.cases import Case
+from course.testing.observe import Observation
+from course.testing.points import CONSTANTS, RAISING, SELF
+
+__all__ = ["Judgement", "judge"]
+
+_MOST_TOLD = 4
+StandingIn = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The cases, the calls of the answer, and where these differ from the reference's."""
+
+    cases: Sequence[Case]
+    calls: Sequence[Call]
+    expected: Sequence[Expected]
+    differences: Sequence[Difference]
+    aspects: Sequence[str]
+    tolerance: Tolerance
+    standing_in: StandingIn
+
+    @property
+    def attempted(self) -> bool:
+        """Whether any call did more than the exercise's stub."""
+        return any(call.attempted for call in self.calls)
+
+    @property
+    def told(self) -> str:
+        """For which kinds of input it differs, and in what; no values."""
+        kinds: dict[str, str] = {}
+        for one in self.differences:
+            kinds.setdefault(one.case.kind, one.aspect)
+        shown = [f"{kind}: {aspect}" for kind, aspect in list(kinds.items())[:_MOST_TOLD]]
+        more = len(kinds) - len(shown)
+        also = [f"{more} more kinds of input"] if more else []
+        return "Not as it should be with " + "; ".join(shown + also)
+
+    def belief(self, beliefs: Mapping[str, Any]) -> str | None:
+        """The belief that most of the differences show; None where none fits the most.
+
+        A belief is a wrong implementation, whose results the answer then gives, or an exception
+        class that ends it, or one or several kinds of input that it fails for.
+        """
+        if not self.differences:
+            return next(iter(beliefs), None)
+        shares = {name: self._share(one) for name, one in beliefs.items()}
+        best = max(shares, key=lambda name: shares[name], default=None)
+        return best if best is not None and shares[best] > 0.5 else None
+
+    def _share(self, belief: Any) -> float:
+        """The share of the differences that a belief explains."""
+        if isinstance(belief, type) and issubclass(belief, BaseException):
+            return self._counted(
+                lambda _, call: call.error is not None and call.error["type"] == belief.__name__
+            )
+        if isinstance(belief, FunctionType):
+            return self._explained_by(belief)
+        kinds = {belief} if isinstance(belief, str) else set(belief)
+        return self._counted(lambda case, _: case.kind in kinds)
+
+    def _counted(self, fits: Callable[[Case, Call], bool]) -> float:
+        failed = list(self._failed())
+        return sum(fits(case, call) for case, call in failed) / len(failed)
+
+    def _explained_by(self, wrong: Callable[..., Any]) -> float:
+        failed = list(self._failed())
+        cases = [case for case, _ in failed]
+        gives = _expected(self.standing_in(wrong), cases, "gradients" in self.aspects)
+        same = (
+            _first_difference(case, call, one, self.aspects, self.tolerance) is None
+            for (case, call), one in zip(failed, gives, strict=True)
+        )
+        return sum(same) / len(failed)
+
+    def _failed(self) -> Iterator[tuple[Case, Call]]:
+        failing = {id(one.case) for one in self.differences}
+        for case, call in zip(self.cases, self.calls, strict=True):
+            if id(case) in failing:
+                yield case, call
+
+    def idle_ways(self) -> Iterator[str]:
+        """The ways in which an answer without work would agree everywhere."""
+        results = [one.outcome["result"] for one in self.expected if one.outcome["error"] is None]
+        if not results:
+            yield RAISING
+            return
+        for name, value in CONSTANTS.items():
+            if all(difference(value, one) is None for one in results):
+                yield f"returning {name}"
+        if len(results) == len(self.expected) and all(
+            case.args and difference(case.args[0], one) is None
+            for case, one in zip(self.cases, results, strict=True)
+        ):
+            yield SELF
+
+
+def judge(
+    seen: Observation,
+    cases: Sequence[Case],
+    standing_in: StandingIn,
+    reference: Callable[..., Any],
+    aspects: Sequence[str],
+    tolerance: Tolerance,
+) -> Judgement:
+    """Hold what came back for the cases against what the reference gives for copies of them."""
+    calls = [
+        Call(seen.result[index], _own_args(seen.args_after[0][index]["args"], case))
+        for index, case in enumerate(cases)
+    ]
+    expected = _expected(standing_in(reference), cases, "gradients" in aspects)
+    found = (
+        _first_difference(case, call, one, aspects, tolerance)
+        for case, call, one in zip(cases, calls, expected, strict=True)
+    )
+    differences = [one for one in found if one is not None]
+    return Judgement(cases, calls, expected, differences, aspects, tolerance, standing_in)
+
+
+def _own_args(args: Value, case: Case) -> Value:
+    """The arguments of the case itself; a probe has the answer before them."""
+    return args[len(args) - len(case.args) :]
+
+
+def _expected(
+    reference: Callable[..., Any], cases: Sequence[Case], gradients: bool
+) -> list[Expected]:
+    """What a function gives for copies of the cases, laid out as they are."""
+    with torch.random.fork_rng(devices=()):
+        copies = [_copied(case.to_plain()) for case in cases]
+        outcomes = run_cases(reference, copies, gradients)
+    return [Expected(out, one["args"]) for out, one in zip(outcomes, copies, strict=True)]
+
+
+def _copied(plain: dict[str, Any]) -> dict[str, Any]:
+    """A deep copy in which tensors keep strides, offset and what they share."""
+    return copy.deepcopy(plain)

@@ -1,0 +1,91 @@
+"""Calling one function with many inputs and recording each call; it runs beside the answer.
+
+The reference is run by the same code, in the process of the test cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from course.inspection.global_state import GlobalState, restore_modes
+from course.testing.recording import error_facts
+
+__all__ = ["run_cases"]
+
+_enabled, _inference = torch.enable_grad, torch.inference_mode
+_no_grad, _grad = torch.no_grad, torch.autograd.grad
+_MODES: dict[str, Callable[[], Any]] = {
+    "": _enabled,
+    "no_grad": _no_grad,
+    "inference_mode": _inference,
+}
+
+
+class _Intermediate(torch.autograd.Function):
+    """An operator whose result is the given tensor, in its layout and over its storage."""
+
+    @staticmethod
+    def forward(ctx: Any, anchor: torch.Tensor, given: list[torch.Tensor]) -> torch.Tensor:
+        return given[0]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return torch.zeros(()), None
+
+
+def run_cases(
+    function: Callable[..., Any], cases: Sequence[dict[str, Any]], gradients: bool = False
+) -> list[dict[str, Any]]:
+    """What `function` returned, or how it ended, for each case.
+
+    A case holds `args`, `kwargs`, `under` (the grad mode that the call runs under: "" for the
+    usual one, "no_grad" or "inference_mode") and `intermediate`: whether tensors that require grad
+    come as results of an operator. With `gradients` the gradients of these tensors are taken, with
+    weights that differ for each element of the result. Modes that a call has changed are put back.
+    """
+    before = GlobalState()
+    found = []
+    for case in cases:
+        found.append(_run(function, case, gradients))
+        restore_modes(before)
+    return found
+
+
+def _run(function: Callable[..., Any], case: dict[str, Any], gradients: bool) -> dict[str, Any]:
+    args = [_made(one) for one in case["args"]] if case["intermediate"] else case["args"]
+    result, error, grads = None, None, None
+    try:
+        with _MODES[case["under"]]():
+            result = function(*args, **case["kwargs"])
+        if gradients and not case["under"]:
+            grads = _gradients(result, args)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:
+        error = vars(error_facts(raised))
+        raised.__traceback__ = None
+    same = next((i for i, one in enumerate(args) if one is result), None)
+    return {"result": result, "same": same, "error": error, "grads": grads}
+
+
+def _made(value: Any) -> Any:
+    if not (isinstance(value, torch.Tensor) and value.requires_grad):
+        return value
+    anchor = torch.zeros((), requires_grad=True)
+    return _Intermediate.apply(anchor, [value.detach()])
+
+
+def _gradients(result: Any, args: Sequence[Any]) -> Any:
+    """The gradient of each tensor among the arguments, None where nothing leads back to it."""
+    wanted = [one for one in args if isinstance(one, torch.Tensor) and one.requires_grad]
+    outputs = [
+        one for one in tree_leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad
+    ]
+    if not wanted or not outputs:
+        return [None] * len(wanted)
+    weights = [torch.linspace(1, 2, o.numel(), dtype=o.dtype).view(o.shape) for o in outputs]
+    return list(_grad(outputs, wanted, weights, allow_unused=True))

@@ -1,0 +1,96 @@
+"""What a call may leave behind: modes, defaults, generators, a module's mode and hooks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from course.inspection.global_state import GlobalState, ModuleState, restore_modes
+
+
+@pytest.fixture(autouse=True)
+def _left_as_it_was() -> Iterator[None]:
+    before, threads = GlobalState(), torch.get_num_threads()
+    yield
+    restore_modes(before)
+    torch.set_default_device(None)
+    torch.autograd.set_detect_anomaly(False)
+    torch.use_deterministic_algorithms(False)
+    torch.set_num_threads(threads)
+
+
+CHANGES: dict[str, list[Callable[[], object]]] = {
+    "grad mode": [lambda: torch.set_grad_enabled(False)],
+    "default dtype": [lambda: torch.set_default_dtype(torch.float64)],
+    "default device": [lambda: torch.set_default_device("meta")],
+    "number of threads": [lambda: torch.set_num_threads(torch.get_num_threads() + 1)],
+    "anomaly mode": [lambda: torch.autograd.set_detect_anomaly(True)],
+    "deterministic algorithms": [lambda: torch.use_deterministic_algorithms(True)],
+    "random state": [
+        lambda: torch.rand(1),
+        lambda: torch.manual_seed(torch.initial_seed() + 1),
+        random.random,
+        lambda: random.seed(3),
+        lambda: np.random.rand(1),
+        lambda: np.random.seed(5),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), [(name, change) for name, all_ in CHANGES.items() for change in all_]
+)
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_a_change_is_told_by_its_name(name: str, change: Callable[[], object]) -> None:
+    before = GlobalState()
+    change()
+    assert GlobalState().changed_since(before) == [name]
+
+
+def test_a_generator_of_ones_own_changes_nothing() -> None:
+    before = GlobalState()
+    torch.rand(2, generator=torch.Generator().manual_seed(1))
+    np.random.default_rng(1).random()
+    random.Random(1).random()
+    assert GlobalState().changed_since(before) == []
+
+
+def test_modes_are_put_back() -> None:
+    before = GlobalState()
+    torch.set_grad_enabled(False)
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(torch.get_num_threads() + 1)
+    restore_modes(before)
+    assert GlobalState().changed_since(before) == []
+
+
+def _hooked(model: torch.nn.Module) -> None:
+    model.get_submodule("0").register_forward_hook(lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("training mode", lambda m: m.eval()), ("hooks", _hooked)],
+)
+def test_a_module_that_was_changed_below_is_told(
+    name: str, change: Callable[[torch.nn.Module], object]
+) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    before = ModuleState([model])
+    change(model)
+    assert ModuleState([model]).changed_since(before) == [name]
+
+
+def test_a_class_that_hides_its_mode_is_read_all_the_same() -> None:
+    class Sly(torch.nn.Module):
+        def __getattribute__(self, name: str) -> object:
+            return True if name == "training" else super().__getattribute__(name)
+
+    model = Sly()
+    before = ModuleState([model])
+    model.train(False)
+    assert ModuleState([model]).changed_since(before) == ["training mode"]

@@ -1,0 +1,170 @@
+"""An answer held against a reference over many inputs, and what else it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from course import Check, answer, inputs
+from course.probes import probe
+from course.testing.inputs import Case
+from course.testing.results import CheckResult
+from tests.course.cells import learner, run_cell
+
+Function = Callable[..., Any]
+
+
+def flat(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(-1)
+
+
+def judged(
+    mine: Function, reference: Function = flat, cases: Sequence[Case] | None = None, **how: Any
+) -> CheckResult:
+    """The line of the table for `mine`, held against `reference`."""
+    with learner({"f": mine}):
+        check = Check("f")
+        check.agrees(reference, inputs.tensors() if cases is None else cases, **how)
+        return check.result(1).checks[0]
+
+
+def test_the_reference_agrees_with_itself_in_everything() -> None:
+    every = ("values", "exact graph", "layout", "offset", "memory", "identity", "gradients")
+    assert judged(flat, compare=(*every, "arguments")).passed
+
+
+WRONG: list[tuple[str, Function, tuple[str, ...], str]] = [
+    ("values", lambda x: x.t().reshape(-1) if x.dim() == 2 else flat(x), (), "another result"),
+    ("no copy", lambda x: x.view(-1), (), "it ends with RuntimeError"),
+    ("no error", lambda x: 1 // 0, (), "it ends with ZeroDivisionError"),
+    ("detached", lambda x: flat(x.detach()), (), "the graph is cut"),
+    ("copied", lambda x: flat(x).clone(), ("memory",), "shared or copied"),
+    ("dtype", lambda x: flat(x).float(), (), "another result"),
+    ("scaled", lambda x: flat(x) + (flat(x) - flat(x).detach()), ("gradients",), "the gradients"),
+]
+
+
+@pytest.mark.parametrize(("name", "mine", "more", "told"), WRONG, ids=[row[0] for row in WRONG])
+def test_what_differs_is_told_without_a_value(
+    name: str, mine: Function, more: tuple[str, ...], told: str
+) -> None:
+    found = judged(mine, compare=("values", "graph", *more))
+    assert not found.passed
+    assert told in found.message
+
+
+def test_a_view_of_the_argument_is_not_the_argument_itself() -> None:
+    found = judged(lambda x: x.view_as(x), lambda x: x, compare=("values", "identity"))
+    assert "the tensor itself, or another one" in found.message
+    assert judged(lambda x: x.view_as(x), lambda x: x).passed
+
+
+def test_the_intermediate_is_no_leaf_and_has_the_layout_of_the_input() -> None:
+    seen: list[tuple[bool, str | None, tuple[int, ...]]] = []
+
+    def mine(x: torch.Tensor) -> torch.Tensor:
+        seen.append((x.is_leaf, x.grad_fn and x.grad_fn.name(), x.stride()))
+        return flat(x)
+
+    x = torch.arange(6.0).view(2, 3).t().clone().requires_grad_()
+    case = Case("an intermediate", (x,), intermediate=True)
+    assert judged(mine, cases=[case], compare=("values", "gradients")).passed
+    assert seen == [(False, "_IntermediateBackward", (1, 3))]
+
+
+def test_an_error_of_the_reference_is_wanted_of_the_answer() -> None:
+    def refuses(x: torch.Tensor) -> torch.Tensor:
+        if not x.numel():
+            raise ValueError("empty")
+        return flat(x)
+
+    assert judged(refuses, refuses).passed
+    assert "no ValueError is raised" in judged(flat, refuses).message
+    assert not judged(lambda x: refuses(x) if x.numel() else x.missing, refuses).passed
+
+
+def test_the_belief_whose_results_it_gives_is_named() -> None:
+    beliefs = {
+        "crashes": RuntimeError,
+        "copies": lambda x: x.reshape(-1).clone(),
+        "sizes": ("a dimension of size 0", "a dimension of size 1"),
+    }
+    how: dict[str, Any] = {"misconception": beliefs, "compare": ("values", "memory")}
+    assert judged(lambda x: flat(x).clone(), **how).misconception == "copies"
+    assert judged(lambda x: x.view(-1), **how).misconception == "crashes"
+    wrong = judged(lambda x: flat(x) if x.numel() and 1 not in x.shape else None, **how)
+    assert wrong.misconception == "sizes"
+    assert judged(lambda x: None, **how).misconception is None
+
+
+def test_what_one_call_switches_off_is_on_for_the_next() -> None:
+    def careless(x: torch.Tensor) -> torch.Tensor:
+        y = flat(x)
+        torch.set_grad_enabled(False)
+        return y
+
+    found = judged(careless)
+    assert found.passed and torch.is_grad_enabled()
+
+
+def test_a_constant_that_agrees_everywhere_is_known_as_idle() -> None:
+    found = judged(lambda x: True, lambda x: True)
+    assert found.idle_ways == {"returning True"}
+    assert judged(lambda x: x, lambda x: x, cases=inputs.tensors()[:3]).idle_ways == {
+        "returning the argument"
+    }
+
+
+def test_an_unwritten_answer_is_not_attempted() -> None:
+    def stub(x: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError()
+
+    with learner({"f": stub}):
+        check = Check("f")
+        check.agrees(flat, inputs.tensors())
+        assert check.result(1).status == "not attempted"
+
+
+def test_a_hidden_line_names_kinds_of_input_and_no_value() -> None:
+    source = """
+check = Check("f")
+answer("f")
+### BEGIN HIDDEN TESTS
+check.agrees(lambda x: x * 2, inputs.tensors(), name="doubled")
+### END HIDDEN TESTS
+result = check.result(1)
+"""
+    with learner({"f": lambda x: x * 3}):
+        names = {"Check": Check, "answer": answer, "inputs": inputs, "torch": torch}
+        found = run_cell(source, names)["result"].checks[0]
+    assert found.hidden and not found.passed
+    assert found.message.startswith("Not as it should be with a contiguous tensor: another result;")
+    assert "elements differ" not in found.message and found.actual is None
+
+
+@probe
+def twice(f: Function, x: torch.Tensor) -> Any:
+    return f(f(x))
+
+
+def test_a_probe_is_called_with_the_answer_and_with_the_reference() -> None:
+    with learner({"f": lambda x: x + 1}):
+        check = Check("f")
+        cases, called = inputs.tensors(dtypes=[torch.float32]), twice.through(answer("f"))
+        check.agrees(lambda x: x + 1, cases, of=called)
+        check.agrees(lambda x: x + 2, cases, of=called)
+        assert [one.passed for one in check.result(1).checks] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("cases", "compare", "said"),
+    [([], ("values",), "needs cases"), (inputs.tensors()[:1], ("vlaues",), "not 'vlaues'")],
+)
+def test_a_mistake_of_the_author_is_an_error(
+    cases: list[Case], compare: tuple[str, ...], said: str
+) -> None:
+    with learner({"f": flat}), pytest.raises(ValueError, match=said):
+        Check("f").agrees(flat, cases, compare=compare)
