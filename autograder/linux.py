@@ -1,12 +1,14 @@
 """The few Linux calls that Python 3.11 does not offer, through ctypes.
 
-Every call raises OSError with the kernel's reason; nothing here decides anything.
+Every call raises OSError with the kernel's reason; nothing here decides anything.  Elsewhere the
+module can be imported, as what asks whether there is a sandbox does, and has nothing to call.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from contextlib import suppress
 
 NEW_NS, NEW_UTS, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
@@ -25,9 +27,10 @@ _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 _SIGKILL = 9
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
-_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
-_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+if sys.platform == "linux":  # ctypes looks each of them up here, and other systems have no prctl
+    _libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
+    _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+    _libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
 def _checked(result: int, what: str) -> None:

@@ -97,7 +97,8 @@ AUTOGRADER = {
     | {ENGINE, *INSIDE},
     "autograder.simulation": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
-    | {"autograder.answer_bank", f"{ENGINE}.sandbox", "course.claims", "course.figures"},
+    | {"autograder.answer_bank", "autograder.runners", f"{ENGINE}.sandbox"}
+    | {"course.claims", "course.figures"},
     "autograder.formgrader": {"*"},
     "autograder.cli": {"*"},
     "autograder.__main__": {"*"},

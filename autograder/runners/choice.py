@@ -14,6 +14,11 @@ from autograder.records.runner import Runner
 RunnerChoice = Literal["engine", "stock"]
 
 
+def usual_runner() -> RunnerChoice:
+    """What fits this system: the engine needs Linux."""
+    return "engine" if sys.platform == "linux" else "stock"
+
+
 def choose_runner(
     name: RunnerChoice | None,
     *,
@@ -40,7 +45,7 @@ def choose_runner(
     """
     if scheduler is not None:
         return _cluster_runner(scheduler, name, jobs, sandbox, hide)
-    name = name or ("engine" if sys.platform == "linux" else "stock")
+    name = name or usual_runner()
     if name == "engine":
         from autograder.engine import EngineRunner
 

@@ -70,7 +70,9 @@ class StockRunner:
             for job in (replace(one, lesson=with_autotests(one.lesson)) for one in jobs):
                 while len(running) > self.jobs:
                     yield from _finished(running)
-                template = _template(job.lesson, Path(scratch))
+                # Not in this process: nbgrader changes the directory in which it works, and this
+                # process is reading files by relative paths meanwhile, in another thread.
+                template = pool.submit(_template, job.lesson, Path(scratch)).result()
                 work = _Work(job, template, scratch, self.cell_limit_s)
                 running[pool.submit(grade_one, work)] = job
             while running:

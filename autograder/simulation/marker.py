@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from autograder.runners.choice import usual_runner
 from autograder.submissions.discovery import Submission
 
 MARK = "simulated.json"
@@ -60,9 +61,10 @@ def sandbox_for(course: Path, submissions: Sequence[Submission]) -> bool:
 
     reason = sandbox_problem()
     if reason is not None:
+        who = {"engine": "the engine", "stock": "stock nbgrader"}[usual_runner()]
         print(
-            f"There is no sandbox here ({reason.rstrip('.')}). All {len(submissions)} submissions "
-            "are simulated, so they run without one, and their records say so.",
+            f"There is no sandbox here ({reason.rstrip('.')}). Every submission is simulated: "
+            f"{who} runs it without one, and its record says so.",
             file=sys.stderr,
         )
     return reason is None

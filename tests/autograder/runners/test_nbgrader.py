@@ -160,6 +160,18 @@ def test_a_lesson_that_nbgrader_cannot_release_is_an_error_of_the_lesson(tmp_pat
         list(StockRunner().run_many([job]))
 
 
+def test_the_grader_itself_stays_in_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread of it reads files by relative paths while the first lesson is prepared."""
+    classroom(tmp_path, "ada")
+    went: list[object] = []
+    monkeypatch.setattr("os.chdir", went.append)
+    job = Job("ada", find_lesson(tmp_path, SLUG), tmp_path, tmp_path)
+    assert [one.record.student for one in StockRunner().run_many([job])] == ["ada"]
+    assert went == []
+
+
 @pytest.mark.parametrize(
     ("text", "status"),
     [

@@ -117,8 +117,8 @@ def test_our_own_class_is_graded_without_a_sandbox_and_marked(
     assert main(["grade", "--course", str(course), "--jobs", "1"]) == 0
     said = capsys.readouterr().err.splitlines()[0]
     assert said == (
-        f"There is no sandbox here ({REFUSAL}). All 2 submissions are simulated, so they run "
-        "without one, and their records say so."
+        f"There is no sandbox here ({REFUSAL}). Every submission is simulated: the engine runs it "
+        "without one, and its record says so."
     )
     records = Journal(load_course(course).state).records("01-tiny")
     assert [(one.status, one.sandboxed, one.runner) for one in records] == [
