@@ -143,7 +143,10 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], str]] = {
     "a\nb\x1b[2J": (lambda folder: None, "graded"),
 }
 # In what the grader has written before.
-BEFORE = ("a folder for a record", "a folder for an executed notebook", "data was a file")
+BEFORE = (
+    *("a folder for a record", "a folder for an executed notebook"),
+    *("data was a file", "data was a folder"),
+)
 
 
 def _answer(notebook: dict[str, Any], source: str) -> None:
@@ -167,7 +170,7 @@ def class_of(root: Path, *, faults: bool) -> CourseDirectory:
 
 
 def stand_in_the_way(course: Path) -> None:
-    """Put folders where the grader wants to write files, and a file where a folder belongs."""
+    """Put folders where the grader wants to write files, a file where a folder belongs."""
     (course / ".autograder" / "journal" / SLUG / f"{BEFORE[0]}.json" / "full").mkdir(parents=True)
     (course / "autograded" / BEFORE[1] / SLUG / NOTEBOOK / "full").mkdir(parents=True)
     (course / "autograded" / BEFORE[2] / SLUG).mkdir(parents=True)
@@ -175,6 +178,8 @@ def stand_in_the_way(course: Path) -> None:
     more = course / "submitted" / BEFORE[2] / SLUG / "more" / "data.txt"
     more.parent.mkdir()
     more.write_text("1")
+    (course / "autograded" / BEFORE[3] / SLUG / "more" / "full").mkdir(parents=True)
+    (course / "submitted" / BEFORE[3] / SLUG / "more").write_text("1")
 
 
 def refuse_one(path: Path, flags: int) -> int:
@@ -238,5 +243,5 @@ def check_what_is_kept(course: CourseDirectory, done: GradingResult) -> None:
         notebook = course.autograded(one.student, SLUG) / NOTEBOOK
         assert notebook.stat().st_size < 17 * MiB
         json.loads(notebook.read_bytes(), parse_constant=pytest.fail)
-    copied = course.autograded(BEFORE[2], SLUG)
-    assert (copied / "more" / "data.txt").read_text() == "1"
+    folder, file = (course.autograded(name, SLUG) / "more" for name in BEFORE[2:])
+    assert ((folder / "data.txt").read_text(), file.read_text()) == ("1", "1")
