@@ -12,7 +12,7 @@ from course.lazy import loading
 from course.released_names import redirect
 
 if TYPE_CHECKING:
-    from course.claims.quiz import predict
+    from course.claims.quiz import predict, quiz
     from course.figures.storage import show_storage
     from course.inspection.facts import facts, overlap, positions, same_storage
     from course.practice import warm_up
@@ -38,6 +38,7 @@ __all__ = [
     "positions",
     "predict",
     "probe",
+    "quiz",
     "same_storage",
     "show_storage",
     "warm_up",
@@ -58,6 +59,7 @@ __getattr__ = loading(
         "positions": "course.inspection.facts",
         "predict": "course.claims.quiz",
         "probe": "course.probes",
+        "quiz": "course.claims.quiz",
         "same_storage": "course.inspection.facts",
         "show_storage": "course.figures",
         "warm_up": "course.practice",

@@ -1,33 +1,41 @@
 """Predict, then measure: a claim to judge, and what happens when its proof runs.
 
     predict("reshape-always-copies")
+    quiz("view-copies", "t-copies", "clone-shares")
 
-shows the claim with four buttons. A click reveals your prediction, the verdict, the fact and the
-proof, which runs at that moment. Where buttons cannot live, the same question is text with the
-answer folded; `predict("…").reveal()` measures there. There are no points.
+shows the claim with four buttons, or several claims and how many were right. A click says which
+button was right and whether it was yours, states the fact and runs the proof at that moment.
+Where buttons cannot live, the same question is text with the answer folded;
+`predict("…").reveal()` measures there. There are no points.
 """
 
+from __future__ import annotations
+
 import html
-import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from course.claims.proofs import Proof, prove
+from course.claims.quiz_buttons import Buttons
+from course.claims.quiz_words import (
+    Answer,
+    answer_html,
+    answer_text,
+    question_html,
+    question_text,
+    said_html,
+    verdict_of,
+)
 from course.claims.reader import claim
 from course.claims.schema import VERDICTS, Claim, ClaimError
 from course.widgets.front_end import widgets_alive
+from course.widgets.last_state import LiveWidget
 
-__all__ = ["Question", "Revealed", "predict"]
-
-_LABELS = {"true": "True", "false": "False", "depends": "It depends", "outdated": "Outdated"}
-_MEANINGS = {
-    "true": "it holds as stated",
-    "false": "it does not hold",
-    "depends": "it holds under a condition, or only in part",
-    "outdated": "it was true of an older release",
-}
+__all__ = ["Question", "Quiz", "Revealed", "predict", "quiz"]
 
 
-def predict(id: str) -> "Question | Message":
+def predict(id: str) -> Question | Message:
     """The question whether that claim holds, ready to be answered.
 
     An id that does not exist gives a message with the nearest ids, never a traceback: the quiz
@@ -39,13 +47,21 @@ def predict(id: str) -> "Question | Message":
         return Message(f"predict({id!r}): {error}")
 
 
+def quiz(*ids: str) -> Quiz | Message:
+    """The questions of these claims, one below the other, and how many were answered right."""
+    try:
+        return Quiz([claim(id) for id in ids])
+    except ClaimError as error:
+        return Message(f"quiz: {error}")
+
+
 @dataclass(frozen=True)
 class Message:
     """A sentence for the learner where no question can be shown."""
 
     text: str
 
-    def reveal(self, prediction: str | None = None) -> "Message":
+    def reveal(self, prediction: str | None = None) -> Message:
         """The same message: there is nothing to reveal."""
         return self
 
@@ -56,196 +72,123 @@ class Message:
         return f"<p>{html.escape(self.text)}</p>"
 
 
-class Question:
+class _Asked(Protocol):
+    """What can be shown with buttons: the widgets' box, and its state as a page and as text."""
+
+    box: object
+
+    def page(self) -> str: ...
+    def words(self) -> str: ...
+
+
+class _Shown:
+    """Something with buttons where there are readers to press them, and text for all others."""
+
+    _live: LiveWidget | None = None
+
+    def _buttons(self) -> _Asked:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        raise NotImplementedError
+
+    def _ipython_display_(self) -> None:
+        if not widgets_alive():
+            raise NotImplementedError  # IPython then takes the page
+        if self._live is None:
+            asked = self._buttons()
+            self._live = LiveWidget(asked.box, asked.page, asked.words)
+        self._live.show()
+
+
+class Question(_Shown):
     """A claim waiting for your prediction."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
-        self._buttons: object | None = None  # made when first shown: it needs a live front end
 
-    def reveal(self, prediction: str | None = None) -> "Revealed | Message":
-        """The verdict, the fact and the proof, measured now; `prediction` is compared with it."""
-        if prediction is not None and _verdict_of(prediction) is None:
+    def reveal(self, prediction: object = None) -> Revealed | Message:
+        """Which answer is right, the fact and the proof, measured now.
+
+        `prediction`, a word such as "false", is compared with it.
+        """
+        said = None if prediction is None else verdict_of(prediction)
+        if prediction is not None and said is None:
             return Message(f"no verdict {prediction!r}. Predict one of {', '.join(VERDICTS)}.")
-        said = None if prediction is None else _verdict_of(prediction)
         return Revealed(self.claim, said, prove(self.claim))
 
     def __repr__(self) -> str:
         return question_text(self.claim)
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> dict[str, str | dict[str, object]]:
-        """Every form at once: the front end shows the richest one that it can."""
-        bundle: dict[str, str | dict[str, object]] = {
-            "text/plain": repr(self),
-            "text/html": question_html(self.claim),
-        }
-        view = self._widget_view()
-        if view is not None:
-            bundle["application/vnd.jupyter.widget-view+json"] = view
-        return bundle
+    def _repr_html_(self) -> str:
+        return question_html(self.claim)
 
-    def _widget_view(self) -> dict[str, object] | None:
-        if not widgets_alive():
-            return None
-        if self._buttons is None:
-            self._buttons = buttons_for(self.claim)
-        model_id = getattr(self._buttons, "model_id", None)
-        return {"version_major": 2, "version_minor": 0, "model_id": model_id}
+    def _buttons(self) -> Buttons:
+        return Buttons(self.claim)
 
 
 @dataclass(frozen=True, repr=False)
 class Revealed:
-    """An answered question; `proof` is None while it is being measured."""
+    """An answered question."""
 
     claim: Claim
     prediction: str | None
-    proof: Proof | None
+    proof: Proof
 
-    def reveal(self, prediction: str | None = None) -> "Revealed | Message":
+    def reveal(self, prediction: object = None) -> Revealed | Message:
         """The question answered once more, measured anew."""
         return Question(self.claim).reveal(prediction)
 
     def __repr__(self) -> str:
-        return revealed_text(self)
+        return answer_text(self._answer())
 
     def _repr_html_(self) -> str:
-        return f"{_said_html(self.claim)}{revealed_html(self)}"
+        return f"{said_html(self.claim)}{answer_html(self._answer())}"
+
+    def _answer(self) -> Answer:
+        return Answer(self.claim, self.prediction, self.proof)
 
 
-# ---------------------------------------------------------------- words, without any front end
+class Quiz(_Shown):
+    """Several claims waiting for your predictions."""
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self.claims = tuple(claims)
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(question_text, self.claims))
+
+    def _repr_html_(self) -> str:
+        return "".join(map(question_html, self.claims))
+
+    def _buttons(self) -> QuizButtons:
+        return QuizButtons(self.claims)
 
 
-def compared(verdict: str, prediction: str | None) -> str:
-    """One sentence that sets your prediction beside the verdict."""
-    meant = f"{_LABELS[verdict]}: {_MEANINGS[verdict]}"
-    if prediction is None:
-        return f"The verdict is {meant}."
-    if prediction == verdict:
-        return f"✓ You predicted {_LABELS[prediction]}, and so it is. {meant}."
-    return f"✗ You predicted {_LABELS[prediction]}. The verdict is {meant}."
+class QuizButtons:
+    """The widgets of several questions, and the line that counts the right answers."""
 
+    def __init__(self, claims: Sequence[Claim], ask: Callable[..., Buttons] = Buttons) -> None:
+        from ipywidgets import HTML, VBox
 
-def measured(claim: Claim, proof: Proof) -> str:
-    """One sentence on how the proof came out."""
-    if proof.error is not None:
-        return f"The proof gave no result here: {proof.error}."
-    if proof.holds:
-        return f"Measured just now, and it holds: `{claim.shows}`"
-    return f"Measured just now, this does not hold here: `{claim.shows}`"
+        self.questions = [ask(claim, self._count) for claim in claims]
+        self.score = HTML()
+        self.box = VBox([*(one.box for one in self.questions), self.score])
+        self._count()
 
+    def _count(self) -> None:
+        self.score.value = f'<p role="status"><b>{self._score()}</b></p>'
 
-def question_text(claim: Claim) -> str:
-    """The question as plain text, with the way to the answer."""
-    return (
-        f"Claim: {_plain(claim.said)}\n"
-        f"Predict: {', '.join(_LABELS[v] for v in VERDICTS)}?\n"
-        f'Then run predict("{claim.id}").reveal()'
-    )
+    def _score(self) -> str:
+        right = [one.right for one in self.questions]
+        still = right.count(None)
+        counted = f"{right.count(True)} of {len(right)} right"
+        return f"{counted}, {still} still open" if still else f"{counted}. All are answered."
 
+    def page(self) -> str:
+        """The questions as they stand, as HTML without buttons."""
+        return "".join(one.page() for one in self.questions) + self.score.value
 
-def revealed_text(revealed: Revealed) -> str:
-    """The answer as plain text."""
-    claim, proof = revealed.claim, revealed.proof
-    lines = [
-        f"Claim: {_plain(claim.said)}",
-        compared(claim.verdict, revealed.prediction),
-        f"Fact: {_plain(claim.fact)}",
-    ]
-    if claim.source:
-        lines.append(f"Source: {_plain(claim.source)}")
-    lines += ["Proof:", *(f"    {line}" for line in claim.proof.strip().splitlines())]
-    if proof is not None:
-        lines += [_plain(measured(claim, proof)), *(f"    {line}" for line in _shown_lines(proof))]
-    return "\n".join(lines)
-
-
-def question_html(claim: Claim) -> str:
-    """The question with its answer folded, for pages on which nothing can run."""
-    words = ", ".join(_LABELS[v] for v in VERDICTS)
-    return (
-        f"{_said_html(claim)}<p>Predict: {words}?</p>"
-        f"<details><summary>Show the verdict</summary>"
-        f"{revealed_html(Revealed(claim, None, None))}"
-        f'<p>To measure it: <code>predict("{html.escape(claim.id)}").reveal()</code></p></details>'
-    )
-
-
-def revealed_html(revealed: Revealed) -> str:
-    """The answer as HTML in the page's own colours, so that it reads in light and dark."""
-    claim, proof = revealed.claim, revealed.proof
-    source = f"<p>Source: {_inline(claim.source)}</p>" if claim.source else ""
-    if proof is None:
-        outcome = ""
-    else:
-        shown = "\n".join(_shown_lines(proof))
-        outcome = f"<p>{_inline(measured(claim, proof))}</p>{_code(shown) if shown else ''}"
-    return (
-        '<div role="status" style="border-left:3px solid currentColor;padding-left:12px;'
-        'line-height:1.45">'
-        f"<p><b>{html.escape(compared(claim.verdict, revealed.prediction))}</b></p>"
-        f"<p>{_inline(claim.fact)}</p>{source}{_code(claim.proof.strip())}{outcome}</div>"
-    )
-
-
-def _said_html(claim: Claim) -> str:
-    return f"<p><b>Claim.</b> {_inline(claim.said)}</p>"
-
-
-def _shown_lines(proof: Proof) -> list[str]:
-    values = [f"{name} = {value}" for name, value in proof.shown]
-    return values + proof.printed.rstrip().splitlines()
-
-
-def _code(text: str) -> str:
-    style = (
-        "background:rgba(127,127,127,.14);color:inherit;padding:8px;white-space:pre-wrap;"
-        "font-family:monospace;line-height:1.4"
-    )
-    return f'<pre style="{style}">{html.escape(text)}</pre>'
-
-
-def _inline(text: str) -> str:
-    """Text with `code` marked up, everything else escaped."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
-
-
-def _plain(text: str) -> str:
-    return text.replace("`", "")
-
-
-def _verdict_of(word: str) -> str | None:
-    """The verdict that a word from the keyboard means: `"It depends"`, `"depends"`, `True`."""
-    folded = str(word).strip().lower()
-    return {"it depends": "depends"}.get(folded, folded if folded in VERDICTS else None)
-
-
-# ---------------------------------------------------------------- widget glue
-
-
-def buttons_for(claim: Claim) -> object:
-    """A widget: the claim, four buttons, and room for the answer."""
-    import ipywidgets
-
-    answer = ipywidgets.HTML(value="")
-    buttons = [
-        ipywidgets.Button(
-            description=_LABELS[verdict],
-            tooltip=f"Predict: {_MEANINGS[verdict]}",
-            layout=ipywidgets.Layout(width="auto", min_width="96px"),
-        )
-        for verdict in VERDICTS
-    ]
-
-    def answer_with(verdict: str) -> None:
-        for label, button in zip(VERDICTS, buttons, strict=True):
-            button.disabled = True
-            button.icon = "check" if label == verdict else ""
-        answer.value = revealed_html(Revealed(claim, verdict, None))
-        answer.value = revealed_html(Revealed(claim, verdict, prove(claim)))
-
-    for verdict, button in zip(VERDICTS, buttons, strict=True):
-        button.on_click(lambda _, verdict=verdict: answer_with(verdict))
-    question = ipywidgets.HTML(value=_said_html(claim))
-    return ipywidgets.VBox([question, ipywidgets.HBox(buttons), answer])
+    def words(self) -> str:
+        """The same as plain text."""
+        return "\n\n".join([*(one.words() for one in self.questions), self._score()])

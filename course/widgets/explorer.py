@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Generic, Protocol, TypeVar
 
 from course.widgets.front_end import widgets_alive
+from course.widgets.last_state import LiveWidget
 
 __all__ = ["Explorer", "Panel"]
 
@@ -23,6 +24,7 @@ class Explorer(ABC, Generic[_PanelT]):
     """Something to explore; its panel is made when first shown, since it needs a front end."""
 
     _panel: _PanelT | None = None
+    _live: LiveWidget | None = None
 
     @property
     def panel(self) -> _PanelT:
@@ -37,13 +39,14 @@ class Explorer(ABC, Generic[_PanelT]):
     @abstractmethod
     def _repr_html_(self) -> str: ...
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """The widget where one can live, with the static page for readers of the saved file."""
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widgets_alive():
-            bundle["application/vnd.jupyter.widget-view+json"] = {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.panel.box.model_id,
-            }
-        return bundle
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """The static page, where no widget can live."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _ipython_display_(self) -> None:
+        """Show the widget, and keep its last state in the notebook."""
+        if not widgets_alive():
+            raise NotImplementedError  # IPython then takes the static page
+        if self._live is None:
+            self._live = LiveWidget(self.panel.box)
+        self._live.show()

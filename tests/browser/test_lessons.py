@@ -70,7 +70,7 @@ def test_a_click_on_an_answer_reveals_verdict_and_proof(lesson: Lesson) -> None:
     shown = lesson.output(lesson.cells("predict")[0])
     shown.get_by_role("button", name="Outdated").click()
     answer = shown.get_by_role("status")
-    expect(answer).to_contain_text("Measured just now, and it holds:")
+    expect(answer).to_contain_text("Run here, the code shows it:")
     expect(answer).to_contain_text("You predicted Outdated")
 
 

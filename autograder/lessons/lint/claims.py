@@ -1,7 +1,7 @@
 """Whether a lesson and its claims fit each other: the file's form, and every id that is named.
 
-Each claim of the file is told once in the lesson: predicted by `predict("id")`, or listed in
-`metadata.course.claims` of the cell that judges it.
+Each claim of the file is told once in the lesson: asked by `predict("id")` or `quiz("id", …)`, or
+listed in `metadata.course.claims` of the cell that judges it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from autograder.lessons.lint.text import unwritten
 from autograder.lessons.model import Lesson, lesson_paths
 from course.claims.schema import Claim, Entries, MalformedClaims, refuse_duplicates
 
+_ASKS = re.compile(r"\b(predict|quiz)\(")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ROW = re.compile(r"^\| (\w+) \| (.*) \|$", re.M)
 
@@ -64,11 +65,12 @@ def told(cells: Iterable[RawCell]) -> Iterator[tuple[RawCell, str]]:
 
 
 def _predicted(cell: RawCell) -> Iterator[str]:
-    if cell["cell_type"] == "code" and "predict" in cell["source"]:
+    if cell["cell_type"] == "code" and _ASKS.search(cell["source"]):
         for node in ast.walk(parsed(cell["source"])):
             match node:
-                case ast.Call(ast.Name("predict"), [ast.Constant(str(id_))]):
-                    yield id_
+                case ast.Call(ast.Name("predict" | "quiz"), ids):
+                    values = [one.value for one in ids if isinstance(one, ast.Constant)]
+                    yield from (value for value in values if isinstance(value, str))
 
 
 def _others(course: Path, lesson: Lesson) -> dict[str, Entries]:
@@ -94,13 +96,13 @@ def _untold(entries: Entries, cells: Iterable[RawCell]) -> Iterator[Slip]:
         place = f"claim {claim.id}"
         if not times[claim.id]:
             remedy = (
-                f'Ask predict("{claim.id}") in a cell, or name the id in metadata.course.claims '
-                "of the cell that judges it."
+                f'Ask predict("{claim.id}") in a cell, or name it in the quiz at the end or in '
+                "metadata.course.claims of the cell that judges it."
             )
             yield place, "the lesson does not tell it", remedy
         elif times[claim.id] > 1:
             cause = f"the lesson tells it {times[claim.id]} times"
-            yield place, cause, "Keep one predict() or one metadata.course.claims of it."
+            yield place, cause, "Keep one question or one metadata.course.claims of it."
 
 
 def _claim(claim: Claim, beliefs: set[str]) -> Iterator[Slip]:

@@ -8,12 +8,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from course.claims import Claim, Proof, claim, claims, quiz
-from course.claims.quiz import Question, Revealed, buttons_for, compared, predict
-from course.widgets import front_end
+from course.claims import Claim, Proof, claim, claims, predictions, quiz_buttons
+from course.claims.quiz import Question, Quiz, QuizButtons, Revealed, predict, quiz
+from course.claims.quiz_buttons import Buttons
+from course.claims.quiz_words import Answer, answer_html, compared, question_html
+from course.widgets import front_end, last_state
 
 ID = "reshape-always-copies"
 SOURCES = sorted((Path(__file__).parents[3] / "source").glob("*/*.ipynb"))
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(predictions, "_told", {})
 
 
 class TagBalance(HTMLParser):
@@ -59,19 +67,22 @@ def test_the_question_does_not_give_the_answer_away() -> None:
 
 def test_reveal_shows_verdict_fact_code_and_values() -> None:
     text = repr(ask(ID).reveal())
-    assert "The verdict is False: it does not hold." in text
+    assert "The right answer is False: the claim is wrong." in text
     assert claim(ID).fact in text
     assert "    shared = same_storage(a, a.reshape(6))" in text
-    assert "Measured just now, and it holds: shared and copied\n    shared = True" in text
+    assert "Run here, the code shows it: shared and copied is true.\n    shared" in text
+    assert "    shared = True" in text
 
 
 def test_a_right_prediction_is_confirmed_in_words() -> None:
-    assert "✓ You predicted False, and so it is." in repr(ask(ID).reveal("false"))
+    assert "✓ You predicted False, and that's right: the claim is wrong." in repr(
+        ask(ID).reveal("false")
+    )
 
 
 def test_a_wrong_prediction_is_set_beside_the_verdict() -> None:
     text = repr(ask(ID).reveal("It depends"))
-    assert "✗ You predicted It depends. The verdict is False: it does not hold." in text
+    assert "✗ You predicted It depends. The right answer is False: the claim is wrong." in text
 
 
 @pytest.mark.parametrize("word", ["FALSE", " false ", False])
@@ -102,16 +113,15 @@ def test_a_message_escapes_what_was_typed() -> None:
 
 
 def test_html_folds_the_answer() -> None:
-    page = ask(ID)._repr_mimebundle_()["text/html"]
-    question, answer = page.split("<details>")
-    assert "it does not hold" not in question
-    assert "it does not hold" in answer
-    assert "<summary>Show the verdict</summary>" in answer
+    question, answer = ask(ID)._repr_html_().split("<details>")
+    assert "the claim is wrong" not in question
+    assert "the claim is wrong" in answer
+    assert "<summary>Show the right answer</summary>" in answer
 
 
 @pytest.mark.parametrize("entry", claims(), ids=lambda entry: entry.id)
 def test_the_html_of_a_claim_is_balanced(entry: Claim) -> None:
-    pages = quiz.question_html(entry), quiz.revealed_html(Revealed(entry, "true", None))
+    pages = question_html(entry), answer_html(Answer(entry, "true", None))
     for page in pages:
         balance = TagBalance()
         balance.feed(page)
@@ -141,13 +151,13 @@ def test_right_and_wrong_differ_in_words_not_only_in_colour() -> None:
 def test_a_proof_that_fails_here_is_told_as_it_is() -> None:
     fails = ask(ID)
     fails.claim = a_claim(shows="x == 2")
-    assert "Measured just now, this does not hold here: x == 2" in repr(fails.reveal())
+    assert "shows something else: x == 2 is not true." in repr(fails.reveal())
 
 
 def test_a_proof_that_raises_becomes_a_sentence() -> None:
     broken = Question(a_claim(proof="x = 1 / 0"))
     text = repr(broken.reveal())
-    assert "The proof gave no result here: ZeroDivisionError in line 1: division by zero." in text
+    assert "The code gave no result here: ZeroDivisionError in line 1: division by zero." in text
     assert "Traceback" not in text
 
 
@@ -158,69 +168,177 @@ def test_a_source_is_named_where_no_run_settles_it() -> None:
 # ---------------------------------------------------------------- buttons
 
 
-def test_without_a_kernel_there_are_no_buttons() -> None:
-    assert set(ask(ID)._repr_mimebundle_()) == {"text/plain", "text/html"}
+def alive(monkeypatch: pytest.MonkeyPatch, allow_stdin: bool = True) -> list[dict[str, object]]:
+    """A kernel with a reader at its front end (or without); what is shown from now on."""
+    kernel = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=allow_stdin))
+    monkeypatch.setattr(front_end, "get_ipython", lambda: kernel)
+    shown: list[dict[str, object]] = []
+    monkeypatch.setattr(last_state, "display", lambda data, **how: shown.append(data))
+    return shown
 
 
-def test_in_a_notebook_the_widget_comes_with_its_twins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiz, "widgets_alive", lambda: True)
-    question = ask(ID)
-    bundle = question._repr_mimebundle_()
-    view = bundle["application/vnd.jupyter.widget-view+json"]
-    assert set(bundle) >= {"text/plain", "text/html"}
-    assert view["model_id"]
-    assert question._repr_mimebundle_()["application/vnd.jupyter.widget-view+json"] == view
-
-
-def test_where_nobody_can_press_a_button_the_answer_is_folded_text(
+def test_in_a_notebook_the_page_of_the_question_comes_with_its_widget(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    kernel = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=False))  # as nbconvert runs it
-    monkeypatch.setattr(front_end, "get_ipython", lambda: kernel)
-    bundle = ask(ID)._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "text/html"}
-    assert "<summary>Show the verdict</summary>" in str(bundle["text/html"])
-    kernel.kernel._allow_stdin = True  # as JupyterLab runs it
-    assert "application/vnd.jupyter.widget-view+json" in ask(ID)._repr_mimebundle_()
+    shown = alive(monkeypatch)
+    ask(ID)._ipython_display_()
+    page, widget = shown
+    assert "Show the right answer" in str(page["text/html"])
+    assert "application/vnd.jupyter.widget-view+json" in widget
+
+
+def test_without_a_kernel_or_a_reader_there_are_no_buttons(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotImplementedError):  # IPython then takes text and folded page
+        ask(ID)._ipython_display_()
+    alive(monkeypatch, allow_stdin=False)  # as nbconvert runs it
+    with pytest.raises(NotImplementedError):
+        Quiz([claim(ID)])._ipython_display_()
+
+
+def faces(buttons: Buttons) -> list[str]:
+    """What stands on the four buttons."""
+    return [one.description for one in buttons.choices.values()]
 
 
 def test_four_buttons_name_the_verdicts_and_what_they_mean() -> None:
-    _, row, _ = buttons_for(claim(ID)).children
-    assert [b.description for b in row.children] == ["True", "False", "It depends", "Outdated"]
-    assert all(b.tooltip.startswith("Predict: ") for b in row.children)
+    buttons = Buttons(claim(ID))
+    assert faces(buttons) == ["True", "False", "It depends", "Outdated"]
+    assert all(one.tooltip.startswith("Predict: ") for one in buttons.choices.values())
+    assert buttons.text.value == ""
 
 
-@pytest.mark.parametrize(("pressed", "mark"), [(0, "✗ You predicted True"), (1, "✓ You predicted")])
-def test_a_click_reveals_the_measured_answer(pressed: int, mark: str) -> None:
-    _, row, answer = buttons_for(claim(ID)).children
-    assert answer.value == ""
-    row.children[pressed].click()
-    assert mark in answer.value
-    assert "shared = True" in answer.value
-    assert 'role="status"' in answer.value
+@pytest.mark.parametrize(("verdict", "mark"), [("true", "✗ You predicted True"), ("false", "✓")])
+def test_a_click_reveals_the_measured_answer(verdict: str, mark: str) -> None:
+    buttons = Buttons(claim(ID))
+    buttons.choices[verdict].click()
+    assert mark in buttons.text.value
+    assert "shared = True" in buttons.text.value
+    assert 'role="status"' in buttons.text.value
 
 
-def test_a_click_marks_the_choice_and_closes_the_question() -> None:
-    _, row, _ = buttons_for(claim(ID)).children
-    row.children[2].click()
-    assert [b.icon for b in row.children] == ["", "", "check", ""]
-    assert all(b.disabled for b in row.children)
+def test_after_a_wrong_choice_the_buttons_say_which_was_right_and_which_was_mine() -> None:
+    buttons = Buttons(claim(ID))
+    buttons.choices["depends"].click()
+    wanted = ["True", "✓ False (right)", "✗ It depends (your answer)", "Outdated"]
+    assert faces(buttons) == wanted
+
+
+def test_after_the_right_choice_no_button_is_called_wrong() -> None:
+    buttons = Buttons(claim(ID))
+    buttons.choices["false"].click()
+    assert faces(buttons) == ["True", "✓ False (your answer, right)", "It depends", "Outdated"]
+
+
+def test_the_first_choice_counts_and_no_button_loses_the_focus() -> None:
+    buttons = Buttons(claim(ID))
+    for verdict in ("depends", "false"):
+        buttons.choices[verdict].click()
+    assert "✗ You predicted It depends" in buttons.text.value
+    assert not any(one.disabled for one in buttons.choices.values())
+
+
+def test_a_prediction_outlives_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    Buttons(claim(ID)).choices["depends"].click()
+    monkeypatch.setattr(predictions, "_told", {})  # as in the next kernel
+    assert "✗ You predicted It depends" in Buttons(claim(ID)).text.value
+
+
+def test_a_prediction_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    buttons = Buttons(claim(ID))
+    buttons.choices["depends"].click()
+    buttons.again.click()
+    assert (faces(buttons)[1], buttons.text.value) == ("False", "")
+    monkeypatch.setattr(predictions, "_told", {})
+    assert Buttons(claim(ID)).right is None
+
+
+def test_the_page_that_stays_behind_says_what_was_answered() -> None:
+    buttons = Buttons(claim(ID))
+    assert "<details>" in buttons.page()
+    buttons.choices["depends"].click()
+    assert "✗ You predicted It depends" in buttons.page()
+    assert "✗ You predicted It depends" in buttons.words()
 
 
 def test_a_click_on_a_broken_proof_raises_nothing() -> None:
-    _, row, answer = buttons_for(a_claim(proof="raise SystemExit")).children
-    row.children[0].click()
-    assert "The proof gave no result here: SystemExit" in answer.value
+    buttons = Buttons(a_claim(proof="raise SystemExit"))
+    buttons.choices["true"].click()
+    assert "The code gave no result here: SystemExit" in buttons.text.value
 
 
 def test_verdict_and_fact_stand_before_the_proof_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, row, answer = buttons_for(claim(ID)).children
+    buttons = Buttons(claim(ID))
     seen: list[str] = []
     none = Proof((), "", holds=True, seconds=0.0)
-    monkeypatch.setattr(quiz, "prove", lambda entry: seen.append(answer.value) or none)
-    row.children[1].click()
-    assert "it does not hold" in seen[0]
-    assert "Measured" not in seen[0]
+    monkeypatch.setattr(
+        quiz_buttons, "prove", lambda entry: seen.append(buttons.text.value) or none
+    )
+    buttons.choices["false"].click()
+    assert "the claim is wrong" in seen[0]
+    assert "Run here" not in seen[0]
+
+
+# ---------------------------------------------------------------- several questions
+
+
+def test_a_quiz_counts_what_was_answered_right() -> None:
+    shown = QuizButtons([a_claim(id="one"), a_claim(id="two"), a_claim(id="three")])
+    assert "0 of 3 right, 3 still open" in shown.score.value
+    shown.questions[0].choices["false"].click()
+    shown.questions[1].choices["true"].click()
+    assert "1 of 3 right, 1 still open" in shown.score.value
+    shown.questions[2].choices["false"].click()
+    assert "2 of 3 right. All are answered." in shown.words()
+    shown.questions[2].again.click()
+    assert "1 of 3 right, 1 still open" in shown.page()
+
+
+def test_a_quiz_without_buttons_asks_each_claim_with_its_answer_folded() -> None:
+    shown = Quiz([claim(ID), a_claim(id="other")])
+    assert repr(shown).count("Predict: ") == shown._repr_html_().count("<details>") == 2
+    assert 'predict("other")' in repr(shown)
+
+
+def test_a_quiz_with_an_unknown_id_is_a_message() -> None:
+    assert repr(quiz(ID, "nonsense-id-of-nobody")).startswith("quiz: no claim")
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"format": "other"}', '{"predictions": 3}'])
+def test_a_file_that_is_not_ours_holds_no_predictions(content: str) -> None:
+    Path(predictions.FILE_NAME).write_text(content)
+    assert predictions.prediction_of(ID) is None
+
+
+def test_predictions_of_two_notebooks_in_one_folder_are_both_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    predictions.keep("one", "true")
+    monkeypatch.setattr(predictions, "_told", {})  # another kernel
+    predictions.keep("two", "false")
+    monkeypatch.setattr(predictions, "_told", {})
+    assert [predictions.prediction_of(id) for id in ("one", "two", "three")] == [
+        "true",
+        "false",
+        None,
+    ]
+
+
+def test_a_verdict_that_is_none_is_passed_over() -> None:
+    predictions.keep("one", "true")
+    path = Path(predictions.FILE_NAME)
+    path.write_text(path.read_text().replace('"true"', '["<b>"]'))
+    assert predictions._read(path) == {}
+
+
+def test_where_no_file_can_be_written_the_kernel_remembers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(predictions, "FILE_NAME", str(tmp_path / "gone" / "file.json"))
+    predictions.keep(ID, "true")
+    assert predictions.prediction_of(ID) == "true"
 
 
 # ---------------------------------------------------------------- the lessons
@@ -230,6 +348,7 @@ def test_verdict_and_fact_stand_before_the_proof_has_run(monkeypatch: pytest.Mon
 def test_each_question_in_a_lesson_exists(path: Path) -> None:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-    asked = re.findall(r"predict\(\s*[\"']([^\"']+)", code)
+    calls = re.findall(r"(?:predict|quiz)\(([^)]*)\)", code)
+    asked = [id for call in calls for id in re.findall(r"[\"']([^\"']+)", call)]
     known = {entry.id for entry in claims()}
     assert [id for id in asked if id not in known] == []

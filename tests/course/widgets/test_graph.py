@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
 from course.figures import not_drawn
 from course.widgets.graph import _EXAMPLES, GraphPanel, explore_graph
-
-_VIEW = "application/vnd.jupyter.widget-view+json"
+from tests.course.widgets.display import VIEW, shown_by
 
 
 def _panel(text: str = "(w * x + b).sum()") -> GraphPanel:
@@ -126,10 +123,9 @@ def test_without_a_kernel_the_page_is_static_and_makes_no_widget() -> None:
 def test_at_a_live_front_end_the_widget_comes_with_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=True))
-    monkeypatch.setattr("course.widgets.front_end.get_ipython", lambda: shell)
-    explorer = explore_graph("w * x", {})
-    assert explorer._repr_mimebundle_()[_VIEW]["model_id"] == explorer.panel.box.model_id
+    page, widget = shown_by(explore_graph("w * x", {}), monkeypatch)
+    assert "<figure" in page["text/html"]
+    assert widget[VIEW]["model_id"]
 
 
 def test_while_grading_nothing_is_drawn() -> None:

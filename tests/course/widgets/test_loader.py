@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from course.simulators.loader import run_loader
 from course.widgets.loader import LoaderPanel, LoaderSettings, explore_loader, verdict_words
-
-_VIEW = "application/vnd.jupyter.widget-view+json"
+from tests.course.widgets.display import VIEW, shown_by
 
 
 def _panel() -> LoaderPanel:
@@ -111,8 +108,6 @@ def test_without_a_front_end_it_is_a_static_page() -> None:
 def test_at_a_front_end_it_is_a_widget_with_the_page_beside_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=True))
-    monkeypatch.setattr("course.widgets.front_end.get_ipython", lambda: shell)
-    explorer = explore_loader()
-    bundle = explorer._repr_mimebundle_()
-    assert bundle[_VIEW]["model_id"] == explorer.panel.box.model_id
+    page, widget = shown_by(explore_loader(), monkeypatch)
+    assert "<img alt=" in page["text/html"]
+    assert widget[VIEW]["model_id"]

@@ -9,8 +9,7 @@ import pytest
 
 from course.figures import not_drawn
 from course.widgets.sampler import SamplerPanel, SamplerSettings, explore_sampler
-
-_VIEW = "application/vnd.jupyter.widget-view+json"
+from tests.course.widgets.display import VIEW, shown_by
 
 
 def _panel() -> SamplerPanel:
@@ -96,22 +95,22 @@ def test_without_a_kernel_the_page_is_static_and_compares_two_rules() -> None:
 def test_at_a_live_front_end_the_widget_comes_with_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _at_front_end(monkeypatch)
-    explorer = explore_sampler()
-    bundle = explorer._repr_mimebundle_()
-    assert bundle[_VIEW]["model_id"] == explorer.panel.box.model_id
-    assert "<figure" in bundle["text/html"]
+    page, widget = shown_by(explore_sampler(), monkeypatch)
+    assert "<figure" in page["text/html"]
+    assert widget[VIEW]["model_id"]
 
 
 def test_without_ipywidgets_there_is_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     _at_front_end(monkeypatch)
     monkeypatch.setattr("course.widgets.front_end.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    assert _VIEW not in explore_sampler()._repr_mimebundle_()
+    with pytest.raises(NotImplementedError):  # IPython then takes the static page
+        explore_sampler()._ipython_display_()
 
 
 def test_while_grading_there_is_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     _at_front_end(monkeypatch)
     with not_drawn():
         assert "<img" not in explore_sampler()._repr_html_()
-        assert _VIEW not in explore_sampler()._repr_mimebundle_()
+        with pytest.raises(NotImplementedError):
+            explore_sampler()._ipython_display_()

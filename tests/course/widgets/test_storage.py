@@ -12,8 +12,7 @@ import pytest
 from course.figures import not_drawn
 from course.widgets import explore_strides, widgets_alive
 from course.widgets.storage import StridePanel
-
-_VIEW = "application/vnd.jupyter.widget-view+json"
+from tests.course.widgets.display import VIEW, shown_by
 
 
 class _Text(HTMLParser):
@@ -245,17 +244,16 @@ def test_every_shape_has_a_static_page(shape: tuple[int, ...]) -> None:
 def test_at_a_live_front_end_the_widget_comes_with_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _at_front_end(monkeypatch, SimpleNamespace(_allow_stdin=True))
-    explorer = explore_strides()
-    bundle = explorer._repr_mimebundle_()
-    assert bundle[_VIEW]["model_id"] == explorer.panel.box.model_id
-    assert "<figure" in bundle["text/html"]
+    page, widget = shown_by(explore_strides(), monkeypatch)
+    assert "<figure" in page["text/html"]
+    assert widget[VIEW]["model_id"]
 
 
 def test_a_runner_that_refuses_input_gets_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     _at_front_end(monkeypatch, SimpleNamespace(_allow_stdin=False))
     assert not widgets_alive()
-    assert _VIEW not in explore_strides()._repr_mimebundle_()
+    with pytest.raises(NotImplementedError):  # IPython then takes the static page
+        explore_strides()._ipython_display_()
 
 
 def test_without_ipywidgets_there_is_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +261,8 @@ def test_without_ipywidgets_there_is_no_widget(monkeypatch: pytest.MonkeyPatch) 
     assert widgets_alive()
     monkeypatch.setattr("course.widgets.front_end.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    assert _VIEW not in explore_strides()._repr_mimebundle_()
+    with pytest.raises(NotImplementedError):  # IPython then takes the static page
+        explore_strides()._ipython_display_()
 
 
 def test_while_grading_there_is_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,67 @@
+"""The predictions that a learner has made, kept beside the notebook: a restart forgets none.
+
+    {"format": "pytorch-measured predictions", "version": 1,
+     "predictions": {"reshape-always-copies": "false"}}
+
+The file is written at each answer. Where it cannot be, answers last as long as the kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from course.claims.schema import VERDICTS
+
+__all__ = ["FILE_NAME", "forget", "keep", "prediction_of"]
+
+FILE_NAME = ".pytorch-measured-predictions.json"
+_FORMAT, _VERSION = "pytorch-measured predictions", 1
+_MOST_BYTES = 1_000_000
+
+# What this kernel was told; it wins over the file, which another kernel may have written.
+_told: dict[str, str | None] = {}
+
+
+def prediction_of(id: str) -> str | None:
+    """The verdict that was predicted for this claim, or None."""
+    return _told[id] if id in _told else _read(Path(FILE_NAME)).get(id)
+
+
+def keep(id: str, verdict: str) -> None:
+    """Keep the prediction for this claim."""
+    _told[id] = verdict
+    _write(Path(FILE_NAME))
+
+
+def forget(id: str) -> None:
+    """Take the prediction for this claim back."""
+    _told[id] = None
+    _write(Path(FILE_NAME))
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The predictions in the file; none where it is not there or not ours."""
+    try:
+        content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
+        found = json.loads(content)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        return {}
+    kept = found.get("predictions")
+    entries = kept.items() if isinstance(kept, dict) else ()
+    return {id: verdict for id, verdict in entries if verdict in VERDICTS}
+
+
+def _write(path: Path) -> None:
+    """Write what is kept and what this kernel was told; the old file stays until it is complete."""
+    together = {**_read(path), **_told}
+    kept = {id: verdict for id, verdict in sorted(together.items()) if verdict is not None}
+    content = {"format": _FORMAT, "version": _VERSION, "predictions": kept}
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    with suppress(OSError):
+        beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        beside.replace(path)

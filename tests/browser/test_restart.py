@@ -1,0 +1,94 @@
+"""Questions and explorers in a notebook that was saved, closed, and opened with a new kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
+
+from playwright.sync_api import Browser, expect
+
+from tests.browser.jupyter import Lab, Notebook, window
+
+CELLS = {
+    "import": "from course import explore_strides, predict, quiz\n"
+    "from course.widgets import explore_graph, explore_loader, explore_sampler",
+    "asked": 'predict("reshape-always-copies")',
+    "unasked": 'predict("contiguous-always-copies")',
+    "quiz": 'quiz("contiguous-always-copies", "pin-memory-decides-who-copies")',
+    "strides": "explore_strides((3, 4))",
+    "loader": "explore_loader()",
+    "graph": "explore_graph()",
+    "sampler": "explore_sampler()",
+}
+EXPLORERS = ("strides", "loader", "graph", "sampler")
+SHOWN = [id for id in CELLS if id != "import"]
+
+
+@pytest.fixture(scope="module")
+def page_path(desk: Path) -> str:
+    cells = [new_code_cell(source, id=id) for id, source in CELLS.items()]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(notebook, desk / "restart.ipynb")
+    return "restart.ipynb"
+
+
+@pytest.fixture(scope="module")
+def reopened(browser: Browser, server: Lab, page_path: str) -> Iterator[Notebook]:
+    """The notebook: answered and moved, saved, its kernel ended, and opened again."""
+    page = window(browser)
+    book = Notebook.open(page, server, page_path)
+    book.run_all()
+    book.output("asked").get_by_role("button", name="Outdated").click()
+    said = book.output("asked").get_by_role("status").first
+    expect(said).to_contain_text("Run here, the code shows it")
+    slider = book.output("loader").get_by_role("slider").first
+    slider.press("ArrowRight")
+    page.wait_for_timeout(1000)
+    book.shoot("restart-before")
+    book.save()
+    page.close()
+    server.end_kernels()
+    page = window(browser)
+    book = Notebook.open(page, server, page_path)
+    page.wait_for_timeout(4000)  # JupyterLab looks two seconds for a widget before it gives up
+    yield book
+    page.close()
+    server.end_kernels()
+
+
+@pytest.mark.parametrize("id", SHOWN)
+def test_no_cell_shows_an_error_in_place_of_its_widget(reopened: Notebook, id: str) -> None:
+    reopened.shoot(f"restart-{id}", id)
+    gone = reopened.output(id).get_by_text("Error displaying widget")
+    assert [one for one in gone.all() if one.is_visible()] == []
+    assert len(reopened.output(id).inner_text()) > 40
+
+
+def test_an_answered_question_still_shows_the_answer(reopened: Notebook) -> None:
+    expect(reopened.output("asked")).to_contain_text("✗ You predicted Outdated")
+
+
+def test_an_open_question_still_asks(reopened: Notebook) -> None:
+    expect(reopened.output("unasked").get_by_text("Show the right answer")).to_be_visible()
+
+
+@pytest.mark.parametrize("id", EXPLORERS)
+def test_an_explorer_still_shows_its_pictures(reopened: Notebook, id: str) -> None:
+    pictures = reopened.output(id).locator("img:visible")
+    assert pictures.count() > 0
+
+
+def test_run_again_the_widget_is_back_and_knows_the_answer(reopened: Notebook) -> None:
+    reopened.run_all()
+    wrong = reopened.output("asked").get_by_role("button", name="✗ Outdated (your answer)")
+    expect(wrong).to_be_visible()
+    expect(reopened.output("asked").get_by_text("✗ You predicted Outdated")).to_have_count(2)
+    visible = reopened.output("asked").locator("text=✗ You predicted Outdated >> visible=true")
+    expect(visible).to_have_count(1)
