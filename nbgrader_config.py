@@ -41,6 +41,22 @@ c.CourseDirectory.root = os.environ.get(
 # into the gradebook. Git ignores handout/, and every run makes it anew.
 c.CourseDirectory.release_directory = "handout"
 c.GenerateAssignment.force = True
+# nbgrader's steps, and before the second checksum ours, which folds test cells and deep dives.
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.InstantiateTests",
+    "nbgrader.preprocessors.LockCells",
+    "nbgrader.preprocessors.ClearSolutions",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "autograder.lessons.editions.class_edition.ForReaders",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
 
 # The stub that checks know as "not attempted": nbgrader's default, said here as they rely on it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}

@@ -31,7 +31,11 @@ TEST_PREFIX = "test-"
 AUTOTEST = "AUTOTEST"  # how nbgrader marks a test that it writes itself
 _TEMPLATES = "autotests.yml"
 SLUG = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
-_IGNORED = {"__pycache__", ".ipynb_checkpoints", ".DS_Store"}
+# The last is where `predict` keeps what was predicted.
+IGNORED = {
+    *("__pycache__", ".ipynb_checkpoints", ".DS_Store"),
+    ".pytorch-measured-predictions.json",
+}
 INSTALLED = Path(__file__).resolve().parents[2]  # where the packages `course` and `autograder` lie
 
 
@@ -196,7 +200,7 @@ def data_files(directory: Path) -> tuple[Path, ...]:
     return tuple(
         path
         for path in sorted(directory.rglob("*"))
-        if path.is_file() and path.suffix != ".ipynb" and not _IGNORED & set(path.parts)
+        if path.is_file() and path.suffix != ".ipynb" and not IGNORED & set(path.parts)
     )
 
 

@@ -25,7 +25,7 @@ from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
 from autograder.lessons.leaks import leaks
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.model import Lesson, all_lessons
+from autograder.lessons.model import IGNORED, Lesson, all_lessons
 from autograder.lessons.self_study import self_study_edition
 
 RELEASE = "release"
@@ -168,7 +168,11 @@ def _generate(root: Path, course: Path, lesson: Lesson) -> None:
     from autograder.course_directory import load_course
 
     own_programs_first()
+    from autograder.lessons.editions.class_edition import GENERATE
+
     config = copy.deepcopy(load_course(course).config)
+    if "preprocessors" not in config.GenerateAssignment:
+        config.GenerateAssignment.preprocessors = GENERATE
     config.CourseDirectory.update(
         root=str(root),
         db_url=f"sqlite:///{root}/gradebook.db",
@@ -236,5 +240,5 @@ def _stray(course: Path, files: Iterable[str]) -> list[str]:
     return [
         f"{RELEASE}/{path.as_posix()}"
         for path in found
-        if path.as_posix() not in expected and ".ipynb_checkpoints" not in path.parts
+        if path.as_posix() not in expected and not IGNORED & set(path.parts)
     ]

@@ -7,11 +7,19 @@ brings the `course` package where it is not installed; a last cell shows the sco
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from autograder.lessons.cells import RawCell, grader, is_answer, is_test, read_notebook
-from autograder.lessons.lint.lesson import SETUP, parsed
+from autograder.lessons.cells import FOLDED, RawCell, grader, is_answer, is_test, read_notebook
+from autograder.lessons.editions.reading import (
+    FOLDED_TEST,
+    ahead_of,
+    for_readers,
+    is_deep_dive,
+)
+from autograder.lessons.lint.lesson import SETUP
+from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import SOLUTION, split_regions, without_markers
 
@@ -52,15 +60,18 @@ def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any
     cells: list[RawCell] = []
     if repository:
         cells.append(_text(BADGE_ID, _badge(lesson, repository)))
+    ahead = ahead_of(lesson.cells())
     for cell in lesson.cells():
         if cell.get("id") == SETUP:
             cells.append(_code(INSTALL_ID, _install(lesson, repository), folded=True))
-        cells += _cells_for(cell, lesson)
+        cells += _cells_for(cell, lesson, ahead)
     cells += [_text(KEEP_ID, _KEEP), _code(PROGRESS_ID, _progress(lesson))]
     return {**notebook, "cells": cells}
 
 
-def _cells_for(cell: RawCell, lesson: Lesson) -> list[RawCell]:
+def _cells_for(
+    cell: RawCell, lesson: Lesson, ahead: Mapping[str, Mapping[str, object]]
+) -> list[RawCell]:
     by_id = {one.answer_id: one for one in lesson.exercises}
     tests = {one.test_id: one for one in lesson.exercises}
     plain = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
@@ -71,9 +82,9 @@ def _cells_for(cell: RawCell, lesson: Lesson) -> list[RawCell]:
         return [answer, _text(f"{one.name}-solution", _solution(one))] if one.manual else [answer]
     if is_test(cell) and id_ in tests:
         one = tests[id_]
-        test = _code(id_, _test(one), folded=True, metadata=plain)
+        test = _code(id_, _test(one, ahead.get(id_, {})), folded=True, metadata=plain)
         return [test, _text(f"{one.name}-solution", _solution(one))]
-    return [dict(cell, metadata=plain)]
+    return [dict(cell, metadata=plain | ({FOLDED: True} if is_deep_dive(cell) else {}))]
 
 
 def _install(lesson: Lesson, repository: str) -> str:
@@ -92,10 +103,10 @@ def _uses_the_gpu(source: str) -> bool:
     return any(name.lstrip(".").startswith("course.gpu") for name in modules | names)
 
 
-def _test(one: Exercise) -> str:
-    """Return the whole test under a title, which is what Colab shows of it."""
-    title = f'#@title Tests: {one.name} {{ display-mode: "form" }}'
-    return f"{title}\n{without_markers(one.test_source).rstrip()}"
+def _test(one: Exercise, ahead: Mapping[str, object]) -> str:
+    """Return the whole test under a title; its table names real points."""
+    about = {**ahead, "complete": True}
+    return for_readers(without_markers(one.test_source).rstrip(), one.name, about)
 
 
 def _solution(one: Exercise) -> str:
@@ -139,9 +150,7 @@ def _code(
     id_: str, source: str, *, folded: bool = False, metadata: dict[str, Any] | None = None
 ) -> RawCell:
     # Colab shows the form of its #@title line; JupyterLab would hide what can be chosen in it.
-    about = dict(metadata or {}) | {"cellView": "form"}
-    if folded:
-        about["jupyter"] = {"source_hidden": True}
+    about = dict(metadata or {}) | (FOLDED_TEST if folded else {"cellView": "form"})
     return {
         "cell_type": "code",
         "id": id_,

@@ -29,7 +29,7 @@ _HINT = "Save a lesson (Ctrl+S), then run this cell again: it reads the files as
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one lesson is; points are those of the visible checks."""
+    """How far one lesson is, by the visible checks of the exercises that were attempted."""
 
     path: str  # from the folder of the start page
     title: str
@@ -38,8 +38,8 @@ class Progress:
     started: bool = False
     attempted: int = 0
     solved: int = 0
-    score: float = 0.0
-    most: float = 0.0
+    held: int = 0  # checks of the exercises attempted, all of them in `checks`
+    checks: int = 0
 
     @property
     def state(self) -> str:
@@ -53,13 +53,13 @@ class Progress:
         return f"{self.attempted} of {self.exercises} exercises attempted, {self.solved} solved"
 
     @property
-    def points(self) -> str:
-        """The points of the visible checks, for example `5.5 of 31`."""
-        return f"{self.score:g} of {self.most:g}"
+    def counted(self) -> str:
+        """How many visible checks hold of those tried; a score would count hidden ones, too."""
+        return f"{self.held} of {self.checks} tried" if self.checks else "none tried yet"
 
 
 def lessons(folder: str | Path = ".") -> Lessons:
-    """The lessons in a folder, each with its time, its state and the points of visible checks."""
+    """The lessons in a folder, each with its time, its state and the visible checks that hold."""
     return Lessons(tuple(_all_in(Path(folder))))
 
 
@@ -72,7 +72,10 @@ class Lessons:
     def __repr__(self) -> str:
         if not self.found:
             return _nothing()
-        rows = [f"{one.title}: {one.time}; {one.state}; {one.points} points" for one in self.found]
+        rows = [
+            f"{one.title}: {one.time}; {one.state}; visible checks that hold: {one.counted}"
+            for one in self.found
+        ]
         return "\n".join([*rows, _HINT])
 
     def _repr_html_(self) -> str:
@@ -80,7 +83,7 @@ class Lessons:
             return f"<p>{escape(_nothing())}</p>"
         head = "".join(
             f'<th scope="col" style="text-align:left">{name}</th>'
-            for name in ("Lesson", "Time", "Exercises", "State", "Points")
+            for name in ("Lesson", "Time", "Exercises", "State", "Checks that hold")
         )
         rows = "".join(f"<tr>{_cells(one)}</tr>" for one in self.found)
         table = f'<table aria-label="Lessons"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>'
@@ -93,7 +96,7 @@ def progress_in(notebook: Mapping[str, Any], path: str) -> Progress:
     tests = [cell for cell in cells if _points_of(cell) > 0]
     tables = [table for cell in tests if (table := _last_table(cell))]
     tried = [table for table in tables if table.get("status") != "not attempted"]
-    gained = [(_number(table.get("score")), _number(table.get("max"))) for table in tried]
+    checks = [_checks_in(table) for table in tried]
     first = _text(cells[0]) if cells else ""
     return Progress(
         path=path,
@@ -102,9 +105,9 @@ def progress_in(notebook: Mapping[str, Any], path: str) -> Progress:
         exercises=len(tests),
         started=any(cell.get("execution_count") for cell in cells),
         attempted=len(tried),
-        solved=sum(score >= most > 0 for score, most in gained),
-        score=sum(score for score, _ in gained),
-        most=sum(_points_of(cell) for cell in tests),
+        solved=sum(all(one) and bool(one) for one in checks),
+        held=sum(map(sum, checks)),
+        checks=sum(map(len, checks)),
     )
 
 
@@ -133,7 +136,7 @@ def _all_in(folder: Path) -> Iterator[Progress]:
 
 def _cells(one: Progress) -> str:
     link = f'<a href="{quote(one.path)}">{escape(one.title)}</a>'
-    values = (link, escape(one.time), str(one.exercises), escape(one.state), escape(one.points))
+    values = (link, escape(one.time), str(one.exercises), escape(one.state), escape(one.counted))
     return "".join(f'<td style="text-align:left">{value}</td>' for value in values)
 
 
@@ -167,6 +170,13 @@ def _last_table(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     outputs = cell.get("outputs")
     found = [_about(one, METADATA_KEY) for one in outputs or [] if isinstance(one, dict)]
     return ([one for one in found if one] or [{}])[-1]
+
+
+def _checks_in(table: Mapping[str, Any]) -> list[bool]:
+    """Whether each check of a table holds."""
+    found = table.get("checks")
+    checks = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [one.get("passed") is True for one in checks]
 
 
 def _about(thing: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -1,20 +1,22 @@
 """What you have reached so far in this notebook: the best result of each exercise.
 
-`Check.score` notes every run of a test cell here. Outside of a notebook nothing is noted.
+`Check.score` notes every run of a test cell here. Outside of a notebook nothing is noted. A table
+also learns from here which version of an answer it judged, and when another one has been run.
 """
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from course.testing.results import TestResult
 
-__all__ = ["Best", "best_results", "better", "note", "take_over"]
+__all__ = ["Best", "best_results", "better", "note", "take_over", "unread_answers", "watch"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,71 @@ def take_over(results: Mapping[str, Best]) -> list[str]:
     return gained
 
 
+def unread_answers() -> list[str]:
+    """What to tell of answers whose newest cell Python could not read, one sentence each."""
+    cells = _history() or [""]
+    notes = []
+    for name in _asked_for(cells[-1]):
+        defining = re.compile(rf"^\s*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.M)
+        newest = next((one for one in reversed(cells[:-1]) if defining.search(one)), "")
+        if newest and _is_unreadable(newest):
+            older = any(name in _defined_in(one) for one in cells[:-1])
+            kept = "so the older one is judged here" if older else "so there is none to judge"
+            notes.append(
+                f"Python could not read your newest cell with `{name}` (SyntaxError), {kept}. "
+                "Mend that cell and run it, then run this one again."
+            )
+    return notes
+
+
+@dataclass
+class _Watched:
+    """A table on the page: the cells that it judged, by name, and those that hold now."""
+
+    judged: dict[str, str]
+    now: dict[str, str]
+    tell: Callable[[bool], None]
+
+
+_watched: dict[str, _Watched] = {}
+
+
+def watch(exercise: str, tell: Callable[[bool], None]) -> bool:
+    """Call `tell` whenever the answers that were just judged change, or are again what they were.
+
+    Returns whether this is a notebook in which that can happen. The exercise's earlier table is
+    watched no longer.
+    """
+    cells, shell = _history(), _shell()
+    events = getattr(shell, "events", None)
+    if cells is None or events is None:
+        return False
+    judged = _cells_of_answers(cells)
+    if not _watched:
+        events.register("post_run_cell", _look_again)
+    _watched[exercise] = _Watched(judged, dict(judged), tell)
+    return True
+
+
+def _look_again(result: Any = None) -> None:
+    """Tell the tables whose answers the cell that has just run defines otherwise."""
+    cells = _history()
+    if not cells:
+        return
+    defined = set(_defined_in(cells[-1]))
+    for table in _watched.values():
+        was_other = table.now != table.judged
+        table.now.update({name: cells[-1].strip() for name in defined & table.judged.keys()})
+        is_other = table.now != table.judged
+        if was_other != is_other:
+            table.tell(is_other)
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
 def _history() -> list[str] | None:
     """The cells that this notebook has run, the present one last; None outside of a notebook.
 
@@ -93,24 +160,29 @@ def _history() -> list[str] | None:
     """
     if "NBGRADER_EXECUTION" in os.environ:  # set by nbgrader, and by our engine, while they grade
         return None
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    cells = getattr(shell, "user_ns", {}).get("In")
+    cells = getattr(_shell(), "user_ns", {}).get("In")
     return cells if isinstance(cells, list) and cells else None
 
 
 def _answer_in(cells: list[str]) -> str:
     """The cells that last defined what the present one asks for with `answer("name")`."""
+    found = dict.fromkeys(reversed(_cells_of_answers(cells).values()))
+    return "\n\n\n".join(filter(None, found))
+
+
+def _cells_of_answers(cells: list[str]) -> dict[str, str]:
+    """Each name that the present cell asks for, with the cell that last defined it; newest first.
+
+    A name that no cell defines has an empty one.
+    """
     wanted = set(_asked_for(cells[-1]))
-    found: list[str] = []
+    found: dict[str, str] = {}
     for cell in reversed(cells[:-1]):
-        if not wanted:
+        if len(found) == len(wanted):
             break
-        defined = wanted & set(_defined_in(cell))
-        if defined:
-            wanted -= defined
-            found.append(cell.strip())
-    return "\n\n\n".join(reversed(found))
+        defined = (wanted - found.keys()) & set(_defined_in(cell))
+        found |= {name: cell.strip() for name in sorted(defined)}
+    return found | dict.fromkeys(sorted(wanted - found.keys()), "")
 
 
 def _asked_for(cell: str) -> Iterable[str]:
@@ -121,7 +193,8 @@ def _asked_for(cell: str) -> Iterable[str]:
 
 
 def _defined_in(cell: str) -> Iterable[str]:
-    for statement in _parsed(cell).body:
+    """The names that a cell gives to something; a test cell answers nothing."""
+    for statement in () if any(_asked_for(cell)) else _parsed(cell).body:
         match statement:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -129,6 +202,14 @@ def _defined_in(cell: str) -> Iterable[str]:
                 yield from (one.id for one in targets if isinstance(one, ast.Name))
             case ast.AnnAssign(target=ast.Name(id=name)):
                 yield name
+
+
+def _is_unreadable(cell: str) -> bool:
+    try:
+        ast.parse(cell)
+    except SyntaxError:
+        return True
+    return False
 
 
 def _parsed(cell: Any) -> ast.Module:

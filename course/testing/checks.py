@@ -32,8 +32,8 @@ from course.testing.compare import (
 from course.testing.inputs.cases import Case
 from course.testing.observe import Observation
 from course.testing.points import GUARD, RAISING, idle_ways, said_again, same_everywhere
-from course.testing.results import Failure, TestResult
-from course.testing.table import show_table
+from course.testing.results import Failure, Points, TestResult
+from course.testing.table import About, show_table
 from course.testing.validation import tell_validator
 
 __all__ = ["Check"]
@@ -65,13 +65,17 @@ class Check:
         """The checks so far as a frozen record, with the points they give out of `points`."""
         return self._log.result(points)
 
-    def score(self, points: float) -> float:
-        """Show the table and return the points: all of them only when every check holds."""
+    def score(self, points: float, **about: Any) -> float:
+        """Show the table and return the points: all of them only when every check holds.
+
+        `about` is what the table says beside its checks: the fields of `About`, among them `why`,
+        one sentence on why they hold, and `hidden`, the kinds of things that hidden ones try.
+        """
         result = self.result(points)
         attempts.note(result)
-        show_table(result)
+        show_table(result, About(**about))
         tell_validator(result)
-        return result.score
+        return Points(result.score)
 
     # -- values ---------------------------------------------------------------------------
 

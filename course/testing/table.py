@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
+from uuid import uuid4
 
 from course.inspection.facts import TensorFacts
+from course.testing import attempts
 from course.testing.results import CheckResult, TestResult
 
 __all__ = [
     "METADATA_KEY",
+    "About",
     "draw_layouts",
+    "headline",
     "html_table",
     "on_any_ground",
     "show_table",
@@ -25,6 +31,27 @@ _MARKS = {"passed": "✓", "failed": "✗", "open": "–"}
 _WORDS = {"passed": "holds", "failed": "does not hold", "open": "not attempted"}
 # Each mark has a sign, a word for screen readers and a colour.
 _COLOURS = {"passed": "#1b7f4d", "failed": "#c2410c", "open": "#6b7280"}
+
+
+@dataclass(frozen=True)
+class About:
+    """What a table says beside its checks.
+
+    `why` is told when all of them hold, and then `then`, the heading that follows. `hidden` says
+    what hidden checks try, in kinds and never in values. `place` is the exercise's number and how
+    many there are. `complete` says that the table has every check that gives points, as in the
+    self-study edition. `notes` stand above the checks.
+    """
+
+    why: str = ""
+    hidden: str = ""
+    place: tuple[int, int] | None = None
+    then: str = ""
+    complete: bool = False
+    notes: tuple[str, ...] = ()
+
+
+_NOTHING = About()
 
 
 def _state(check: CheckResult) -> str:
@@ -40,24 +67,41 @@ def on_any_ground(colour: str) -> str:
     return f"color:{colour};color:color-mix(in srgb,{colour} 60%,currentColor)"
 
 
-def headline(result: TestResult) -> str:
-    """One line that sums the table up, for example `flatten: 2.5 of 4 points`."""
-    held = sum(check.passed for check in result.checks)
+def headline(result: TestResult, about: About = _NOTHING) -> str:
+    """One line that sums the table up, for example `flatten: 2.5 of 4 points`.
+
+    Points are named only where the table has every check that gives some. A learner's class
+    edition has the visible ones alone: there they are counted as checks.
+    """
+    name = result.exercise
+    if about.place is not None:
+        name = f"Exercise {about.place[0]} of {about.place[1]}, {name}"
+    held, all_of_them = sum(check.passed for check in result.checks), len(result.checks)
+    if _has_all_checks(result, about):
+        if result.status == "not attempted":
+            return f"{name}: not attempted yet, 0 of {result.max:g} points"
+        return (
+            f"{name}: {result.score:g} of {result.max:g} points · "
+            f"{held} of {all_of_them} checks hold"
+        )
     if result.status == "not attempted":
-        return f"{result.exercise}: not attempted yet, 0 of {result.max:g} points"
-    return (
-        f"{result.exercise}: {result.score:g} of {result.max:g} points · "
-        f"{held} of {len(result.checks)} checks hold"
-    )
+        return f"{name}: not attempted yet"
+    more = f"hidden ones also try {about.hidden}" if about.hidden else "grading may add hidden ones"
+    return f"{name}: {held} of {all_of_them} visible checks hold; {more}"
+
+
+def _has_all_checks(result: TestResult, about: About) -> bool:
+    graded = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    return graded or about.complete or any(check.hidden for check in result.checks)
 
 
 def _label(check: CheckResult) -> str:
     return f"{check.name} (hidden)" if check.hidden else check.name
 
 
-def text_table(result: TestResult) -> str:
+def text_table(result: TestResult, about: About = _NOTHING) -> str:
     """The table as text, one line a check and one for what to look at."""
-    lines = [headline(result)]
+    lines = [headline(result, about), *(f"  ! {note}" for note in about.notes)]
     reasons: set[str] = set()
     for check in result.checks:
         lines.append(f"  {_MARKS[_state(check)]} {_label(check)}")
@@ -68,7 +112,15 @@ def text_table(result: TestResult) -> str:
             lines += [f"      {name}: {value}" for name, value in _pair(check)]
         if not check.passed and check.attempted:
             lines += [f"      {line}" for line in _hint(check)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"  {line}" for line in _closing(result, about))])
+
+
+def _closing(result: TestResult, about: About) -> list[str]:
+    """Why all checks hold and where to go on, where they do."""
+    if not result.checks or not all(check.passed for check in result.checks):
+        return []
+    why = [f"Why it holds: {about.why}"] if about.why else []
+    return [*why, f"Next: {about.then}"] if about.then else why
 
 
 def _pair(check: CheckResult) -> list[tuple[str, str]]:
@@ -87,20 +139,25 @@ def _hint(check: CheckResult) -> list[str]:
         found = misconception(check.misconception)
     except LookupError:
         return []
-    return [f"{found.title} {found.why}"]
+    title = found.title.strip().rstrip(".")
+    return [f"You may believe: “{title}.” In fact: {found.why}"]
 
 
-def html_table(result: TestResult, *, picture: Callable[..., Any] | None = None) -> str:
+def html_table(
+    result: TestResult, about: About = _NOTHING, *, picture: Callable[..., Any] | None = None
+) -> str:
     """The table as HTML; `picture(check)` draws the first failed layout check."""
     rows = "".join(_row(check) for check in result.checks)
     drawn = _drawing(result, picture) if picture is not None else ""
+    notes = "".join(f'<p role="status">⚠ {_marked(note)}</p>' for note in about.notes)
+    closing = "".join(f"<p>{_marked(line)}</p>" for line in _closing(result, about))
     return (
         '<div class="pm-checks" style="max-width:56em">'
-        f'<p style="margin:0.3em 0"><strong>{escape(headline(result))}</strong></p>'
+        f'<p style="margin:0.3em 0"><strong>{escape(headline(result, about))}</strong></p>{notes}'
         '<table style="border-collapse:collapse;width:100%;font-size:14px" '
         f'aria-label="Checks of {escape(result.exercise, quote=True)}">'
         f"<tbody>{rows}</tbody></table>"
-        f"{drawn}</div>"
+        f"{closing}{drawn}</div>"
     )
 
 
@@ -139,18 +196,18 @@ def _drawing(result: TestResult, picture: Callable[..., Any]) -> str:
 class Table:
     """A test result that Jupyter can show; its metadata carries the record for the grader."""
 
-    def __init__(self, result: TestResult) -> None:
-        self.result = result
+    def __init__(self, result: TestResult, about: About = _NOTHING) -> None:
+        self.result, self.about = result, about
 
     def __repr__(self) -> str:
-        return text_table(self.result)
+        return text_table(self.result, self.about)
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> tuple[dict[str, str], dict[str, Any]]:
         data = {
-            "text/plain": text_table(self.result),
-            "text/html": html_table(self.result, picture=_picture_of),
+            "text/plain": text_table(self.result, self.about),
+            "text/html": html_table(self.result, self.about, picture=_picture_of),
         }
         return data, {METADATA_KEY: self.result.to_dict()}
 
@@ -174,12 +231,30 @@ def draw_layouts(layouts: Sequence[TensorFacts], expected: str | None) -> Any:
     return compare_storage(*layouts)
 
 
-def show_table(result: TestResult) -> None:
-    """Display the table in a notebook; print it where there is none."""
+def show_table(result: TestResult, about: About = _NOTHING) -> None:
+    """Display the table in a notebook; print it where there is none.
+
+    In a learner's notebook it says when it judges an older version of the answer, and goes on to
+    say when the answer has changed since.
+    """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:
-        print(text_table(result))
+        print(text_table(result, about))
         return
-    data, metadata = Table(result)._repr_mimebundle_()
-    shell.display_pub.publish(data, metadata)
+    about = replace(about, notes=(*about.notes, *attempts.unread_answers()))
+    data, metadata = Table(result, about)._repr_mimebundle_()
+    display_id = {"display_id": f"pm-checks-{uuid4().hex}"}
+
+    def tell(changed: bool) -> None:
+        now = replace(about, notes=(*about.notes, _CHANGED)) if changed else about
+        data, metadata = Table(result, now)._repr_mimebundle_()
+        shell.display_pub.publish(data, metadata, transient=display_id, update=True)
+
+    if attempts.watch(result.exercise, tell):
+        shell.display_pub.publish(data, metadata, transient=display_id)
+    else:
+        shell.display_pub.publish(data, metadata)
+
+
+_CHANGED = "Your answer has changed since this table was made. Run this cell again."

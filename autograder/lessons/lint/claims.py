@@ -16,7 +16,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, role
 from autograder.lessons.claims import NO_CLAIMS, claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding, Slip
-from autograder.lessons.lint.lesson import parsed
+from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.lint.text import unwritten
 from autograder.lessons.model import Lesson, lesson_paths
 from course.claims.schema import Claim, Entries, MalformedClaims, refuse_duplicates

@@ -26,6 +26,8 @@ from autograder.lessons.cells import (
 )
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.findings import Finding, Slip
+from autograder.lessons.lint.form import SCENE, lint_form
+from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.lint.test_cells import lint_test_cell
 from autograder.lessons.lint.text import lint_text
 from autograder.lessons.lint.travel import defined_names
@@ -33,7 +35,6 @@ from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import HIDDEN, SOLUTION, RegionError, split_regions
 
 SETUP = "setup"
-SCENE = "scene"
 MARKING = "**Marking**"
 
 
@@ -50,6 +51,7 @@ def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
         *_orphans(cells, lesson),
         *lint_text(cells, lesson),
+        *lint_form(cells, lesson),
     ]
     return tuple(Finding(f"{lesson.source}, {place}", cause, cure) for place, cause, cure in found)
 
@@ -229,12 +231,3 @@ def _read_by_a_person(one: Exercise) -> Iterator[Slip]:
     elif any(line.strip() for line in outside):
         remedy = "Put the question into the task cell, and all of this cell into the region."
         yield place, "a learner would find more than the stub", remedy
-
-
-def parsed(source: str) -> ast.Module:
-    """The code of a cell without its magics; nothing of a cell that is no Python."""
-    plain = [line for line in source.split("\n") if not line.lstrip().startswith(("%", "!"))]
-    try:
-        return ast.parse("\n".join(plain))
-    except SyntaxError:
-        return ast.Module([], [])

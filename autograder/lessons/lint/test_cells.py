@@ -44,6 +44,7 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
             "its last line does not give its points",
             f"End with check.score({one.points:g}).",
         )
+    yield from _words_of_score(one, tree)
     for id_ in sorted(_misconceptions_in(tree) - set(known)):
         cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
         yield place, cause, "Add it to the lesson's claims file, or correct it."
@@ -178,6 +179,19 @@ def _final_score(tree: ast.Module) -> float | None:
         case [ast.Expr(ast.Call(ast.Attribute(attr="score"), [ast.Constant(points)]))]:
             return number(points)
     return None
+
+
+def _words_of_score(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
+    """Give the slips of what the table is told: the release says the rest itself."""
+    match tree.body[-1:]:
+        case [ast.Expr(ast.Call(ast.Attribute(attr="score"), _, keywords))]:
+            for word in keywords:
+                if word.arg not in ("why", "hidden") or not isinstance(word.value, ast.Constant):
+                    yield (
+                        f"cell {one.test_id}",
+                        f"its check.score says '{word.arg}'",
+                        'Say why="…" or hidden="…" there, each a plain text, and nothing else.',
+                    )
 
 
 def _misconceptions_in(tree: ast.Module) -> set[str]:

@@ -228,7 +228,7 @@ def test_lessons_that_were_not_built_are_not_stray(
 
 def test_all_tests_are_there_unmarked_and_folded(built: dict[str, bytes]) -> None:
     test = cells(built[SELF_STUDY])["test-double"]
-    assert test["source"].startswith('#@title Tests: double { display-mode: "form" }\n')
+    assert test["source"].startswith('#@title Checks: double { display-mode: "form" }\n')
     assert "check.dtype(whole.result, torch.int64" in test["source"]
     assert test["metadata"]["jupyter"] == {"source_hidden": True}
     assert test["metadata"]["cellView"] == "form"
@@ -313,9 +313,16 @@ def test_the_set_up_says_what_to_do_where_it_has_nothing_to_install(
 
 def test_a_test_cell_is_the_sources_own_under_a_title(lesson: Lesson) -> None:
     source = cells(self_study_edition(lesson))["test-double"]["source"]
-    assert source.split("\n")[1:] == without_markers(lesson.exercise("double").test_source).split(
-        "\n"
-    )
+    own = without_markers(lesson.exercise("double").test_source)
+    told = "check.score(2, place=(2, 2), then='Summary', complete=True)"
+    assert source.split("\n")[1:] == own.replace("check.score(2)", told).split("\n")
+
+
+def test_the_class_edition_counts_checks_and_knows_its_place(course: Path, lesson: Lesson) -> None:
+    notebook = json.loads(class_editions(course, [lesson])["01-tiny/01-tiny.ipynb"])
+    test = cells(notebook)["test-double"]
+    assert "check.score(2, place=(2, 2), then='Summary')" in "".join(test["source"])
+    assert test["metadata"]["jupyter"] == {"source_hidden": True}
 
 
 def test_the_last_cell_knows_every_exercise_with_its_points(lesson: Lesson) -> None:

@@ -20,18 +20,19 @@ def text(source: str, **metadata: Any) -> dict[str, Any]:
     return {"cell_type": "markdown", "metadata": metadata, "source": source}
 
 
-def test_cell(points: float, *scores: float | None, **grading: Any) -> dict[str, Any]:
-    """A test cell worth `points`, run once for each of `scores`; None is "not attempted"."""
+def test_cell(count: int, *held: int | None, **grading: Any) -> dict[str, Any]:
+    """A test cell of so many checks, run once for each of `held`; None is "not attempted"."""
     records = [
-        {"status": "not attempted", "score": 0.0, "max": points}
-        if score is None
-        else {"status": "graded", "score": score, "max": points}
-        for score in scores
+        {
+            "status": "not attempted" if number is None else "graded",
+            "checks": [{"passed": n < (number or 0)} for n in range(count)],
+        }
+        for number in held
     ]
     return {
         "cell_type": "code",
-        "execution_count": 3 if scores else None,
-        "metadata": {"nbgrader": {"grade": True, "solution": False, "points": points, **grading}},
+        "execution_count": 3 if held else None,
+        "metadata": {"nbgrader": {"grade": True, "solution": False, "points": 2, **grading}},
         "outputs": [{"metadata": {METADATA_KEY: record}} for record in records],
         "source": ["check.score(2)"],
     }
@@ -55,7 +56,7 @@ def folder(root: Path, *cells: dict[str, Any]) -> Path:
 def test_title_and_time_are_the_lessons_own() -> None:
     found = progress_in({"cells": [text(TITLE), test_cell(2)]}, PATH)
     assert (found.title, found.time) == ("04 Memory layout", "about three hours")
-    assert (found.exercises, found.points) == (1, "0 of 2")
+    assert (found.exercises, found.counted) == (1, "none tried yet")
 
 
 def test_without_a_time_the_minutes_of_the_exercises_are_added_up() -> None:
@@ -68,8 +69,8 @@ def test_without_a_time_the_minutes_of_the_exercises_are_added_up() -> None:
     [
         ([test_cell(2), test_cell(4)], "not started"),
         ([test_cell(2, None), test_cell(4, None)], "started, no exercise attempted"),
-        ([test_cell(2, 1.5), test_cell(4, 4.0)], "2 of 2 exercises attempted, 1 solved"),
-        ([test_cell(2, 2.0), test_cell(4, 4.0)], "✓ done: every visible check holds"),
+        ([test_cell(2, 1), test_cell(4, 4)], "2 of 2 exercises attempted, 1 solved"),
+        ([test_cell(2, 2), test_cell(4, 4)], "✓ done: every visible check holds"),
     ],
 )
 def test_the_state_follows_from_the_check_tables(cells: list[Any], expected: str) -> None:
@@ -77,16 +78,24 @@ def test_the_state_follows_from_the_check_tables(cells: list[Any], expected: str
 
 
 def test_the_last_table_of_a_cell_counts() -> None:
-    assert state(test_cell(2, 2.0, 0.5), test_cell(2)) == "1 of 2 exercises attempted, 0 solved"
+    assert state(test_cell(2, 2, 0), test_cell(2)) == "1 of 2 exercises attempted, 0 solved"
 
 
 def test_an_answer_in_words_is_not_counted_as_nobody_has_graded_it() -> None:
-    assert progress_in({"cells": [test_cell(5, solution=True), test_cell(2)]}, PATH).most == 2
+    assert progress_in({"cells": [test_cell(5, solution=True), test_cell(2)]}, PATH).exercises == 1
 
 
-def test_points_are_those_of_the_visible_checks() -> None:
-    found = progress_in({"cells": [test_cell(2, 1.5), test_cell(4, None)]}, PATH)
-    assert found.points == "1.5 of 6"
+def test_checks_are_counted_where_something_was_attempted_and_no_points_are_named() -> None:
+    found = progress_in({"cells": [test_cell(3, 2), test_cell(4, None), test_cell(1, 1)]}, PATH)
+    assert found.counted == "3 of 4 tried"
+
+
+@pytest.mark.parametrize("checks", [None, 3, [3], [{"passed": "yes"}]])
+def test_a_table_that_somebody_wrote_counts_nothing(checks: object) -> None:
+    cell = test_cell(2, 2)
+    cell["outputs"][0]["metadata"][METADATA_KEY]["checks"] = checks
+    found = progress_in({"cells": [cell]}, PATH)
+    assert (found.held, found.solved) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +116,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_path: 
     (tmp_path / "05-autograd").mkdir()
     (tmp_path / "05-autograd/05-autograd.ipynb").write_text("{")
     first, second = repr(lessons(tmp_path)).splitlines()[:2]
-    assert first.startswith("04 Memory layout: about three hours; not started; 0 of 2 points")
+    assert first.startswith("04 Memory layout: about three hours; not started; visible checks")
     assert second.startswith("05-autograd (the file cannot be read: JSONDecodeError)")
 
 

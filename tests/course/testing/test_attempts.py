@@ -35,7 +35,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Notebook]:
 
     shell = Notebook(GOOD, TEST)
     monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
-    monkeypatch.setattr("course.testing.checks.show_table", lambda result: None)
+    monkeypatch.setattr("course.testing.checks.show_table", lambda result, about: None)
     yield shell
 
 

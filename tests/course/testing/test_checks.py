@@ -255,7 +255,7 @@ def test_the_table_has_a_mark_a_word_and_a_text_twin() -> None:
     html, text = html_table(result), text_table(result)
     assert 'aria-label="does not hold"' in html and "&lt;b&gt;" in html and "<b>" not in html
     assert "✓ the values are right" in text and "✗ no markup" in text
-    assert text.startswith("flatten: 1 of 2 points · 1 of 2 checks hold")
+    assert text.startswith("flatten: 1 of 2 visible checks hold")
 
 
 def test_the_record_of_a_result_is_plain_data() -> None:

@@ -26,7 +26,7 @@ def result(*values: int) -> results.TestResult:
 
 def test_only_the_checks_that_do_not_hold_are_told() -> None:
     text = failures(result(1, 3))
-    assert text.startswith("double: 1 of 2 points")
+    assert text.startswith("double: 1 of 2 visible checks hold")
     assert ("check 1" in text, "check 0" in text) == (True, False)
     assert "yours: 3" in text and "expected: 1" in text
 

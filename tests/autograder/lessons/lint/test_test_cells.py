@@ -20,11 +20,14 @@ def course(tmp_path: Path) -> Path:
     return tiny.build(tmp_path)
 
 
-def slips(course: Path, visible: str, hidden: str = ANY, **task: object) -> list[str]:
+def slips(
+    course: Path, visible: str, hidden: str = ANY, score: str = "2", **task: object
+) -> list[str]:
     """What is found in the test cell of `double` with these parts."""
     notebook = tiny.notebook()
     cells = {one["id"]: one for one in notebook["cells"]}
-    cells["test-double"]["source"] = f"{HEAD}{visible}\n" + HIDDEN.format(hidden)
+    last = HIDDEN.format(hidden).replace("score(2)", f"score({score})")
+    cells["test-double"]["source"] = f"{HEAD}{visible}\n{last}"
     cells["double-task"]["metadata"]["course"] |= task
     lesson = read_lesson(tiny.write(course, notebook))
     return [f"{one.cause} | {one.remedy}" for one in lint_lesson(course, lesson)]
@@ -116,3 +119,13 @@ def test_a_probe_that_judges_is_refused_with_its_line(course: Path) -> None:
     probe = "@probe\ndef run(double, x):\n    return torch.equal(double(x), x * 2)"
     (found,) = slips(course, f"from course import probe\n{probe}")
     assert found.startswith("the probe 'run' judges in line 6: it compares by `equal` | Return")
+
+
+@pytest.mark.parametrize("words", ["place=(1, 2)", 'why=f"{1}"'])
+def test_a_table_is_told_why_and_what_is_hidden_and_nothing_else(course: Path, words: str) -> None:
+    (found,) = slips(course, ANY, score=f"2, {words}")
+    assert found.startswith(f"its check.score says '{words.partition('=')[0]}'")
+
+
+def test_a_table_may_be_told_why_it_holds_and_what_hidden_checks_try(course: Path) -> None:
+    assert slips(course, ANY, score='2, why="They share.", hidden="empty inputs"') == []

@@ -1,0 +1,1 @@
+"""What every edition of a lesson has in common for its readers."""

@@ -1,0 +1,74 @@
+"""How a lesson lies before its reader: test cells and deep dives folded, tables that know the way.
+
+Test cells are more than half of all code, and nobody learns from them: JupyterLab hides their
+source, and Colab shows the title of a form. In `check.score(4)` stands what a table cannot find
+out by itself: which exercise of how many it is, and what follows.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from autograder.lessons.cells import RawCell, grader, headings, is_test, role
+
+__all__ = ["FOLDED_TEST", "ahead_of", "for_readers", "is_deep_dive"]
+
+FOLDED_TEST = {"cellView": "form", "jupyter": {"source_hidden": True}}
+_TASK = "exercise"
+_DEEP_DIVE = re.compile(r"^#+ Deep dive\b", re.I)
+
+
+def is_deep_dive(cell: RawCell) -> bool:
+    """Whether a cell is the heading of a deep dive."""
+    return cell["cell_type"] == "markdown" and bool(_DEEP_DIVE.match(cell["source"]))
+
+
+def ahead_of(cells: Sequence[RawCell]) -> dict[str, dict[str, object]]:
+    """By the grade id of a test cell what its table may say: its place, and what follows."""
+    tasks = [str(role(cell).get("exercise")) for cell in cells if role(cell).get("role") == _TASK]
+    found: dict[str, dict[str, object]] = {}
+    for n, cell in enumerate(cells):
+        name = str(grader(cell).get("grade_id", "")).removeprefix("test-")
+        if is_test(cell) and name in tasks:
+            place = (tasks.index(name) + 1, len(tasks))
+            after = next(filter(None, map(_first_title, cells[n + 1 :])), "")
+            found[str(grader(cell)["grade_id"])] = {"place": place, "then": after}
+    return found
+
+
+def _first_title(cell: RawCell) -> str:
+    titles = [text for _, text in headings(cell)]
+    return re.sub(r"`", "", titles[0]) if titles else ""
+
+
+def for_readers(source: str, name: str, about: Mapping[str, object]) -> str:
+    r"""The source of a test cell under a title, whose table is told `about` itself.
+
+    >>> print(for_readers("check = Check('a')\ncheck.score(2)", "a", {"place": (1, 6)}))
+    #@title Checks: a { display-mode: "form" }
+    check = Check('a')
+    check.score(2, place=(1, 6))
+    """
+    title = f'#@title Checks: {name} {{ display-mode: "form" }}'
+    return f"{title}\n{_told(source, {key: value for key, value in about.items() if value})}"
+
+
+def _told(source: str, about: Mapping[str, object]) -> str:
+    """The source with these words in its last line's `check.score(…)`; as it is without one."""
+    try:
+        last = ast.parse(source).body[-1:]
+    except SyntaxError:
+        return source
+    match last:
+        case [ast.Expr(ast.Call(ast.Attribute(attr="score"), [points], keywords))]:
+            given = {word.arg for word in keywords}
+        case _:
+            return source
+    words = "".join(f", {key}={value!r}" for key, value in about.items() if key not in given)
+    lines = source.split("\n")
+    row, column = (points.end_lineno or 1) - 1, points.end_col_offset or 0
+    line = lines[row].encode()  # columns are counted in bytes
+    lines[row] = f"{line[:column].decode()}{words}{line[column:].decode()}"
+    return "\n".join(lines)

@@ -1,0 +1,184 @@
+"""The form of a lesson that grips: a scene, units with their minutes, deep dives, few predictions.
+
+A lesson declares it in its title cell, `metadata.course.form = 2`; these rules ask nothing of
+others.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from autograder.lessons.cells import RawCell, headings, is_answer, is_test, number, role
+from autograder.lessons.editions.reading import is_deep_dive
+from autograder.lessons.lint.findings import Slip
+from autograder.lessons.lint.source_code import parsed
+from autograder.lessons.lint.thresholds import (
+    ASKED_MINUTES,
+    CORE_MINUTES,
+    MOST_LINES,
+    MOST_PREDICTIONS,
+    RUN_MINUTES,
+    UNIT_MINUTES,
+    WORDS_A_MINUTE,
+)
+from autograder.lessons.model import Lesson
+
+__all__ = ["SCENE", "declares_form", "lint_form", "units"]
+
+SCENE = "scene"
+_MINUTES = re.compile(r"\b(\d+)\s*min(?:ute)?s?\b")
+_TOLERANCE = 1.5  # how far the minutes that a unit says may be from those that are measured
+
+
+def declares_form(cells: Sequence[RawCell]) -> bool:
+    """Whether the lesson has the form that these rules are about."""
+    return any(number(role(cell).get("form")) >= 2 for cell in cells)
+
+
+def lint_form(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
+    """Give the slips of a lesson that declares the form; none for any other."""
+    if declares_form(cells):
+        yield from _scene(cells)
+        yield from _predictions(cells)
+        yield from _deep_dives(cells)
+        yield from _minutes(cells, lesson)
+
+
+def _scene(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    first = next((cell for cell in cells if cell["cell_type"] == "code"), None)
+    if first is None or role(first).get("role") != SCENE:
+        yield (
+            "first code cell",
+            "the lesson does not open with a scene",
+            "Let a bug happen there, in a few lines with plain imports, before the set-up cell; "
+            f"its metadata.course.role is '{SCENE}'.",
+        )
+    for cell in (one for one in cells if role(one).get("role") == SCENE):
+        place = f"cell {cell.get('id')}"
+        if any(name.partition(".")[0] == "course" for name in _imports(cell["source"])):
+            remedy = "Show the symptom with torch and print alone; the course comes after it."
+            yield place, "the scene imports the course", remedy
+        lines = cell["source"].count("\n") + 1
+        if lines > MOST_LINES:
+            cause = f"the scene has {lines} lines; {MOST_LINES} are read in one go"
+            yield place, cause, "Keep what makes the bug happen, and the print that shows it."
+
+
+def _imports(source: str) -> Iterator[str]:
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+
+
+def _predictions(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    in_text = [one for one in cells if role(one).get("role") != "quiz"]
+    asked = [one for one in in_text if one["cell_type"] == "code" and _asks(one["source"])]
+    if len(asked) > MOST_PREDICTIONS:
+        yield (
+            "the predictions",
+            f"its text asks for {len(asked)}; after {MOST_PREDICTIONS} they tire",
+            "Keep those whose answer surprises, and put the others into one quiz(…) at the end.",
+        )
+
+
+def _asks(source: str) -> bool:
+    calls = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
+    return any(isinstance(one.func, ast.Name) and one.func.id == "predict" for one in calls)
+
+
+def _deep_dives(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        dives = [(level, text) for level, text in headings(cell) if _is_about_depth(text)]
+        place = f"cell {cell.get('id')}"
+        if dives and not is_deep_dive(cell):
+            remedy = "Begin the cell with this heading: a release folds what begins so."
+            yield place, "its deep dive is not the first thing in the cell", remedy
+        for level, text in dives:
+            if level < 2 or not re.match(r"Deep dive: \S", text):
+                remedy = "Write `## Deep dive: …` or a deeper level, with what it is about."
+                yield place, f"the heading '{text}' folds too much, or says too little", remedy
+
+
+def _is_about_depth(heading: str) -> bool:
+    return heading.lower().startswith("deep dive")
+
+
+@dataclass
+class Unit:
+    """A section of the core: its heading cell, what it says it takes, and what is in it."""
+
+    heading: RawCell
+    title: str
+    cells: list[RawCell] = field(default_factory=list)
+
+    @property
+    def said(self) -> int | None:
+        """The minutes that its heading cell names."""
+        found = _MINUTES.search(self.heading["source"])
+        return int(found[1]) if found else None
+
+    def measured(self) -> float:
+        """Minutes to read its words, to run and read its cells, and for its exercises."""
+        words = sum(len(one["source"].split()) for one in self.cells if _is_read(one))
+        code = [one for one in self.cells if one["cell_type"] == "code" and not _is_graded(one)]
+        cells = sum(ASKED_MINUTES if _is_asked(one) else RUN_MINUTES for one in code)
+        tasks = sum(number(role(one).get("minutes")) for one in self.cells)
+        return words / WORDS_A_MINUTE + cells + tasks
+
+    @property
+    def has_exercise(self) -> bool:
+        """Whether something in it is to be written."""
+        return any(role(one).get("role") == "exercise" for one in self.cells)
+
+
+def _is_graded(cell: RawCell) -> bool:
+    return is_test(cell) or is_answer(cell)
+
+
+def _is_asked(cell: RawCell) -> bool:
+    return role(cell).get("role") in ("predict", "warm-up")
+
+
+def _is_read(cell: RawCell) -> bool:
+    return cell["cell_type"] == "markdown" and role(cell).get("role") != "hint"
+
+
+def units(cells: Sequence[RawCell]) -> list[Unit]:
+    """The sections of the core, by their headings of level 2; deep dives are left out."""
+    found: list[Unit] = []
+    depth = 0  # of the deep dive that one is in
+    for cell in cells:
+        for level, text in headings(cell)[:1]:
+            if depth and level <= depth:
+                depth = 0
+            if _is_about_depth(text):
+                depth = level
+            elif level == 2 and not depth:
+                found.append(Unit(cell, text))
+        if found and not depth:
+            found[-1].cells.append(cell)
+    return found
+
+
+def _minutes(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
+    core = [one for one in units(cells) if one.has_exercise]
+    for unit in core:
+        place, measured = f"cell {unit.heading.get('id')}", round(unit.measured())
+        if unit.said is None:
+            remedy = f"Say it below the heading, `*{measured} minutes*` by words and tasks."
+            yield place, f"the unit '{unit.title}' does not say how many minutes it takes", remedy
+        elif not 1 / _TOLERANCE <= unit.said / max(measured, 1) <= _TOLERANCE:
+            cause = f"the unit '{unit.title}' says {unit.said} minutes; words and tasks make "
+            yield place, f"{cause}{measured}", "Say what it takes, or cut it."
+        elif unit.said > UNIT_MINUTES[1]:
+            cause = f"the unit '{unit.title}' takes {unit.said} minutes; {UNIT_MINUTES[1]} are many"
+            yield place, cause, "Make it two units, or move some of it into a deep dive."
+    total = sum(unit.said or 0 for unit in core)
+    if core and all(unit.said for unit in core) and total > CORE_MINUTES[1]:
+        cause = f"the core of {lesson.slug} takes {total} minutes; {CORE_MINUTES[1]} are the most"
+        yield "the units", cause, "Move what not everybody needs under `## Deep dive: …`."
