@@ -29,6 +29,7 @@ _FILL = dict(zip(CATEGORIES, FILLS, strict=True))
 _PATTERN = dict(zip(CATEGORIES, ("", "//", "..", "\\\\", "", "xx"), strict=True))
 _BAR = 34.0
 _LEAST = 5.0  # px; a narrower block would be a line
+_LEAST_SEGMENT = 24.0  # px
 _MOST_ROWS = 24
 _PX_PER_INCH = 96
 
@@ -77,7 +78,7 @@ def segments_picture(rows: Sequence[Row] | Timeline, at: int | None = None) -> P
 def _segments_picture(rows: Sequence[Row], others: str) -> Picture:
     """The segment map; `others` is the word for blocks that no model and no optimizer holds."""
     scene = _segments_scene(rows, others) if drawing() else Scene(1, 1)
-    return Picture(partial(paint, scene), alt=_segments_words(rows), caption=_NOT_TO_SCALE)
+    return Picture(partial(paint, scene), alt=_segments_words(rows), caption=_TO_SCALE)
 
 
 def _yours(rows: Sequence[Row]) -> str:
@@ -86,9 +87,9 @@ def _yours(rows: Sequence[Row]) -> str:
     return "yours" if all(piece.name for piece in pieces) else "yours, and blocks without a name"
 
 
-_NOT_TO_SCALE = (
-    "One row is one segment, one box is one block; a dashed box is free. Very small blocks are "
-    "drawn wider than they are."
+_TO_SCALE = (
+    "One row is one segment, as wide as it is large; one box is one block, and a dashed box is "
+    "free. What is very small is drawn wider than it is."
 )
 
 
@@ -225,31 +226,34 @@ def _segments_words(rows: Sequence[Row]) -> str:
 def _segments_scene(rows: Sequence[Row], others: str) -> Scene:
     if not rows:
         return Scene(400, 20, (Label(0, 10, "The allocator has no segment."),))
-    drawn = [_row_scene(number, row) for number, row in enumerate(rows[:_MOST_ROWS], start=1)]
+    largest = max(row.nbytes for row in rows)
+    drawn = [
+        _row_scene(number, row, largest) for number, row in enumerate(rows[:_MOST_ROWS], start=1)
+    ]
     if len(rows) > _MOST_ROWS:
         more = f"… and {len(rows) - _MOST_ROWS} segments more"
         drawn.append(Scene(WIDTH, 18, (Label(0, 9, more, ink=MUTED),)))
     return stack([_legend(rows, others), *drawn], gap=10)
 
 
-def _row_scene(number: int, row: Row) -> Scene:
-    """A segment as a bar of full width, whatever its size, with its size in words above it."""
+def _row_scene(number: int, row: Row, largest: int) -> Scene:
+    """A segment as a bar as wide as its size, with that in words above it."""
     share = f"{format_size(row.used)} of {format_size(row.nbytes)} in use"
     items: list[Item] = [Label(0, 8, f"segment {number}, {row.pool} pool: {share}")]
-    x = 0.0
-    for piece, width in zip(row.pieces, _widths(row), strict=True):
+    x, whole = 0.0, max(_LEAST_SEGMENT, row.nbytes / largest * WIDTH)
+    for piece, width in zip(row.pieces, _widths(row, whole), strict=True):
         items.append(_box(piece, x, width))
         x += width
     return Scene(WIDTH, 18 + _BAR, tuple(items))
 
 
-def _widths(row: Row) -> list[float]:
+def _widths(row: Row, whole: float) -> list[float]:
     """The widths of the boxes: in proportion, but none below the least that can be seen."""
-    wanted = [max(_LEAST, piece.nbytes / row.nbytes * WIDTH) for piece in row.pieces]
-    spare = sum(wanted) - WIDTH
+    wanted = [max(_LEAST, piece.nbytes / row.nbytes * whole) for piece in row.pieces]
+    spare = sum(wanted) - whole
     room = sum(width - _LEAST for width in wanted)
     if room <= 0:
-        return [WIDTH / len(wanted)] * len(wanted)
+        return [whole / len(wanted)] * len(wanted)
     return [width - spare * (width - _LEAST) / room for width in wanted]
 
 

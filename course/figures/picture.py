@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -22,6 +23,7 @@ __all__ = ["Picture", "draw_nothing", "drawing", "not_drawn"]
 # import) and the SVG would be most of the work. The engine switches it off once, before it forks.
 # A plain global and not a context variable, because cells may draw from threads of their own.
 _drawing = True
+_PX_PER_PT, _SMALLEST = 96 / 72, 0.85
 
 
 def drawing() -> bool:
@@ -92,9 +94,15 @@ class Picture:
             return f"<p>{escape(self.alt)}</p>"
         data = base64.b64encode(self.svg()).decode("ascii")
         return (
+            '<div style="overflow-x:auto">'
             f'<img alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{data}" '
-            'style="max-width:100%">'
+            f'style="max-width:100%;min-width:{self._least_width():.0f}px"></div>'
         )
+
+    def _least_width(self) -> float:
+        """The width in px below which it scrolls: on a narrow or enlarged page text stays large."""
+        found = re.search(rb'\bwidth="([\d.]+)pt"', self.svg()[:2000])
+        return float(found[1]) * _PX_PER_PT * _SMALLEST if found else 0.0
 
     def _figcaption(self) -> str:
         if not self.caption:

@@ -23,6 +23,20 @@ _VIEW = "application/vnd.jupyter.widget-view+json"
 _ALIVE = "pm-alive"
 Publish = Callable[..., Any]
 
+# A slider of ipywidgets has its label beside it, but no name that a screen reader would say, and
+# no trait to give it one. A page runs no <script> that a widget brings; an image may fail, though.
+_NAMING = """<img src="data:," alt="" onerror="
+const box = this.closest('.pm-alive');
+const name = () => box.querySelectorAll('.widget-slider').forEach(slider => {
+  const label = slider.querySelector('.widget-label')?.textContent;
+  slider.querySelectorAll('[role=slider]').forEach(handle => {
+    if (label) handle.setAttribute('aria-label', label);
+  });
+});
+name();
+new MutationObserver(name).observe(box, {childList: true, subtree: true});
+">"""
+
 
 class LiveWidget:
     """A box of ipywidgets that leaves a page behind.
@@ -66,7 +80,7 @@ class LiveWidget:
         from ipywidgets import HTML, Layout, VBox
 
         mine = f'[data-pm-last="{self._id}"]'
-        hidden = f"<style>{mine},.jp-OutputArea-child:has({mine}){{display:none}}</style>"
+        hidden = f"<style>{mine},.jp-OutputArea-child:has({mine}){{display:none}}</style>{_NAMING}"
         for part in _parts(self._box):
             if isinstance(part, HTML):
                 part.observe(lambda _: self.save(), names="value")

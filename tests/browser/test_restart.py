@@ -48,7 +48,7 @@ def reopened(browser: Browser, server: Lab, page_path: str) -> Iterator[Notebook
     book.output("asked").get_by_role("button", name="Outdated").click()
     said = book.output("asked").get_by_role("status").first
     expect(said).to_contain_text("Run here, the code shows it")
-    slider = book.output("loader").get_by_role("slider").first
+    slider = book.output("loader").get_by_role("slider", name="Load a batch, ms:")
     slider.press("ArrowRight")
     page.wait_for_timeout(1000)
     book.shoot("restart-before")

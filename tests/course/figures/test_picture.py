@@ -118,3 +118,9 @@ def test_every_other_text_colour_is_legible_on_its_ground() -> None:
 
 def test_contrast_of_black_and_white_is_21() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_on_a_narrow_page_a_picture_scrolls_before_its_text_gets_small() -> None:
+    wide = Picture(lambda: Figure(figsize=(800 / 96, 1)), alt="x")._repr_html_()
+    assert "overflow-x:auto" in wide
+    assert "min-width:680px" in wide

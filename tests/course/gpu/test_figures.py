@@ -10,6 +10,7 @@ import torch
 from course import gpu
 from course.figures.memory import (
     _row_scene,
+    _segments_scene,
     _shelves,
     _widths,
     _yours,
@@ -99,18 +100,18 @@ def test_the_segment_map_of_another_moment_shows_that_moment(timeline: Timeline)
 
 def test_boxes_fill_the_row_and_none_is_too_narrow_to_see() -> None:
     pieces = (Piece(0, 512, "inputs", "x"), Piece(512, 512), Piece(1024, 2 * MIB - 1024))
-    widths = _widths(Row(2 * MIB, pieces))
+    widths = _widths(Row(2 * MIB, pieces), 836)
     assert sum(widths) == pytest.approx(836)
     assert min(widths) >= 5
 
 
 def test_more_blocks_than_a_row_can_show_still_fit() -> None:
     pieces = tuple(Piece(512 * i, 512, "inputs", "x") for i in range(4096))
-    assert sum(_widths(Row(2 * MIB, pieces))) == pytest.approx(836)
+    assert sum(_widths(Row(2 * MIB, pieces), 836)) == pytest.approx(836)
 
 
 def test_a_free_piece_is_dashed_and_says_so() -> None:
-    boxes = [i for i in _row_scene(1, Row(MIB, (Piece(0, MIB),))).items if isinstance(i, Box)]
+    boxes = [i for i in _row_scene(1, Row(MIB, (Piece(0, MIB),)), MIB).items if isinstance(i, Box)]
     assert [(box.text, box.dashed) for box in boxes] == [("free 1024.00 KiB", True)]
 
 
@@ -153,3 +154,15 @@ def test_the_slider_shows_the_chosen_event(timeline: Timeline) -> None:
     assert "A line stands after event 4." in panel.overview.value
     panel.peak.click()
     assert panel.event.value == 3
+
+
+def test_segments_are_as_wide_as_they_are_large() -> None:
+    rows = [Row(n * MIB, (Piece(0, n * MIB),)) for n in (2, 20, 12)]
+    widths = [box.width for box in _segments_scene(rows, "yours").items if isinstance(box, Box)]
+    assert [round(width / 836, 2) for width in widths] == [0.1, 1.0, 0.6]
+
+
+def test_a_tiny_segment_beside_a_huge_one_can_still_be_seen() -> None:
+    rows = [Row(n * MIB, (Piece(0, n * MIB),)) for n in (2, 2000)]
+    widths = [box.width for box in _segments_scene(rows, "yours").items if isinstance(box, Box)]
+    assert min(widths) == 24

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from course.figures import not_drawn
@@ -15,8 +13,8 @@ from course.widgets.autograd.versions import (
     judged,
     risen,
 )
+from tests.course.widgets.display import VIEW, shown_by
 
-_VIEW = "application/vnd.jupyter.widget-view+json"
 SPOILT = """
 w = torch.ones(2, requires_grad=True)
 y = w.exp()
@@ -136,10 +134,9 @@ def test_without_a_kernel_the_whole_program_is_a_figure() -> None:
 def test_at_a_live_front_end_the_widget_comes_with_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=True))
-    monkeypatch.setattr("course.widgets.front_end.get_ipython", lambda: shell)
-    explorer = explore_versions(SPOILT)
-    assert explorer._repr_mimebundle_()[_VIEW]["model_id"] == explorer.panel.box.model_id
+    page, widget = shown_by(explore_versions(SPOILT), monkeypatch)
+    assert "Run this cell again" in page["text/html"]
+    assert widget[VIEW]["model_id"]
 
 
 def test_while_grading_nothing_is_drawn() -> None:
