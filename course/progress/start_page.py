@@ -24,6 +24,7 @@ __all__ = ["Lessons", "Progress", "lessons", "progress_in", "show_in"]
 
 _SLUG = re.compile(r"\d\d-[a-z0-9-]+")
 _TIME = re.compile(r"\*\*Time:?\*\*:?\s+(.+?)[,.]")
+_CORE = re.compile(r"\bthe core: (about \d+ minutes)\b")
 _HINT = "Save a lesson (Ctrl+S), then run this cell again: it reads the files as they were saved."
 
 
@@ -154,6 +155,9 @@ def _time(title: str, cells: list[dict[str, Any]]) -> str:
     found = _TIME.search(title)
     if found:
         return found.group(1)
+    core = _CORE.search("\n".join(map(_text, cells)))
+    if core:
+        return f"{core.group(1)}, deep dives aside"
     minutes = sum(_number(_about(cell, "course").get("minutes")) for cell in cells)
     return f"{minutes:g} minutes" if minutes else "–"
 

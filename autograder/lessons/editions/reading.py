@@ -17,6 +17,7 @@ __all__ = ["FOLDED_TEST", "ahead_of", "for_readers", "is_deep_dive"]
 
 FOLDED_TEST = {"cellView": "form", "jupyter": {"source_hidden": True}}
 _TASK = "exercise"
+_NUMBERED = re.compile(r"^### Exercise\b", re.M)
 _DEEP_DIVE = re.compile(r"^#+ Deep dive\b", re.I)
 
 
@@ -27,12 +28,15 @@ def is_deep_dive(cell: RawCell) -> bool:
 
 def ahead_of(cells: Sequence[RawCell]) -> dict[str, dict[str, object]]:
     """By the grade id of a test cell what its table may say: its place, and what follows."""
-    tasks = [str(role(cell).get("exercise")) for cell in cells if role(cell).get("role") == _TASK]
+    tasks = [cell for cell in cells if role(cell).get("role") == _TASK]
+    # Headings number what a table judges, and not the questions in words.
+    numbered = [cell for cell in tasks if _NUMBERED.search(cell["source"])] or tasks
+    names = [str(role(cell).get("exercise")) for cell in numbered]
     found: dict[str, dict[str, object]] = {}
     for n, cell in enumerate(cells):
         name = str(grader(cell).get("grade_id", "")).removeprefix("test-")
-        if is_test(cell) and name in tasks:
-            place = (tasks.index(name) + 1, len(tasks))
+        if is_test(cell) and cell["cell_type"] == "code":
+            place = (names.index(name) + 1, len(names)) if name in names else None
             after = next(filter(None, map(_first_title, cells[n + 1 :])), "")
             found[str(grader(cell)["grade_id"])] = {"place": place, "then": after}
     return found

@@ -45,6 +45,11 @@ def test_a_table_is_told_its_place_and_the_heading_that_follows() -> None:
     }
 
 
+def test_a_question_in_words_has_no_number() -> None:
+    words = new_markdown_cell("### In words: why", metadata=task("why")["metadata"])
+    assert ahead_of([words, *CELLS])["test-rows"]["place"] == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [
