@@ -204,6 +204,21 @@ for one in named("Sessions"):
     one.start.__globals__["LISTED_LIMIT"] = 0
 """
     + WRONG,
+    "other attributes of a constant": SUBCLASSES
+    + """\
+for one in named("LocalBackend"):
+    limits = one.serve.__globals__["encode"].__globals__["LIMITS"]
+    object.__setattr__(limits, "__dict__", {**vars(limits), "nbytes": 1})
+"""
+    + WRONG,
+    "another class of a constant": SUBCLASSES
+    + """\
+for one in named("LocalBackend"):
+    limits = one.serve.__globals__["encode"].__globals__["LIMITS"]
+    kind = type(limits)
+    object.__setattr__(limits, "__class__", type("Odd", (kind,), {"nbytes": 1}))
+"""
+    + WRONG,
     "a built-in function hidden by a new name": SUBCLASSES
     + """\
 for one in named("NoteReader"):

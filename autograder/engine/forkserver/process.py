@@ -159,7 +159,12 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     import torch.utils.data
 
     from autograder.engine.kernel.shell import new_shell, warm_up
-    from autograder.engine.student.trusted_modules import load_modules, load_trusted, warm_up_torch
+    from autograder.engine.student.trusted_modules import (
+        load_modules,
+        load_trusted,
+        rehearse,
+        warm_up_torch,
+    )
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
@@ -169,6 +174,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
         import matplotlib.pyplot  # noqa: F401  (loads the fonts once, for every figure)
     warm_up(shell)
     warm_up_torch()
+    rehearse(trusted)
     student = "autograder.engine.student.process"
     integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
     measuring = integrity(trusted.modules.values())

@@ -5,11 +5,16 @@ library, through dictionaries that any Python code in the process can change.  A
 remembers what stood there before the learner's first cell; its verifier compares by identity.  It
 is asked as soon as a call has returned, before anything is used that the call may have replaced,
 and again when its result has been written down.
+
+Comparing some 1,800 objects four times a call would cost more than most calls.  CPython up to 3.13
+gives a dictionary a new number with each change, and where no number is new nothing has changed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import types
 import warnings
 from collections.abc import Callable, Iterable
@@ -50,6 +55,7 @@ class IntegrityCheck:
     """
 
     def __init__(self, modules: Iterable[types.ModuleType]) -> None:
+        modules = list(modules)
         spaces = _spaces(modules)
         fixed = [space for space, grows in spaces if not grows]
         some = [(space, tuple(space)) for space, grows in spaces if grows]
@@ -60,36 +66,59 @@ class IntegrityCheck:
         self._fixed = tuple(fixed)
         self._some = tuple((space.__getitem__, names) for space, names in some)
         self._cells = tuple(cells.values())
+        self._objects = tuple(one for module in modules for one in _constant_objects(module))
+        self._versions = _versions(fixed)
 
     def verifier(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
-        every, same, each, chained, equal = all, is_, map, chain.from_iterable, eq
-        fixed, some, cells, size, content = self._fixed, self._some, self._cells, len, _content
-        values = tuple(space.values() for space in fixed)  # views: they show what is there
-        sizes = tuple(each(size, fixed))
-        # In their order: who takes a name out and puts another one in puts it at the end.
-        held = tuple(chained(values))
-        others = tuple((look, of, tuple(each(look, of))) for look, of in some)
-        closed = tuple(each(content, cells))
+        every, same, each, error = all, is_, map, (AttributeError, KeyError, ValueError)
+        content, joined, versions, compare = _content, b"".join, self._versions, self._comparison()
+        cells, objects, kind, space_of = self._cells, self._objects, type, _space_of
+        closed, kinds = tuple(each(content, cells)), tuple(each(kind, objects))
+        held, last = tuple(each(space_of, objects)), [joined(versions)]
+        others = tuple((look, of, tuple(each(look, of))) for look, of in self._some)
 
         def intact() -> bool:
             try:
+                now = joined(versions)  # before comparing: a change meanwhile is compared again
+                if (not now or now != last[0]) and not compare():
+                    return False
+                last[0] = now
                 return (
-                    every(each(equal, each(size, fixed), sizes))
-                    and every(each(same, chained(values), held))
-                    and every(each(same, each(content, cells), closed))
+                    every(each(same, each(content, cells), closed))
                     and every([every(each(same, each(look, of), was)) for look, of, was in others])
+                    and every(each(same, each(kind, objects), kinds))
+                    and every(each(same, each(space_of, objects), held))
                 )
-            except (KeyError, RuntimeError, ValueError):
+            except error:
                 return False
 
         return intact
 
+    def _comparison(self) -> Callable[[], bool]:
+        """A function that tells whether the dictionaries that do not grow hold what they do now."""
+        every, same, each, chained, equal = all, is_, map, chain.from_iterable, eq
+        fixed, size = self._fixed, len
+        values = tuple(space.values() for space in fixed)  # views: they show what is there
+        sizes = tuple(each(size, fixed))
+        # In their order: who takes a name out and puts another one in puts it at the end.
+        held = tuple(chained(values))
 
-_content = attrgetter("cell_contents")
+        def compare() -> bool:
+            try:
+                return every(each(equal, each(size, fixed), sizes)) and every(
+                    each(same, chained(values), held)
+                )
+            except RuntimeError:  # one of them grew meanwhile
+                return False
+
+        return compare
 
 
-def _spaces(modules: Iterable[types.ModuleType]) -> list[tuple[Any, bool]]:
+_content, _space_of = attrgetter("cell_contents"), attrgetter("__dict__")
+
+
+def _spaces(modules: list[types.ModuleType]) -> list[tuple[Any, bool]]:
     """What holds the names and constants of modules, and whether names may come to it later."""
     spaces: list[tuple[Any, bool]] = []
     for module in modules:
@@ -101,9 +130,47 @@ def _spaces(modules: Iterable[types.ModuleType]) -> list[tuple[Any, bool]]:
                 spaces.append((vars(value), False))
             elif type(value) is dict and name.isupper():
                 spaces.append((value, False))
-            elif name.isupper() and type(value).__module__ == module.__name__:
-                spaces.append((getattr(value, "__dict__", {}), False))
+    spaces += [(vars(one), False) for module in modules for one in _constant_objects(module)]
     return spaces
+
+
+def _constant_objects(module: types.ModuleType) -> list[Any]:
+    """The module's constants that are instances of its own classes, with attributes."""
+    return [
+        value
+        for name, value in vars(module).items()
+        if name.isupper()
+        and type(value).__module__ == module.__name__
+        and isinstance(getattr(value, "__dict__", None), dict)
+    ]
+
+
+def _versions(spaces: Iterable[Any]) -> tuple[Any, ...]:
+    """The version numbers of these dictionaries, as views that show what is there.
+
+    None where this Python keeps no such numbers.
+    """
+    sample = {"a": 0}
+    tag = _version(sample)
+    numbers = [bytes(tag)]
+    for change in (lambda: sample.update(a=1), lambda: sample.update(b=1), sample.clear):
+        change()
+        numbers.append(bytes(tag))
+    if len(set(numbers)) < len(numbers):
+        return ()
+    return tuple(_version(_dict_of(space)) for space in spaces)
+
+
+def _version(space: dict[Any, Any]) -> ctypes.c_uint64:
+    # A dict in C: what every object has, the number of its items, its version, …
+    return ctypes.c_uint64.from_address(
+        id(space) + object.__basicsize__ + ctypes.sizeof(ctypes.c_ssize_t)
+    )
+
+
+def _dict_of(space: Any) -> dict[Any, Any]:
+    """The dictionary itself; `vars` of a class gives a proxy."""
+    return space if isinstance(space, dict) else gc.get_referents(space)[0]
 
 
 def _cells(value: Any) -> list[Any]:
