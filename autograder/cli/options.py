@@ -50,7 +50,8 @@ def add_limit(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=20.0,
         metavar="S",
-        help="seconds a cell may run (default: %(default)g)",
+        help="seconds that a cell may run (default: %(default)g); in the sandbox seconds of "
+        "processor time, and three times as many on the clock",
     )
 
 

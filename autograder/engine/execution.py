@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from autograder.engine.checker.client import Checker, CheckerFailed, CheckerStuck
+from autograder.engine.deadline import Deadline
 from autograder.engine.forkserver.client import ForkServer
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureCause
@@ -53,7 +54,8 @@ class Execution:
         """
         self._steps, self._material, self._limits = steps, material, limits
         self._fork_student, self._fork_checker = fork_student, fork_checker
-        self._until = time.monotonic() + limits.submission_s
+        self._begun, self._ended_cpu_s = time.monotonic(), 0.0
+        self._student: StudentProcess | None = None
         self._checker: Checker | None = None
         self._suspect, self._last_attempt = suspect, last_attempt
         self._budget = Budget(limits.outputs_nbytes)
@@ -63,14 +65,16 @@ class Execution:
         """Run everything; raises only for faults of the grader."""
         skipped: set[int] = set()
         for _ in range(_MOST_STARTS):
-            student = self._fork_student()
+            student = self._student = self._fork_student()
             try:
                 snapshots, failed_step = self._run_cells(student, skipped)
                 if failed_step is None:
                     student.finish()
                     self._run_tests(student, snapshots)
                     return
+                self._ended_cpu_s += student.cpu_s()
             finally:
+                self._student = None
                 student.end()
             skipped.add(failed_step)
             if self._out_of_time():
@@ -94,14 +98,14 @@ class Execution:
             student.prepare(
                 self._material.setup,
                 self._material.files,
-                self._deadline(),
+                self._deadline(student.cpu_s),
                 cells=self._material.cells,
             )
             for step in self._steps:
                 if step.index in skipped or step.kind is CellKind.TEXT:
                     continue
                 if step.kind is CellKind.TEST:
-                    snapshots[step.index] = student.take_snapshot(self._deadline())
+                    snapshots[step.index] = student.take_snapshot(self._deadline(student.cpu_s))
                 elif not self._run_cell(student, step):
                     return {}, step.index
         except ProcessFailed as failed:
@@ -117,7 +121,8 @@ class Execution:
         # The points of a plain test are read from its outputs: no other cell may use up its budget.
         outputs = Outputs(self._limits, None if plain else self._budget)
         try:
-            end = student.run(step.source, outputs, self._deadline(), plain=plain, name=step.name)
+            until = self._deadline(student.cpu_s)
+            end = student.run(step.source, outputs, until, plain=plain, name=step.name)
         except ProcessFailed as failed:
             failure = self._naming_the_limit(failed.failure)
             self.outcomes[step.index] = CellOutcome(tuple(outputs.as_list()), failure=failure)
@@ -146,9 +151,11 @@ class Execution:
             return CellOutcome(failure=self._out_of_time_failure())
         if self._checker is None:
             self._checker = self._fork_checker()
-            self._checker.set_up(self._material.setup, self._deadline())
+            self._checker.set_up(self._material.setup, self._deadline(self._checker.cpu_s))
+        checker = self._checker
+        until = self._deadline(lambda: student.cpu_s() + checker.cpu_s())
         try:
-            return self._checker.run(step.source, student.connection(snapshot), self._deadline())
+            return checker.run(step.source, student.connection(snapshot), until)
         except CheckerStuck as stuck:
             self.close()
             return CellOutcome(failure=stuck.failure)
@@ -175,25 +182,32 @@ class Execution:
             if step.kind in (CellKind.TEST, CellKind.PLAIN_TEST) and unseen:
                 self.outcomes[step.index] = CellOutcome(failure=reason)
 
-    def _deadline(self) -> float:
-        return min(time.monotonic() + self._limits.cell_s, self._until)
+    def _deadline(self, used: Callable[[], float]) -> Deadline:
+        """That of a cell which begins now; `used` tells the processor time of who takes part."""
+        limits = self._limits
+        left = self._begun + limits.patience * limits.submission_s - time.monotonic()
+        clock_s = 0.0 if self._out_of_time() else min(limits.patience * limits.cell_s, left)
+        return Deadline(limits.cell_s, clock_s, used)
 
     def _out_of_time(self) -> bool:
-        return time.monotonic() >= self._until
+        """Whether the whole submission has had its time."""
+        limits, elapsed = self._limits, time.monotonic() - self._begun
+        if elapsed < limits.submission_s:  # in most cases, and nobody has to be asked
+            return False
+        now = 0.0 if self._student is None else self._student.cpu_s()
+        used = self._ended_cpu_s + now
+        return used >= limits.submission_s or elapsed >= limits.patience * limits.submission_s
 
     def _out_of_time_failure(self) -> Failure:
         limit = f"{self._limits.submission_s:g} s"
         return Failure(FailureCause.TIMEOUT, f"was not reached within the {limit} of a submission")
 
     def _naming_the_limit(self, failure: Failure) -> Failure:
-        """The same, saying which of the two limits was reached."""
-        if failure.cause is not FailureCause.TIMEOUT:
+        """The same, saying so where it was the time of the whole submission."""
+        if failure.cause is not FailureCause.TIMEOUT or not self._out_of_time():
             return failure
-        if self._out_of_time():
-            limit = f"{self._limits.submission_s:g} s of the whole submission"
-        else:
-            limit = f"{self._limits.cell_s:g} s of a cell"
-        return Failure(FailureCause.TIMEOUT, f"ran longer than the {limit} and was stopped")
+        limit = f"{self._limits.submission_s:g} s of the whole submission"
+        return Failure(FailureCause.TIMEOUT, f"ran beyond the {limit} and was stopped")
 
 
 def student_forker(

@@ -13,14 +13,17 @@ class Limits:
     """What one submission may use.
 
     Attributes:
-        cell_s: Wall-clock seconds a cell.
-        submission_s: Wall-clock seconds of all cells together.
+        cell_s: Seconds of processor time a cell, of all its processes together.
+        submission_s: Seconds of processor time of all cells together.
+        patience: How many times those seconds may pass on the clock, for what only waits and for
+            a machine that is busy with other things.
         memory_nbytes: Memory beyond the prepared process with torch, of each of its processes and
             of all of them together.
         tmp_nbytes: Files that it may write, all together.
         files: Their number.
         open_files: File descriptors of one process.
         processes: Processes and threads at a time.
+        started: Processes and threads that are started, one after the other.
         text_chars: Characters of stdout and stderr together, a cell.
         display_nbytes: Rich output, a cell.
         outputs_nbytes: All outputs of all cells.
@@ -29,11 +32,13 @@ class Limits:
 
     cell_s: float = 30.0
     submission_s: float = 300.0
+    patience: float = 3.0
     memory_nbytes: int = 2048 * MiB
     tmp_nbytes: int = 128 * MiB
     files: int = 4096
     open_files: int = 256
     processes: int = 64
+    started: int = 5_000
     text_chars: int = 100_000
     display_nbytes: int = 8 * MiB
     outputs_nbytes: int = 16 * MiB

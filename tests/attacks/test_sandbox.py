@@ -77,7 +77,7 @@ for folder, _, files in sorted(os.walk(root)):
         *["False"] * 3,
         ". linux.py",
         "engine limits.py",
-        "engine/forkserver descendants.py process.py",
+        "engine/forkserver descendants.py process.py usage.py",
         "engine/kernel outputs.py shell.py",
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",
@@ -312,10 +312,28 @@ def test_a_fork_bomb_is_bounded_and_gone_afterwards(tmp_path: Path) -> None:
     bomb = "import os, time\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n"
     bomb += "        time.sleep(0.1)\n"
     begun = time.monotonic()
-    outcome = grade(tmp_path, exam_cells(total=bomb))
-    assert answers(outcome)["twice"].score == 2.0
-    assert answers(outcome)["total"].status in (Status.TIMEOUT, Status.OUT_OF_MEMORY)
+    outcome = grade(tmp_path, exam_cells(total=bomb), patient=True)
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, twice.score) == (Status.CRASHED, 2.0)
+    assert "started more processes or threads than a submission may" in total.notes[0]
     assert time.monotonic() - begun < 60
+
+
+# At most three at a time, each with a number of its own.
+RELAY = """\
+import os, time
+if os.fork() == 0:
+    while os.fork() == 0:
+        pass
+    os._exit(0)
+time.sleep(600)"""
+
+
+def test_processes_that_follow_one_another_are_counted(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total=RELAY), patient=True)
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, twice.score) == (Status.CRASHED, 2.0)
+    assert "started more processes or threads than a submission may" in total.notes[0]
 
 
 FILL = """\

@@ -230,7 +230,7 @@ def check_the_others(done: GradingResult) -> None:
     costly = others["a costly answer"]
     assert [str(one.status) for one in costly.exercises] == ["timeout", "graded"]
     last = grades_table(done.records).split("\n")[-1]
-    assert last.startswith("8 need you: a costly answer (timeout: Its test ran longer than")
+    assert last.startswith("8 need you: a costly answer (timeout: Its test used more than")
     assert "not readable (infrastructure: 01-tiny.ipynb cannot be read: Permission den" in last
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from autograder.engine import EngineRunner
 from autograder.records.model import Status
 from tests.autograder.engine.exam import (
+    LIMITS,
     TOTAL,
     answers,
     code,
     exam_cells,
     grade,
+    hand_in,
     printed,
     shown,
+    write_lesson,
 )
+from tests.machine import require
 
 ENDLESS = "while True:\n    pass"
 SWALLOWING = """\
@@ -25,6 +31,8 @@ while True:
             pass
     except BaseException:
         pass"""
+CHILD = "import os\nif os.fork() == 0:\n    while True:\n        pass\nos.wait()"
+SLEEPER = "import time\ntime.sleep(600)"
 SEGFAULT = "import ctypes\nctypes.string_at(0)"
 KILLED = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
 LEFT = "import os\nos._exit(3)"
@@ -41,15 +49,19 @@ time.sleep(60)"""
 @pytest.mark.parametrize(
     ("ending", "status", "reason"),
     [
-        (ENDLESS, Status.TIMEOUT, "ran longer than the 3 s of a cell"),
-        (SWALLOWING, Status.TIMEOUT, "ran longer than the 3 s of a cell"),
+        (ENDLESS, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
+        (SWALLOWING, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
+        (CHILD, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
         (SEGFAULT, Status.CRASHED, "SIGSEGV"),
         (KILLED, Status.CRASHED, "SIGKILL"),
         (LEFT, Status.CRASHED, "exit status 3"),
         (HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
         (FORKED_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
     ],
-    ids=["endless", "swallowing", "segfault", "killed", "left", "hog", "forked-hog"],
+    ids=[
+        *("endless", "swallowing", "endless-child"),
+        *("segfault", "killed", "left", "hog", "forked-hog"),
+    ],
 )
 def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
     tmp_path: Path, ending: str, status: Status, reason: str
@@ -62,6 +74,22 @@ def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
     assert outcome.record.status is status
     assert "before" in printed(outcome, "total")
     assert reason in shown(outcome, "total")
+
+
+def test_a_cell_that_waits_is_ended_by_the_clock(tmp_path: Path) -> None:
+    require("sandbox")
+    job = hand_in(tmp_path, write_lesson(tmp_path, exam_cells()), exam_cells(total=SLEEPER))
+    with EngineRunner(1, limits=replace(LIMITS, patience=2.0)) as runner:
+        (outcome,) = runner.run_many([job])
+    total, twice = answers(outcome)["total"], answers(outcome)["twice"]
+    assert (total.status, twice.score) == (Status.TIMEOUT, 2.0)
+    assert "ran longer than a cell's 6 s on the clock" in total.notes[0]
+
+
+def test_a_cell_may_wait_for_longer_than_it_may_compute(tmp_path: Path) -> None:
+    waiting = f"import time\ntime.sleep({LIMITS.cell_s + 1})\n{TOTAL}"
+    outcome = grade(tmp_path, exam_cells(total=waiting))
+    assert (outcome.record.status, outcome.record.score) == (Status.GRADED, 5.0)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
 from contextlib import suppress
 from typing import Any
 
 from autograder import linux
+from autograder.engine.deadline import Deadline, await_frame
+from autograder.engine.forkserver import usage
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
@@ -44,10 +45,7 @@ class CheckerStuck(Exception):
 
 
 class Checker:
-    """The worker's client of a checker process, which runs the test cells of one submission.
-
-    Deadlines are on the clock of `time.monotonic()`, in seconds.
-    """
+    """The worker's client of a checker process, which runs the test cells of one submission."""
 
     def __init__(self, shell: Shell, folder: str, limits: Limits, listener: Listener) -> None:
         """Fork the checker from this process, which has the course loaded and runs no learner code.
@@ -68,7 +66,7 @@ class Checker:
         theirs.close()
         self._channel = Channel(ours)
 
-    def set_up(self, source: str, until: float) -> None:
+    def set_up(self, source: str, until: Deadline) -> None:
         """Run the lesson's set-up cell.
 
         Raises:
@@ -77,7 +75,7 @@ class Checker:
         if source:
             self._run(source, None, until)
 
-    def run(self, source: str, connection: SnapshotConnection, until: float) -> CellOutcome:
+    def run(self, source: str, connection: SnapshotConnection, until: Deadline) -> CellOutcome:
         """Run a test cell.
 
         Args:
@@ -94,7 +92,9 @@ class Checker:
         """
         return self._run(source, connection, until)
 
-    def _run(self, source: str, connection: SnapshotConnection | None, until: float) -> CellOutcome:
+    def _run(
+        self, source: str, connection: SnapshotConnection | None, until: Deadline
+    ) -> CellOutcome:
         outputs, failure = Outputs(self._limits), None
         try:
             key = () if connection is None else (connection.student.key,)
@@ -110,23 +110,22 @@ class Checker:
                         raise CheckerStuck(failure) from None
                     if connection is None:
                         raise CheckerFailed("the set-up cell did not come to its end") from None
-                    too_long = Failure(FailureCause.TIMEOUT, "ran longer than it may")
+                    too_long = Failure(FailureCause.TIMEOUT, until.reason)
                     late = isinstance(reason, DeadlinePassed)
                     failure = too_long if late else connection.failure()
                     connection.disconnect()
-                    until = time.monotonic() + _GRACE_S
+                    until = Deadline(_GRACE_S, 3 * _GRACE_S, self.cpu_s)
         except (ChannelClosed, FrameError) as error:
             died = isinstance(error, ChannelClosed)
             raise CheckerFailed(f"the checker process stopped: {error!r}", died=died) from error
 
     def _until_done(
-        self, outputs: Outputs, connection: SnapshotConnection | None, until: float
+        self, outputs: Outputs, connection: SnapshotConnection | None, until: Deadline
     ) -> dict[str, Any]:
         while True:
             try:
-                frame = self._listener.wait(
-                    self._channel, until, connection.has_ended if connection else _never
-                )
+                ended = connection.has_ended if connection else _never
+                frame = await_frame(self._listener, self._channel, until, ended)
             except ChannelClosed:
                 if connection is not None and connection.has_ended():
                     raise _SnapshotEnded from None
@@ -136,6 +135,10 @@ class Checker:
                 found: dict[str, Any] = body
                 return found
             outputs.add(body, len(frame.raw))
+
+    def cpu_s(self) -> float:
+        """The seconds of processor time that the process has used."""
+        return usage.cpu_s([str(self._pid)])
 
     def close(self) -> None:
         """End the process."""

@@ -13,8 +13,9 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.bubblewrap import (
@@ -53,12 +54,19 @@ class StudentConnections:
                 os.close(fd)
 
 
+class Excess(StrEnum):
+    """What a submission took too much of."""
+
+    MEMORY = "memory"
+    PROCESSES = "processes"
+
+
 @dataclass(frozen=True)
 class Exit:
-    """How a submission's init ended, and whether it was for taking too much memory."""
+    """How a submission's init ended, and what it was ended for where it took too much."""
 
     status: int
-    out_of_memory: bool
+    excess: Excess | None = None
 
 
 class ForkServers:
@@ -138,6 +146,7 @@ class ForkServer:
         self._loaded: set[str] = set()
         self._compiled: set[str] = set()
         self._is_ready = False
+        self._report: dict[str, Any] | None = None  # of an exit that came before it was awaited
 
     @property
     def control(self) -> socket.socket:
@@ -226,12 +235,30 @@ class ForkServer:
             self._control.send(b'{"kill": true}')
         return self.wait_for_exit()
 
+    def cpu_s(self) -> float:
+        """The seconds of processor time that the processes of the submission have used.
+
+        Raises:
+            ForkServerError: It does not answer in time.
+        """
+        try:
+            self._control.send(b'{"cpu": true}')
+        except OSError as error:
+            raise ForkServerError(f"the fork server is gone: {error}") from error
+        return float(self._await_reply("cpu", _ANSWER_S)["cpu"])
+
+    @property
+    def has_reported(self) -> bool:
+        """Whether the report that the submission ended has come already."""
+        return self._report is not None
+
     def wait_for_exit(self) -> Exit:
         """Wait for the report that the submission ended."""
-        report = self._await_reply("exited", _ANSWER_S)
+        report, self._report = self._report or self._await_reply("exited", _ANSWER_S), None
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-        return Exit(int(report["exited"]), bool(report["oom"]))
+        excess = report["excess"]
+        return Exit(int(report["exited"]), Excess(excess) if excess else None)
 
     def close(self) -> None:
         """Let the fork server end, with everything in it."""
@@ -239,7 +266,7 @@ class ForkServer:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _await_reply(self, key: str, limit_s: float) -> dict[str, int]:
+    def _await_reply(self, key: str, limit_s: float) -> dict[str, Any]:
         until = time.monotonic() + limit_s
         while True:
             left = until - time.monotonic()
@@ -248,8 +275,10 @@ class ForkServer:
             data = self._receive()
             if key in data:
                 return data
+            if "exited" in data:
+                self._report = data
 
-    def _receive(self) -> dict[str, int]:
+    def _receive(self) -> dict[str, Any]:
         try:
             data = self._control.recv(65_536)
         except OSError:
@@ -259,7 +288,7 @@ class ForkServer:
                 f"the process that runs learners' code does not start: {self._log_tail()}",
                 remedy=sandbox_remedy(),
             )
-        found: dict[str, int] = json.loads(data)
+        found: dict[str, Any] = json.loads(data)
         return found
 
     def _log_tail(self) -> str:

@@ -5,8 +5,9 @@ submission needs reaches the fork through its channel.  Loading costs seconds, s
 the process that bubblewrap starts loads everything and then forks a fork server for each worker,
 which enters namespaces of its own.  It serves its worker over one socket:
 
-    {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "oom": …}
+    {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "excess"}
     {"kill": true}                          →  the submission ends, with all its processes
+    {"cpu": true}                           →  {"cpu": seconds}, used by the submission until now
     {"compile": text}                          later forks have this cell compiled
     {"load": [names]}                       →  {"loaded": n}: later forks have these modules,
                                                if "threads" is 1; if not, it serves no more forks
@@ -29,12 +30,14 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from autograder import linux
+from autograder.engine.forkserver import usage
 from autograder.engine.forkserver.descendants import descendants, end_descendants, kill_descendants
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfiguration, become_init
 
 _MESSAGE_NBYTES = 65_536
 _WATCH_MS = 200
+_NEARLY, _CROWDED_LOOKS = 8, 4  # of the processes that are allowed; longer than so many looks
 
 
 @dataclass(frozen=True)
@@ -213,9 +216,9 @@ class _ForkServer:
     def __init__(self, control: socket.socket, settings: ForkServerSettings, ready: _Ready) -> None:
         self._control, self._settings, self._ready = control, settings, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
-        self._baseline = _anonymous_nbytes("self")
-        self._child = 0
-        self._oom = False
+        self._baseline = usage.anonymous_nbytes("self")
+        self._child = self._pids_before = self._crowded = 0
+        self._excess = ""
 
     def serve(self) -> None:
         """Follow the worker's messages until it closes the socket."""
@@ -235,7 +238,7 @@ class _ForkServer:
             elif events:
                 self._take_message()
             else:
-                self._watch_memory()
+                self._watch()
 
     def _take_message(self) -> None:
         data, fds, _, _ = socket.recv_fds(self._control, _MESSAGE_NBYTES, 4)
@@ -253,6 +256,8 @@ class _ForkServer:
             self._load(message["load"])
         elif message.get("kill"):
             self._kill()
+        elif message.get("cpu"):
+            self._control.send(json.dumps({"cpu": usage.cpu_s(self._processes())}).encode())
 
     def _load(self, names: list[str]) -> None:
         # Some modules look for a directory to write to, and are broken for good without one.
@@ -262,7 +267,7 @@ class _ForkServer:
         gc.collect()
         gc.freeze()
         linux.use_huge_pages()
-        self._baseline = _anonymous_nbytes("self")
+        self._baseline = usage.anonymous_nbytes("self")
         about = {"loaded": len(names), "threads": _threads()}
         self._control.send(json.dumps(about).encode())
 
@@ -281,7 +286,8 @@ class _ForkServer:
             linux.enter_namespace(self._own_pids)
         for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr, descriptors.init):
             os.close(fd)
-        self._child, self._oom = pid, False
+        self._child, self._excess, self._crowded = pid, "", 0
+        self._pids_before = usage.last_pid() if settings.sandbox else 0
         self._control.send(json.dumps({"forked": pid}).encode())
 
     def _kill(self) -> None:
@@ -297,35 +303,43 @@ class _ForkServer:
         if not self._settings.sandbox:
             end_descendants()
         self._child = 0
-        self._control.send(json.dumps({"exited": status, "oom": self._oom}).encode())
+        self._control.send(json.dumps({"exited": status, "excess": self._excess}).encode())
 
-    def _watch_memory(self) -> None:
-        """End a submission whose processes together take more than one may."""
-        limit = self._settings.limits.memory_nbytes
-        pids = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+    def _processes(self) -> list[str]:
+        """The processes of the submission, by their numbers."""
+        if not self._child:
+            return []
         if not self._settings.sandbox:
-            pids = [str(pid) for pid in descendants(os.getpid())]
+            return [str(pid) for pid in descendants(os.getpid())]
+        return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+    def _watch(self) -> None:
+        """End a submission whose processes together are more, or take more, than one may."""
+        pids = self._processes()
+        if self._is_crowd(pids):
+            self._end_for("processes")
+        elif self._is_hog(pids):
+            self._end_for("memory")
+
+    def _end_for(self, excess: str) -> None:
+        self._excess = excess
+        self._kill()
+
+    def _is_crowd(self, pids: list[str]) -> bool:
+        """Whether there are nearly as many as the kernel allows, and stay; or were too many."""
+        limits = self._settings.limits
+        if self._settings.sandbox and usage.last_pid() - self._pids_before > limits.started:
+            return True
+        full = usage.threads(pids) > limits.processes - _NEARLY
+        self._crowded = self._crowded + 1 if full else 0
+        return self._crowded > _CROWDED_LOOKS
+
+    def _is_hog(self, pids: list[str]) -> bool:
+        limit = self._settings.limits.memory_nbytes
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
-        if sum(max(0, _anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
-            return
-        if sum(_own_nbytes(pid) for pid in pids) > limit:
-            self._oom = True
-            self._kill()
-
-
-def _anonymous_nbytes(pid: str) -> int:
-    with suppress(OSError, KeyError), open(f"/proc/{pid}/status") as status:  # a zombie has none
-        fields = dict(line.split(":", 1) for line in status if line.startswith("Rss"))
-        return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssShmem")) * 1024
-    return 0
-
-
-def _own_nbytes(pid: str) -> int:
-    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as rollup:
-        for line in rollup:
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
+        if sum(max(0, usage.anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
+            return False
+        return sum(usage.own_nbytes(pid) for pid in pids) > limit
 
 
 if __name__ == "__main__":

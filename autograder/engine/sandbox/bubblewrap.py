@@ -224,6 +224,7 @@ STUDENT_SIDE = (
     "engine/limits.py",
     "engine/forkserver/__init__.py",
     "engine/forkserver/descendants.py",
+    "engine/forkserver/usage.py",
     "engine/forkserver/process.py",
     "engine/kernel/__init__.py",
     "engine/kernel/outputs.py",

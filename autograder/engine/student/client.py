@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from autograder.engine.forkserver.client import Exit, ForkServer, ForkServerError
+from autograder.engine.deadline import Deadline, await_frame
+from autograder.engine.forkserver.client import Excess, Exit, ForkServer, ForkServerError
 from autograder.engine.kernel import cell_file_name
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Failure, FailureCause
@@ -93,10 +94,7 @@ class SnapshotConnection:
 
 
 class StudentProcess:
-    """The worker's client of one student process and its snapshots, from fork to end.
-
-    Deadlines are on the clock of `time.monotonic()`, in seconds.
-    """
+    """The worker's client of one student process and its snapshots, from fork to end."""
 
     def __init__(self, fork_server: ForkServer, limits: Limits, listener: Listener) -> None:
         """Fork the student process.
@@ -119,7 +117,7 @@ class StudentProcess:
         self._statuses: dict[int, int] = {}
         self._exit: Exit | None = None
         self.key = os.urandom(32)  # for the signatures of replies
-        self._pid = 0
+        self._pid, self._cpu_s = 0, 0.0
         self._baseline_pages = 0
         self._decoders = {
             fd: (name, codecs.getincrementaldecoder("utf-8")("replace"))
@@ -134,7 +132,7 @@ class StudentProcess:
         listener.watch(fork_server.control.fileno(), self._handle_exit_report)
 
     def prepare(
-        self, setup: str, files: Mapping[str, bytes], until: float, *, cells: Iterable[str] = ()
+        self, setup: str, files: Mapping[str, bytes], until: Deadline, *, cells: Iterable[str] = ()
     ) -> None:
         """Write the lesson's files, and define the names that probes may use.
 
@@ -169,7 +167,7 @@ class StudentProcess:
         self._send(Kind.SETUP, {"source": setup, "cells": names}, (self.key,))
 
     def run(
-        self, source: str, outputs: Outputs, until: float, *, plain: bool = False, name: str = ""
+        self, source: str, outputs: Outputs, until: Deadline, *, plain: bool = False, name: str = ""
     ) -> CellReport:
         """Run a cell in the main process.
 
@@ -201,7 +199,7 @@ class StudentProcess:
             self._drain_all()
             self._outputs = None
 
-    def take_snapshot(self, until: float) -> Snapshot:
+    def take_snapshot(self, until: Deadline) -> Snapshot:
         """Fork a snapshot: a process with the notebook's state of this moment.
 
         Raises:
@@ -234,6 +232,14 @@ class StudentProcess:
         """Whether this process has ended."""
         return pid in self._statuses or self._exit is not None
 
+    def cpu_s(self) -> float:
+        """The processor time that its processes have used until now, snapshots among them."""
+        if self._exit is None:
+            self._cpu_s = max(self._cpu_s, self._fork_server.cpu_s())
+            if self._fork_server.has_reported:
+                self._handle_exit_report()
+        return self._cpu_s
+
     def kill(self, pid: int) -> None:
         """Have the init end a process."""
         with suppress(ChannelClosed, DeadlinePassed):
@@ -246,8 +252,8 @@ class StudentProcess:
         they could tell the input of a hidden test, bit by bit.
         """
         self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(pid))
-        if self._exit is not None and self._exit.out_of_memory:
-            return Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may")
+        if self._exit is not None and self._exit.excess is not None:
+            return _EXCESSES[self._exit.excess]
         return _failure_of_status(self._statuses.get(pid), in_call)
 
     def end(self) -> None:
@@ -275,11 +281,13 @@ class StudentProcess:
                 Failure(FailureCause.TIMEOUT, "did not take what it was sent")
             ) from None
 
-    def _receive(self, kind: Kind, until: float) -> dict[str, Any]:
+    def _receive(self, kind: Kind, until: Deadline) -> dict[str, Any]:
         """The body of the next frame of this kind; events before it are taken as outputs."""
         try:
             while True:
-                frame = self._listener.wait(self._main, until, lambda: self.has_ended(self._pid))
+                frame = await_frame(
+                    self._listener, self._main, until, lambda: self.has_ended(self._pid)
+                )
                 body = frame.body()
                 if frame.kind == Kind.EVENT:
                     self._take_event(body, frame)
@@ -288,9 +296,7 @@ class StudentProcess:
                 else:
                     raise FrameError(f"a frame of kind {frame.kind} out of turn")
         except DeadlinePassed:
-            raise ProcessFailed(
-                Failure(FailureCause.TIMEOUT, "ran longer than it may and was stopped")
-            ) from None
+            raise ProcessFailed(Failure(FailureCause.TIMEOUT, until.reason)) from None
         except ChannelClosed:
             raise ProcessFailed(self.failure_of(self._pid)) from None
         except FrameError as error:
@@ -342,6 +348,12 @@ class StudentProcess:
         self._exit = self._fork_server.wait_for_exit()
 
 
+_EXCESSES = {
+    Excess.MEMORY: Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may"),
+    Excess.PROCESSES: Failure(
+        FailureCause.CRASHED, "started more processes or threads than a submission may"
+    ),
+}
 _FAULTS = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 

@@ -17,7 +17,12 @@ from tests.machine import require
 
 SLUG = "01-exam"
 MiB = 2**20
-LIMITS = Limits(cell_s=3.0, submission_s=14.0, memory_nbytes=512 * MiB, tmp_nbytes=16 * MiB)
+LIMITS = Limits(
+    *(3.0, 14.0, 20.0),  # seconds of a cell and of a submission, patient on a busy machine
+    memory_nbytes=512 * MiB,
+    tmp_nbytes=16 * MiB,
+    started=300,
+)
 SETUP = "import torch\nfrom course import Check, answer, probe\ntorch.manual_seed(0)"
 SECRET = "xylophone_4711"  # stands in every hidden test, and must stand nowhere else
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"

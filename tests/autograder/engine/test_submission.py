@@ -264,7 +264,7 @@ DEADLY_CHECK = ENDLESS_CHECK.replace("pass", "import os; os._exit(9)")
 @pytest.mark.parametrize(
     ("check", "status", "reason"),
     [
-        (ENDLESS_CHECK, Status.TIMEOUT, "Its test ran longer than the 3 s of a cell"),
+        (ENDLESS_CHECK, Status.TIMEOUT, "Its test used more than a cell's 3 s of processor time"),
         (DEADLY_CHECK, Status.CRASHED, "ended the process that checks it, each time"),
     ],
 )

@@ -1,0 +1,58 @@
+"""What processes use, as /proc tells it; of one that has ended meanwhile, nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_LAST_PID = "/proc/sys/kernel/ns_last_pid"
+
+
+def cpu_s(pids: Iterable[str]) -> float:
+    """Seconds of processor time, with that of children which ended and were waited for."""
+    return sum(map(_ticks, pids)) / _TICKS
+
+
+def _ticks(pid: str) -> int:
+    with suppress(OSError, ValueError), open(f"/proc/{pid}/stat") as stat:
+        # After the name, which may hold anything: state, …, utime, stime, cutime, cstime
+        return sum(map(int, stat.read().rpartition(")")[2].split()[11:15]))
+    return 0
+
+
+def threads(pids: Iterable[str]) -> int:
+    """The number of their threads; a process has one at least."""
+    return sum(int(_status(pid).get("Threads", "0")) for pid in pids)
+
+
+def last_pid() -> int:
+    """The last number that a process or thread of this pid namespace, or of one below, was given.
+
+    0 where it is not told.
+    """
+    with suppress(OSError, ValueError), open(_LAST_PID) as last:
+        return int(last.read())
+    return 0
+
+
+def anonymous_nbytes(pid: str) -> int:
+    """Bytes of memory that no file is behind; what was shared by a fork counts in full."""
+    status = _status(pid)  # a zombie has none
+    return sum(int(status.get(name, "0").split()[0]) for name in ("RssAnon", "RssShmem")) * 1024
+
+
+def _status(pid: str) -> dict[str, str]:
+    with suppress(OSError), open(f"/proc/{pid}/status") as status:
+        return dict(line.split(":", 1) for line in status if line.startswith(("Rss", "Threads")))
+    return {}
+
+
+def own_nbytes(pid: str) -> int:
+    """Bytes of memory, of what is shared only this process's part."""
+    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as rollup:
+        for line in rollup:
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
