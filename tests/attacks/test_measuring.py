@@ -141,6 +141,32 @@ def twice(x):
     source = "import sys\\nframe = sys._getframe(1)"
     exec(compile(source, torch.__file__, "exec"), {})
     return x * 2""",
+    "code under a name that says now this, now that": """\
+class Name(str):
+    asked = 0
+    def startswith(self, *prefixes):
+        Name.asked += 1
+        return Name.asked > 1
+def twice(x):
+    import sys
+    outer = sys._getframe(1)
+    return x * 2
+twice.__code__ = twice.__code__.replace(co_filename=Name("x"))""",
+    "memory as a file": """\
+class Path(str):
+    def __str__(self):
+        return "notes.txt"
+def twice(x):
+    open(Path("/proc/self/mem"), "rb").close()
+    return x * 2""",
+    "memory as a file of the working directory": """\
+import os
+def twice(x):
+    here = os.getcwd()
+    os.chdir("/proc/self")
+    open("mem", "rb").close()
+    os.chdir(here)
+    return x * 2""",
     "a note of its own in the operator log": """\
 import torch
 def twice(x):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -260,25 +261,34 @@ def _watcher(
 
     def watch(event: str, arguments: Any) -> str | None:
         what = _sensitive(event, arguments, trusted, (*libraries, *own_cells))
-        if what is None or not asks(frame_of(1)):
+        if what is None or not asks(frame_of(1), event == "open"):
             return None
         return what
 
     return watch
 
 
-def _asker(libraries: tuple[str, ...], own_cells: set[str]) -> Callable[[FrameType | None], bool]:
+def _asker(
+    libraries: tuple[str, ...], own_cells: set[str]
+) -> Callable[[FrameType | None, bool], bool]:
     conduits, own_file = _CONDUITS, __file__
+    known_name = lru_cache(maxsize=1_000)(lambda name: name.startswith(libraries))
 
-    def asks(frame: FrameType | None) -> bool:
-        """Whether a learner's code asked, itself or by a function that hands on the answer."""
+    def is_library(name: str) -> bool:
+        return type(name) is str and known_name(name)  # a subclass says what it likes
+
+    def asks(frame: FrameType | None, by_any: bool) -> bool:
+        """Whether a learner's code asked, itself or by a function that hands on the answer.
+
+        `by_any`: any function does, as IPython's own `open` and `pathlib` do.
+        """
         by: FrameType | None = None
-        while frame is not None and frame.f_code.co_filename.startswith(libraries):
+        while frame is not None and is_library(frame.f_code.co_filename):
             by = by if frame.f_code.co_filename == own_file else frame
             frame = frame.f_back
         if frame is None or frame.f_code.co_filename in own_cells:
             return False
-        if by is None:
+        if by is None or by_any:
             return True
         known = conduits.get(str(by.f_globals.get("__name__")), frozenset())
         return known is None or by.f_code.co_name in known
@@ -295,14 +305,21 @@ def _sensitive(
     if event.startswith("object."):
         return _attribute(event, arguments, trusted)
     if event == "open":
-        path = arguments[0]
-        inside = isinstance(path, str | bytes) and str(path).rstrip("'").endswith("/mem")
-        return "opened the memory of a process" if inside else None
+        return "opened the memory of a process" if _is_memory(arguments[0]) else None
     if event in ("exec", "code.__new__", "function.__new__"):
         name = _file_of(event, arguments)
-        disguised = isinstance(name, str) and name.startswith(libraries)
+        disguised = isinstance(name, str) and (type(name) is not str or name.startswith(libraries))
         return "ran code under the name of a library's file" if disguised else None
     return f"used {event.removesuffix('/buffer').removesuffix('/handle')}"
+
+
+def _is_memory(path: object) -> bool:
+    # Not by methods of the path's own class, which may be the learner's.
+    if isinstance(path, str):
+        return str.endswith(path, "/mem") or str.__eq__(path, "mem")
+    if isinstance(path, bytes):
+        return bytes.endswith(path, b"/mem") or bytes.__eq__(path, b"mem")
+    return False
 
 
 def _file_of(event: str, arguments: Any) -> object:
