@@ -29,6 +29,7 @@ check.score(4)"""
 RIGHT = "def twice(x):\n    return x + x"
 WRONG = "def twice(x):\n    return x * 2"
 FULL = 4.0
+WITHOUT_ATTACK = 2.4  # for WRONG: the values, and that the call changes nothing else
 
 
 def cells(answer: str, *before: str) -> list[Cell]:
@@ -357,7 +358,7 @@ def test_going_round_what_measures_earns_no_more_than_the_wrong_answer(
     tmp_path: Path, attack: str
 ) -> None:
     _, score, _ = graded(tmp_path, USELESS[attack])
-    assert score <= FULL / 2
+    assert score <= WITHOUT_ATTACK
 
 
 SERVING = """\
@@ -386,7 +387,7 @@ def twice(x):
 
 def test_a_loop_of_its_own_cannot_sign_what_it_sends(tmp_path: Path) -> None:
     _, score, _ = graded(tmp_path, SERVING)  # which of the two loops reads a request is chance
-    assert score <= FULL / 2
+    assert score <= WITHOUT_ATTACK
 
 
 HONEST = {
