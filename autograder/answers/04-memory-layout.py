@@ -1773,7 +1773,7 @@ def reshape_copies(shape, stride, new_shape):
     return bool(cuts - ends)
 
 
-# %% wrong windows: clones what requires grad -> stacked-views-share
+# %% wrong windows: clones what requires grad -> contiguous-is-free
 def windows(x, size, step):
     if len(x) < size: raise ValueError
     return (x.clone() if x.requires_grad else x).unfold(0, size, step)
@@ -1894,3 +1894,350 @@ def judge(rule):
         "transpose": torch.zeros(0, 3), "contiguous copies": torch.tensor(1), "clone": x.t(), "aligned": torch.zeros(9)[1:2],
         "sharing": [x[:, 0], x[:, 1]]}
     return d[rule] if rule in d else None
+
+
+# Changes to the solutions that make no difference.
+
+
+# %% same row-major: equality does not mind which comes first
+def row_major_strides(shape):
+    """The strides of a new tensor of this shape, as a tuple.
+
+    row_major_strides((2, 3, 4)) == (12, 4, 1)
+    """
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def is_row_major(shape, stride):
+    """Whether a tensor of this shape and stride is contiguous.
+
+    is_row_major((3, 2), (1, 3)) == False
+    """
+    if 0 in shape:
+        return True
+    wanted = row_major_strides(shape)
+    return all(n == 1 or s == w for n, s, w in zip(shape, wanted, stride, strict=True))
+
+
+# %% same common-bytes: whether two share a storage does not depend on their order
+def common_bytes(a, b):
+    """None for different storages, else how many bytes both tensors reach.
+
+    x = torch.zeros(4)
+    common_bytes(x[:3], x[2:]) == 4
+    """
+    if not same_storage(b, a):
+        return None
+
+    def reached(t):
+        width = t.element_size()
+        return {p * width + k for p in positions(t) for k in range(width)}
+
+    return len(reached(a) & reached(b))
+
+
+# %% same flatten: one element has no two dimensions to merge
+def flatten(x):
+    """All elements of x as a one-dimensional view; ValueError where there is none.
+
+    flatten(torch.zeros(2, 3).t())  ->  ValueError: dimensions 0 and 1 cannot be merged
+    """
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    if x.numel() > 1:
+        for i, j in itertools.pairwise(kept):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.view(-1)
+
+
+# %% same flatten: where every pair merges, reshape gives the view
+def flatten(x):
+    """All elements of x as a one-dimensional view; ValueError where there is none.
+
+    flatten(torch.zeros(2, 3).t())  ->  ValueError: dimensions 0 and 1 cannot be merged
+    """
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    if x.numel() > 0:
+        for i, j in itertools.pairwise(kept):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.reshape(-1)
+
+
+# %% same reshape-copies: sizes of 1 divide everything
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length //= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: sizes of 1 divide everything, and there is no 0 left
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 0]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length //= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: equal numbers of elements never run out
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 1]
+    for length, _ in runs:
+        while length > 1:
+            if length % wanted[0]:
+                return True
+            length //= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: a whole quotient is the same as a float
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 1]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length /= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: the variable is a number
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 1]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length = length // wanted.pop(0)
+    return False
+
+
+# %% same dense-rows: contiguous() gives a tensor without elements back as itself
+def dense_rows(x):
+    """Return x itself when the elements of each row lie side by side, else a contiguous copy.
+
+    dense_rows(torch.zeros(4, 6)[:, :3])  is the same storage, nothing is copied
+    """
+    if x.dim() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
+
+
+# %% same dense-rows: a single element is contiguous
+def dense_rows(x):
+    """Return x itself when the elements of each row lie side by side, else a contiguous copy.
+
+    dense_rows(torch.zeros(4, 6)[:, :3])  is the same storage, nothing is copied
+    """
+    if x.dim() == 0 or x.numel() == 1 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
+
+
+# %% same dense-rows: contiguous() gives a tensor without elements back as itself
+def dense_rows(x):
+    """Return x itself when the elements of each row lie side by side, else a contiguous copy.
+
+    dense_rows(torch.zeros(4, 6)[:, :3])  is the same storage, nothing is copied
+    """
+    if x.dim() == 0 or x.numel() == -1 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
+
+
+# %% same windows: the only dimension is the last one
+def windows(x, size, step):
+    """All whole windows of x as a view of shape (windows, size).
+
+    windows(torch.arange(7), 3, 2)  ->  [[0, 1, 2], [2, 3, 4], [4, 5, 6]]
+    """
+    if len(x) < size:
+        raise ValueError(f"{len(x)} elements hold no window of {size}")
+    return x.unfold(-1, size, step)
+
+
+# %% same folk-rules: a contiguous tensor is reshaped by a view
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).reshape(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: a matrix without rows refutes it as well
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:0],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: a contiguous tensor is reshaped by a view
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.reshape(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: the second row starts elsewhere, too
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: so does the third element
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[2:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
