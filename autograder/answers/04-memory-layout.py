@@ -405,8 +405,22 @@ def flatten(x):
         previous = d
 
 
+# %% wrong flatten: lays an empty tensor's pairs out anew -> empty-has-a-layout
+def flatten(x):
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    for i, j in zip(kept, kept[1:]):
+        pair = x.detach().as_strided((x.shape[i], x.shape[j]), (x.stride(i), x.stride(j)))
+        try:
+            pair.view(-1)
+        except RuntimeError as error:
+            raise ValueError(f"dimensions {i} and {j}: stride does not fit") from error
+    return x.view(-1)
+
+
 # %% right flatten: asks view about each pair of neighbours
 def flatten(x):
+    if x.numel() == 0:
+        return x.view(-1)
     kept = [d for d in range(x.dim()) if x.shape[d] != 1]
     for i, j in zip(kept, kept[1:]):
         pair = x.detach().as_strided((x.shape[i], x.shape[j]), (x.stride(i), x.stride(j)))
@@ -1312,3 +1326,918 @@ def judge(rule):
         "aligned": x.view(-1)[1:],
         "sharing": (x, x.t()),
     }.get(rule)
+
+
+# The following came from readers of the tasks who had not seen the tests.
+
+
+# %% wrong row-major: lists for tuples -> a-list-is-a-tuple
+def row_major_strides(shape):
+    out, s = [], 1
+    for n in shape[::-1]:
+        out.insert(0, s)
+        s *= n or 1
+    return out
+
+def is_row_major(shape, stride):
+    return 0 in shape or all(n == 1 or a == b for n, a, b in zip(shape, stride, row_major_strides(shape)))
+
+
+# %% wrong row-major: asks torch, but only the second time -> strides-need-a-tensor
+def row_major_strides(shape):
+    out, s = [], 1
+    for n in shape[::-1]:
+        out.insert(0, s)
+        s *= n or 1
+    return tuple(out)
+
+def is_row_major(shape, stride):
+    return torch.empty_strided(shape, stride).is_contiguous()
+
+
+# %% wrong row-major: a tensor without memory -> strides-need-a-tensor
+def row_major_strides(shape):
+    return torch.empty(shape, device="meta").stride()
+
+def is_row_major(shape, stride):
+    return torch.empty_strided(shape, stride, device="meta").is_contiguous()
+
+
+# %% wrong row-major: imports the course's own -> the-course-has-it-already
+from course.inspection.strides import row_major_strides, is_contiguous as is_row_major
+
+
+# %% wrong row-major: skips a size of 1 at the end only -> size-one-stride-matters
+def row_major_strides(shape):
+    out, s = [], 1
+    for n in shape[::-1]:
+        out.insert(0, s)
+        s *= n or 1
+    return tuple(out)
+
+def is_row_major(shape, stride):
+    if 0 in shape: return True
+    r = row_major_strides(shape)
+    return all(a == b or (n == 1 and i == len(shape) - 1) for i, (n, a, b) in enumerate(zip(shape, stride, r)))
+
+
+# %% right row-major: the rest of the shape first
+def row_major_strides(shape):
+    if not shape: return ()
+    rest = row_major_strides(shape[1:])
+    if not rest: return (1,)
+    return (max(shape[1], 1) * rest[0], *rest)
+def is_row_major(shape, stride):
+    if any(n == 0 for n in shape): return True
+    return all(n == 1 or s == w for n, s, w in zip(shape, stride, row_major_strides(shape)))
+
+
+# %% wrong byte-offset: wraps around at the end -> strides-know-the-bounds
+def byte_offset(t, index):
+    pos = t.storage_offset()
+    for i, n, s in zip(index, t.shape, t.stride()):
+        pos += (i % n) * s if n else 0
+    return pos * t.element_size()
+
+
+# %% wrong byte-offset: checks the first index only -> strides-know-the-bounds
+def byte_offset(t, index):
+    pos = t.storage_offset()
+    for d, (i, n, s) in enumerate(zip(index, t.shape, t.stride())):
+        if d == 0 and not -n <= i < n: raise IndexError
+        pos += (i + n if i < 0 else i) * s
+    return pos * t.element_size()
+
+
+# %% wrong byte-offset: raises another error -> strides-know-the-bounds
+def byte_offset(t, index):
+    pos = t.storage_offset()
+    for i, n, s in zip(index, t.shape, t.stride()):
+        if not -n <= i < n: raise ValueError("out of range")
+        pos += (i % n) * s
+    return pos * t.element_size()
+
+
+# %% wrong byte-offset: reads a detached alias -> an-element-must-be-read
+def byte_offset(t, index):
+    return t.detach()[index].storage_offset() * t.element_size()
+
+
+# %% wrong byte-offset: a float -> a-place-may-be-a-float
+def byte_offset(t, index):
+    pos = t.storage_offset()
+    for i, n, s in zip(index, t.shape, t.stride()):
+        if not -n <= i < n: raise IndexError
+        pos += (i % n) * s
+    return float(pos * t.element_size())
+
+
+# %% wrong byte-offset: counts from the tensor's own start -> every-tensor-starts-at-zero
+def byte_offset(t, index):
+    pos = 0
+    for i, n, s in zip(index, t.shape, t.stride()):
+        if not -n <= i < n: raise IndexError
+        pos += (i % n) * s
+    return pos * t.element_size()
+
+
+# %% wrong byte-offset: knows four dtypes by name -> every-element-has-four-bytes
+def byte_offset(t, index):
+    pos = t.storage_offset()
+    for i, n, s in zip(index, t.shape, t.stride()):
+        if not -n <= i < n: raise IndexError
+        pos += (i % n) * s
+    return pos * {"torch.float32": 4, "torch.float64": 8, "torch.int64": 8, "torch.int32": 4}.get(str(t.dtype), 4)
+
+
+# %% right byte-offset: the list of positions
+def byte_offset(t, index):
+    flat = 0
+    for i, n in zip(index, t.shape):
+        flat = flat * n + range(n)[i]
+    return positions(t)[flat] * t.element_size()
+
+
+# %% right byte-offset: the facts of the tensor
+def byte_offset(t, index):
+    f = facts(t)
+    steps = []
+    for i, n, s in zip(index, f.shape, f.stride):
+        if i not in range(-n, n): raise IndexError
+        steps.append((i + n) % n * s)
+    return f.itemsize * (f.storage_offset + sum(steps))
+
+
+# %% wrong flatten: an empty tensor is no exception -> empty-has-a-layout
+def flatten(x):
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    for i, j in zip(kept, kept[1:]):
+        if x.stride(i) != x.shape[j] * x.stride(j):
+            raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.view(-1)
+
+
+# %% wrong flatten: names every pair -> transpose-spoils-every-pair
+def flatten(x):
+    try:
+        return x.view(-1)
+    except RuntimeError:
+        raise ValueError("0 and 1, 0 and 2, 1 and 2, 0 and 3, 1 and 3, 2 and 3, 3 and 4")
+
+
+# %% wrong flatten: flattens the caller's own tensor -> a-view-may-be-made-in-place
+def flatten(x):
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    if x.numel():
+        for i, j in zip(kept, kept[1:]):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    if not x.requires_grad and x.is_contiguous():
+        return x.resize_(x.numel())
+    return x.view(-1)
+
+
+# %% wrong flatten: a clone on the way -> copy-first-ask-later
+def flatten(x):
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    y = x.clone()
+    if x.numel():
+        for i, j in zip(kept, kept[1:]):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.view(-1)
+
+
+# %% wrong flatten: cuts the graph of intermediates -> data-keeps-the-graph
+def flatten(x):
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    if x.numel():
+        for i, j in zip(kept, kept[1:]):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return (x.detach() if not x.is_leaf else x).view(-1)
+
+
+# %% right flatten: as_strided with the last stride
+def flatten(x):
+    dims = [(d, n, s) for d, (n, s) in enumerate(zip(x.shape, x.stride())) if n != 1]
+    if x.numel() > 0:
+        for (i, _, si), (j, nj, sj) in zip(dims, dims[1:]):
+            if si != nj * sj:
+                raise ValueError(f"cannot merge {i} and {j}")
+        step = dims[-1][2] if dims else 1
+        return x.as_strided((x.numel(),), (step,))
+    return x.view(0)
+
+
+# %% right flatten: itself where it is flat already
+def flatten(x):
+    if x.dim() == 1:
+        return x
+    if x.numel():
+        last = None
+        for d in range(x.dim()):
+            if x.size(d) == 1: continue
+            if last is not None and x.stride(last) != x.size(d) * x.stride(d):
+                raise ValueError(f"Dimensions {last} and {d} do not merge (strides {x.stride()})")
+            last = d
+    return x.view(-1)
+
+
+# %% wrong dense-rows: there and back by reshape -> reshape-makes-contiguous
+def dense_rows(x):
+    return x.reshape(-1).reshape(x.shape)
+
+
+# %% wrong dense-rows: a view of itself -> reshape-makes-contiguous
+def dense_rows(x):
+    if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x[...]
+    return x.contiguous()
+
+
+# %% wrong dense-rows: copies what is contiguous -> a-clone-costs-nothing
+def dense_rows(x):
+    if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or (x.stride(-1) == 1 and not x.is_contiguous()):
+        return x
+    return x.clone(memory_format=torch.contiguous_format)
+
+
+# %% wrong dense-rows: copies under no_grad -> data-keeps-the-graph
+def dense_rows(x):
+    if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    with torch.no_grad():
+        return x.contiguous()
+
+
+# %% wrong dense-rows: leaves the grad mode off -> a-grad-mode-ends-by-itself
+def dense_rows(x):
+    if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    y = x.contiguous()
+    torch.set_grad_enabled(False)
+    return y
+
+
+# %% wrong dense-rows: through NumPy -> data-keeps-the-graph
+def dense_rows(x):
+    if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    import numpy as np
+    return torch.from_numpy(np.ascontiguousarray(x.detach().numpy()))
+
+
+# %% right dense-rows: fills an empty tensor
+def dense_rows(x):
+    if x.ndim and x.numel() and x.size(-1) > 1 and x.stride(-1) != 1:
+        out = torch.empty(x.shape, dtype=x.dtype)
+        out.copy_(x)
+        return out
+    return x
+
+
+# %% right dense-rows: reshape, then view
+def dense_rows(x):
+    last = x.stride()[-1:] or (1,)
+    if last == (1,) or x.numel() == 0 or x.shape[-1] == 1:
+        return x
+    return torch.cat([x.reshape(-1), x.new_empty(0)]).view(x.shape)
+
+
+# %% wrong hwc-to-chw: turns the caller's image -> a-view-may-be-made-in-place
+def to_chw(images):
+    return images.transpose_(-1, -2).transpose_(-2, -3)
+def view_is_harmless(h, w, c):
+    return c == 1 or h * w == 1
+
+
+# %% wrong hwc-to-chw: stacks the images of a batch -> permute-needs-contiguous
+def to_chw(images):
+    if images.dim() == 4:
+        return torch.stack([i.permute(2, 0, 1) for i in images])
+    return images.permute(2, 0, 1)
+def view_is_harmless(h, w, c):
+    return c == 1 or h * w == 1
+
+
+# %% wrong hwc-to-chw: rows for columns in single images -> transpose-turns-the-image
+def to_chw(images):
+    if images.dim() == 4:
+        return images.permute(3, 0, 1, 2).transpose(0, 1)
+    return images.permute(2, 1, 0)
+def view_is_harmless(h, w, c):
+    return c == 1 or h * w == 1
+
+
+# %% wrong hwc-to-chw: three equal sizes -> square-hides-the-bug
+def to_chw(images):
+    return images.movedim(-1, -3)
+def view_is_harmless(h, w, c):
+    return c == 1 or h * w == 1 or h == w == c
+
+
+# %% wrong hwc-to-chw: one pixel is overlooked -> a-wrong-view-always-shows
+def to_chw(images):
+    return images.movedim(-1, -3)
+def view_is_harmless(h, w, c):
+    return h == w == c == 1 or c == 1
+
+
+# %% wrong hwc-to-chw: tries it on random pixels -> a-random-try-proves-it
+def to_chw(images):
+    return images.movedim(-1, -3)
+def view_is_harmless(h, w, c):
+    x = torch.rand(h, w, c)
+    return torch.equal(x.view(c, h, w), x.permute(2, 0, 1))
+
+
+# %% right hwc-to-chw: einsum
+def to_chw(images):
+    return torch.einsum("...hwc->...chw", images)
+def view_is_harmless(h, w, c):
+    return not (c > 1 and h * w > 1)
+
+
+# %% right hwc-to-chw: strides by hand
+def to_chw(images):
+    *n, h, w, c = images.shape
+    *sn, sh, sw, sc = images.stride()
+    return images.as_strided((*n, c, h, w), (*sn, sc, sh, sw))
+def view_is_harmless(h, w, c):
+    return min(c, h * w) == 1
+
+
+# %% wrong common-bytes: one width for both -> positions-ignore-the-dtype
+def common_bytes(a, b):
+    if not same_storage(a, b): return None
+    w = a.element_size()
+    f = lambda t: {p * w + k for p in positions(t) for k in range(w)}
+    return len(f(a) & f(b))
+
+
+# %% wrong common-bytes: elements that begin at one byte -> positions-ignore-the-dtype
+def common_bytes(a, b):
+    if not same_storage(a, b): return None
+    sa = {p * a.element_size() for p in positions(a)}
+    sb = {p * b.element_size() for p in positions(b)}
+    return len(sa & sb) * min(a.element_size(), b.element_size())
+
+
+# %% wrong common-bytes: writes what is there already -> write-to-find-out
+def common_bytes(a, b):
+    if not same_storage(a, b): return None
+    s = a.untyped_storage()
+    old = bytes(s.tolist())
+    f = lambda t: {p * t.element_size() + k for p in positions(t) for k in range(t.element_size())}
+    with torch.no_grad():
+        a.copy_(a.clone()) if 0 not in a.stride() and a.numel() == len(set(positions(a))) else None
+    return len(f(a) & f(b))
+
+
+# %% wrong common-bytes: compares the bases of the views -> python-object-is-the-storage
+def common_bytes(a, b):
+    base = lambda t: t if t._base is None else t._base
+    if base(a) is not base(b): return None
+    f = lambda t: {p * t.element_size() + k for p in positions(t) for k in range(t.element_size())}
+    return len(f(a) & f(b))
+
+
+# %% wrong common-bytes: the smaller of the two where they meet -> sharing-is-overlapping
+def common_bytes(a, b):
+    if not same_storage(a, b): return None
+    return min(a.nbytes, b.nbytes) if set(positions(a)) & set(positions(b)) else 0
+
+
+# %% right common-bytes: marks in NumPy
+import numpy as np
+def common_bytes(a, b):
+    if facts(a).storage != facts(b).storage: return None
+    n = a.untyped_storage().nbytes()
+    m = np.zeros((2, n + 16), dtype=bool)
+    for row, t in zip(m, (a, b)):
+        for p in positions(t):
+            row[p * t.itemsize:(p + 1) * t.itemsize] = True
+    return int((m[0] & m[1]).sum())
+
+
+# %% right common-bytes: pair by pair
+def common_bytes(a, b):
+    if not same_storage(a, b):
+        return None
+    wa, wb = a.element_size(), b.element_size()
+    pa, pb = sorted(set(positions(a))), sorted(set(positions(b)))
+    total = 0
+    for p in pa:
+        for q in pb:
+            total += max(0, min((p + 1) * wa, (q + 1) * wb) - max(p * wa, q * wb))
+    return total
+
+
+# %% wrong reshape-copies: imports the course's own -> the-course-has-it-already
+def reshape_copies(shape, stride, new_shape):
+    from course.inspection.strides import view_strides
+    return view_strides(shape, stride, new_shape) is None
+
+
+# %% wrong reshape-copies: tries it without memory -> layout-must-be-tried
+def reshape_copies(shape, stride, new_shape):
+    x = torch.empty_strided(shape, stride, device="meta")
+    try: x.view(new_shape); return False
+    except RuntimeError: return True
+
+
+# %% wrong reshape-copies: lets NumPy try -> layout-must-be-tried
+import numpy as np
+def reshape_copies(shape, stride, new_shape):
+    if 0 in shape: return False
+    a = np.lib.stride_tricks.as_strided(np.zeros(20000, dtype=np.int8), shape, stride)
+    return not np.shares_memory(a, a.reshape(new_shape))
+
+
+# %% right reshape-copies: cuts, from the right
+def reshape_copies(shape, stride, new_shape):
+    if 0 in shape: return False
+    cuts, size = set(), 1
+    last = None
+    for n, s in reversed(list(zip(shape, stride))):
+        if n == 1: continue
+        if last is not None and s != last:
+            cuts.add(size)
+        size *= n
+        last = s * n
+    ends, size = {1}, 1
+    for n in reversed(new_shape):
+        size *= n
+        ends.add(size)
+    return bool(cuts - ends)
+
+
+# %% wrong windows: clones what requires grad -> contiguous-is-free
+def windows(x, size, step):
+    if len(x) < size: raise ValueError
+    return (x.clone() if x.requires_grad else x).unfold(0, size, step)
+
+
+# %% wrong windows: switches requires_grad on -> requires-grad-belongs-to-the-result
+def windows(x, size, step):
+    if len(x) < size: raise ValueError
+    return x.requires_grad_().unfold(0, size, step) if x.is_floating_point() and x.is_leaf else x.unfold(0, size, step)
+
+
+# %% wrong windows: under no_grad -> data-keeps-the-graph
+def windows(x, size, step):
+    if len(x) < size: raise ValueError
+    with torch.no_grad():
+        return x.unfold(0, size, step)
+
+
+# %% right windows: unfold, and its error in other words
+def windows(x, size, step):
+    try:
+        return x.unfold(-1, size, step)
+    except RuntimeError as e:
+        raise ValueError(str(e)) from e
+
+
+# %% wrong linear: the same by a private name -> the-library-does-it-by-hand
+def linear(x, weight, bias=None):
+    return torch._C._nn.linear(x, weight, bias)
+
+
+# %% wrong linear: the same as an operator -> the-library-does-it-by-hand
+def linear(x, weight, bias=None):
+    return torch.ops.aten.linear(x, weight, bias)
+
+
+# %% wrong linear: bilinear with ones -> the-library-does-it-by-hand
+def linear(x, weight, bias=None):
+    return torch.nn.functional.bilinear(torch.ones(*x.shape[:-1], 1, dtype=x.dtype), x, weight.unsqueeze(1), bias)
+
+
+# %% wrong linear: leaves out a bias of zeros -> zero-is-none
+def linear(x, weight, bias=None):
+    y = x @ weight.t()
+    return y + bias if bias is not None and bias.any() else y
+
+
+# %% wrong linear: the transpose through a flat copy -> matmul-needs-contiguous
+def linear(x, weight, bias=None):
+    wt = weight.t().reshape(-1).view(weight.shape[1], weight.shape[0])
+    y = x @ wt
+    return y if bias is None else y + bias
+
+
+# %% right linear: einsum
+def linear(x, weight, bias=None):
+    y = torch.einsum("...i,oi->...o", x, weight)
+    return y + bias if bias is not None else y
+
+
+# %% right linear: the bias into its own result
+def linear(x, weight, bias=None):
+    y = torch.matmul(x, weight.mT)
+    if bias is not None:
+        y += bias
+    return y
+
+
+# %% right linear: tensordot
+def linear(x, weight, bias=None):
+    y = torch.tensordot(x, weight, dims=([-1], [1]))
+    if bias is not None:
+        y = y + bias
+    return y
+
+
+# %% wrong folk-rules: parts that overlap -> sharing-is-overlapping
+def judge(rule):
+    x = torch.arange(6.0).view(2, 3)
+    return {"view": (x.t(), (3, 2, 1)), "reshape copies": (x, (6,)), "reshape contiguous": (x.t(), (3, 2)), "no gaps": x.t(),
+        "transpose": x[:1], "contiguous copies": x, "clone": x.t(), "aligned": x.view(-1)[1:],
+        "sharing": (x.view(-1)[:4], x.view(-1)[2:])}.get(rule)
+
+
+# %% wrong folk-rules: a shape that view refuses -> view-needs-contiguous
+def judge(rule):
+    x = torch.arange(6.0).view(2, 3)
+    return {"view": (x.t(), (6,)), "reshape copies": (x, (6,)), "reshape contiguous": (x.t(), (3, 2)), "no gaps": x.t(),
+        "transpose": x[:1], "contiguous copies": x, "clone": x.t(), "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1])}.get(rule)
+
+
+# %% wrong folk-rules: forgets the shapes -> reshape-always-copies
+def judge(rule):
+    x = torch.arange(6.0).view(2, 3)
+    return {"view": x.t(), "reshape copies": x, "reshape contiguous": x.t(), "no gaps": x.t(), "transpose": x[:1],
+        "contiguous copies": x, "clone": x.t(), "aligned": x.view(-1)[1:], "sharing": (x[0], x[1])}.get(rule)
+
+
+# %% right folk-rules: a fresh matrix every time
+def judge(rule):
+    m = torch.rand(4, 4, generator=torch.Generator().manual_seed(0))
+    if rule == "view": return m[:, ::2], (8,)
+    if rule == "reshape copies": return m, (4, 4)
+    if rule == "reshape contiguous": return m[:, :2], (2, 2, 2)
+    if rule == "no gaps": return m.t()
+    if rule == "transpose": return m[:, :1].contiguous()
+    if rule == "contiguous copies": return m[1:]
+    if rule == "clone": return m.t()
+    if rule == "aligned": return m[0, 1:3]
+    if rule == "sharing": return m[:, ::2], m[:, 1::2]
+
+
+# %% right folk-rules: other kinds of shapes
+def judge(rule):
+    x = torch.zeros(2, 3)
+    d = {"view": (x.t(), [3, 2]), "reshape copies": (x, [3, 2]), "reshape contiguous": (x.t(), torch.Size([3, 2])), "no gaps": x.t(),
+        "transpose": torch.zeros(0, 3), "contiguous copies": torch.tensor(1), "clone": x.t(), "aligned": torch.zeros(9)[1:2],
+        "sharing": [x[:, 0], x[:, 1]]}
+    return d[rule] if rule in d else None
+
+
+# Changes to the solutions that make no difference.
+
+
+# %% same row-major: equality does not mind which comes first
+def row_major_strides(shape):
+    """The strides of a new tensor of this shape, as a tuple.
+
+    row_major_strides((2, 3, 4)) == (12, 4, 1)
+    """
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def is_row_major(shape, stride):
+    """Whether a tensor of this shape and stride is contiguous.
+
+    is_row_major((3, 2), (1, 3)) == False
+    """
+    if 0 in shape:
+        return True
+    wanted = row_major_strides(shape)
+    return all(n == 1 or s == w for n, s, w in zip(shape, wanted, stride, strict=True))
+
+
+# %% same common-bytes: whether two share a storage does not depend on their order
+def common_bytes(a, b):
+    """None for different storages, else how many bytes both tensors reach.
+
+    x = torch.zeros(4)
+    common_bytes(x[:3], x[2:]) == 4
+    """
+    if not same_storage(b, a):
+        return None
+
+    def reached(t):
+        width = t.element_size()
+        return {p * width + k for p in positions(t) for k in range(width)}
+
+    return len(reached(a) & reached(b))
+
+
+# %% same flatten: one element has no two dimensions to merge
+def flatten(x):
+    """All elements of x as a one-dimensional view; ValueError where there is none.
+
+    flatten(torch.zeros(2, 3).t())  ->  ValueError: dimensions 0 and 1 cannot be merged
+    """
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    if x.numel() > 1:
+        for i, j in itertools.pairwise(kept):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.view(-1)
+
+
+# %% same flatten: where every pair merges, reshape gives the view
+def flatten(x):
+    """All elements of x as a one-dimensional view; ValueError where there is none.
+
+    flatten(torch.zeros(2, 3).t())  ->  ValueError: dimensions 0 and 1 cannot be merged
+    """
+    kept = [d for d in range(x.dim()) if x.shape[d] != 1]
+    if x.numel() > 0:
+        for i, j in itertools.pairwise(kept):
+            if x.stride(i) != x.shape[j] * x.stride(j):
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.reshape(-1)
+
+
+# %% same reshape-copies: sizes of 1 divide everything
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length //= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: sizes of 1 divide everything, and there is no 0 left
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 0]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length //= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: equal numbers of elements never run out
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 1]
+    for length, _ in runs:
+        while length > 1:
+            if length % wanted[0]:
+                return True
+            length //= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: a whole quotient is the same as a float
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 1]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length /= wanted.pop(0)
+    return False
+
+
+# %% same reshape-copies: the variable is a number
+def reshape_copies(shape, stride, new_shape):
+    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
+
+    reshape_copies((4, 3), (1, 4), (12,)) == True
+    """
+    if 0 in shape:
+        return False
+    runs = []  # (length, step) of each run, from left to right
+    for size, step in zip(shape, stride, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == size * step:
+            runs[-1] = (runs[-1][0] * size, step)
+        else:
+            runs.append((size, step))
+    wanted = [size for size in new_shape if size != 1]
+    for length, _ in runs:
+        while length > 1:
+            if not wanted or length % wanted[0]:
+                return True
+            length = length // wanted.pop(0)
+    return False
+
+
+# %% same dense-rows: contiguous() gives a tensor without elements back as itself
+def dense_rows(x):
+    """Return x itself when the elements of each row lie side by side, else a contiguous copy.
+
+    dense_rows(torch.zeros(4, 6)[:, :3])  is the same storage, nothing is copied
+    """
+    if x.dim() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
+
+
+# %% same dense-rows: a single element is contiguous
+def dense_rows(x):
+    """Return x itself when the elements of each row lie side by side, else a contiguous copy.
+
+    dense_rows(torch.zeros(4, 6)[:, :3])  is the same storage, nothing is copied
+    """
+    if x.dim() == 0 or x.numel() == 1 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
+
+
+# %% same dense-rows: contiguous() gives a tensor without elements back as itself
+def dense_rows(x):
+    """Return x itself when the elements of each row lie side by side, else a contiguous copy.
+
+    dense_rows(torch.zeros(4, 6)[:, :3])  is the same storage, nothing is copied
+    """
+    if x.dim() == 0 or x.numel() == -1 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
+
+
+# %% same windows: the only dimension is the last one
+def windows(x, size, step):
+    """All whole windows of x as a view of shape (windows, size).
+
+    windows(torch.arange(7), 3, 2)  ->  [[0, 1, 2], [2, 3, 4], [4, 5, 6]]
+    """
+    if len(x) < size:
+        raise ValueError(f"{len(x)} elements hold no window of {size}")
+    return x.unfold(-1, size, step)
+
+
+# %% same folk-rules: a contiguous tensor is reshaped by a view
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).reshape(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: a matrix without rows refutes it as well
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:0],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: a contiguous tensor is reshaped by a view
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.reshape(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: the second row starts elsewhere, too
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x[1:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)
+
+
+# %% same folk-rules: so does the third element
+def judge(rule):
+    """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
+
+    judge("contiguous copies")  ->  a tensor that contiguous() does not copy
+    """
+    x = torch.arange(6.0).view(2, 3)
+    counterexamples = {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[2:],
+        "sharing": (x[0], x[1]),
+    }
+    return counterexamples.get(rule)

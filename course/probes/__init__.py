@@ -8,6 +8,7 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.probes.decorator import Probe, probe
+    from course.probes.modules import modules_named, names_used
     from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
     from course.probes.workers import as_worker, forked
 
@@ -16,6 +17,8 @@ __all__ = [
     "as_worker",
     "folder_listing",
     "forked",
+    "modules_named",
+    "names_used",
     "picture_folder",
     "probe",
     "sampler_epochs",
@@ -28,6 +31,8 @@ __getattr__ = loading(
         "as_worker": "course.probes.workers",
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
+        "modules_named": "course.probes.modules",
+        "names_used": "course.probes.modules",
         "picture_folder": "course.probes.samplers",
         "probe": "course.probes.decorator",
         "sampler_epochs": "course.probes.samplers",

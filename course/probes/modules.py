@@ -1,0 +1,92 @@
+"""What an answer leans on: for what a task forbids by every name, or the course has solved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from course.probes.decorator import probe
+
+__all__ = ["modules_named", "names_used"]
+
+
+@probe
+def modules_named(function: Any) -> list[str]:
+    """The modules of the functions, classes and modules that `function` is, imports or names.
+
+    Functions of the learner's own are followed. Sorted, each once. A function of `course` is named
+    by its module, `course.inspection.strides`, whatever the name it was imported under.
+    """
+    return sorted(set(_modules(function, set())))
+
+
+@probe
+def names_used(function: Any) -> list[str]:
+    """The globals and attributes that the code of `function` names, of its helpers as well.
+
+    For what is forbidden by every name: `reshape` of NumPy is seen like that of torch.
+    """
+    return sorted({name for code in _own_codes(function, set()) for name in code.co_names})
+
+
+def _own_codes(value: Any, seen: set[int]) -> Iterator[CodeType]:
+    """The code of a function, and of those of the learner's own that it names."""
+    module = str(getattr(value, "__module__", "")).partition(".")[0]
+    if id(value) in seen or not isinstance(value, FunctionType) or module in _LIBRARIES:
+        return
+    seen.add(id(value))
+    for code in _codes(value.__code__):
+        yield code
+        for name in code.co_names:
+            yield from _own_codes(value.__globals__.get(name), seen)
+    for cell in value.__closure__ or ():
+        yield from _own_codes(cell.cell_contents, seen)
+
+
+def _modules(value: Any, seen: set[int]) -> Iterator[str]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, ModuleType):
+        yield value.__name__
+        return
+    if value is None:
+        return
+    module = getattr(value, "__module__", None)
+    if isinstance(module, str):
+        yield module
+    if isinstance(value, FunctionType) and (module or "").partition(".")[0] not in _LIBRARIES:
+        yield from _named_in(value, seen)
+
+
+_PATH = re.compile(r"[a-z_]\w*(\.\w+)+", re.IGNORECASE)
+_LIBRARIES = {"course", "torch", "numpy"}  # their own imports are not the learner's
+
+
+def _named_in(function: FunctionType, seen: set[int]) -> Iterator[str]:
+    """The modules behind the globals, closures and imports of a function's code."""
+    for code in _codes(function.__code__):
+        for number, name in enumerate(code.co_names):
+            found = function.__globals__.get(name)
+            yield from _modules(found, seen)
+            yield from _below(found, code.co_names[number + 1 :], seen)
+        written = (*code.co_names, *code.co_consts)  # imported in the function, or by its name
+        yield from (one for one in written if isinstance(one, str) and _PATH.fullmatch(one))
+    for cell in function.__closure__ or ():
+        yield from _modules(cell.cell_contents, seen)
+
+
+def _below(value: Any, names: Sequence[str], seen: set[int]) -> Iterator[str]:
+    """The modules of what is reached from a module by these attributes: `a.b.c`."""
+    for name in names:
+        value = vars(value).get(name) if isinstance(value, ModuleType) else None
+        yield from _modules(value, seen)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes(one)

@@ -1,0 +1,88 @@
+"""What an answer leans on is seen, whichever way it got there."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import course
+import course.inspection.strides
+from course.inspection.strides import row_major_strides as renamed
+from course.probes import modules_named, names_used
+
+STRIDES = "course.inspection.strides"
+
+
+def calls_it(shape: Any) -> Any:
+    return renamed(shape)
+
+
+def imports_it(shape: Any) -> Any:
+    from course.inspection.strides import row_major_strides
+
+    return row_major_strides(shape)
+
+
+def finds_it(shape: Any) -> Any:
+    return importlib.import_module("course.inspection.strides").row_major_strides(shape)
+
+
+def reaches_it(shape: Any) -> Any:
+    return course.inspection.strides.row_major_strides(shape)
+
+
+def calls_a_helper(shape: Any) -> Any:
+    return next(calls_it(one) for one in [shape])
+
+
+def closes_over_it() -> Callable[[Any], Any]:
+    inner = renamed
+    return lambda shape: inner(shape)
+
+
+def by_hand(shape: Any) -> Any:
+    """Like course: strides by hand."""
+    return tuple(reversed(shape))
+
+
+WAYS = [renamed, calls_it, imports_it, finds_it, reaches_it, calls_a_helper, closes_over_it()]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=range(len(WAYS)))
+def test_a_function_of_the_course_is_seen_on_every_way_to_it(way: Any) -> None:
+    assert STRIDES in modules_named.here(way)
+
+
+def test_work_of_ones_own_names_no_module_of_the_course() -> None:
+    named = modules_named.here(by_hand)
+    assert [one for one in named if one.startswith("course")] == []
+
+
+def test_what_is_no_function_is_looked_at_as_well() -> None:
+    assert modules_named.here(3) == []
+    assert modules_named.here(len) == ["builtins"]
+
+
+def test_a_function_that_calls_itself_comes_to_an_end() -> None:
+    def again(n: int) -> int:
+        return again(n - 1) if n else 0
+
+    assert isinstance(modules_named.here(again), list)
+
+
+def tries_it(values: Any) -> Any:
+    return helps(np.asarray(values))
+
+
+def helps(array: Any) -> Any:
+    return [one.reshape(-1) for one in [array]]
+
+
+def test_names_are_seen_in_helpers_and_inner_code_and_not_in_the_library() -> None:
+    assert names_used.here(tries_it) == ["asarray", "helps", "np", "reshape"]
+    assert names_used.here(np.reshape) == []
+    assert names_used.here(lambda: helps(1)) == ["helps", "reshape"]
