@@ -764,8 +764,8 @@ class BucketBatches:
 
     def __iter__(self):
         batches = list(torch.utils.data.BatchSampler(self.order, self.size, drop_last=False))
-        chosen = torch.utils.data.RandomSampler(batches, generator=self.generator)
-        return (batches[k] for k in chosen) if batches else iter(())
+        for k in torch.utils.data.RandomSampler(batches, generator=self.generator):
+            yield batches[k]
 
     def __len__(self):
         return len(range(0, len(self.order), self.size))
