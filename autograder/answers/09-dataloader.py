@@ -2406,3 +2406,229 @@ def when_refused(options, iterable=False):
         next(iter(loader), None)
     except AssertionError:
         return "iterated"
+
+
+# %% same digits: a copy more, and the division makes another anyway
+class Digits(Dataset):
+    """Images of digits with pixels 0 to 16, as normalised tensors with their labels.
+
+    Digits(images, labels)[0][0].shape == (1, 8, 8)
+    """
+
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.tensor(self.images[i], dtype=torch.float32)[None] / 16
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% same pad-collate: of a list both make a new tensor
+def pad_collate(samples, padding=0):
+    """Sequences filled up to the longest of the batch, their lengths, and the labels.
+
+    pad_collate([(torch.tensor([5, 6]), 1), (torch.tensor([7]), 0)])[0]  ->  [[5, 6], [7, 0]]
+    """
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.as_tensor([len(sequence) for sequence in sequences])
+    shape = len(sequences), max(map(len, sequences))
+    padded = sequences[0].new_full(shape, padding)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% same pad-collate: of a tuple both make a new tensor
+def pad_collate(samples, padding=0):
+    """Sequences filled up to the longest of the batch, their lengths, and the labels.
+
+    pad_collate([(torch.tensor([5, 6]), 1), (torch.tensor([7]), 0)])[0]  ->  [[5, 6], [7, 0]]
+    """
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    shape = len(sequences), max(map(len, sequences))
+    padded = sequences[0].new_full(shape, padding)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths, torch.as_tensor(labels)
+
+
+# %% same pad-collate: all sequences have one dtype
+def pad_collate(samples, padding=0):
+    """Sequences filled up to the longest of the batch, their lengths, and the labels.
+
+    pad_collate([(torch.tensor([5, 6]), 1), (torch.tensor([7]), 0)])[0]  ->  [[5, 6], [7, 0]]
+    """
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    shape = len(sequences), max(map(len, sequences))
+    padded = sequences[-1].new_full(shape, padding)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% same image-batch: np.stack raises ValueError itself where None stands beside images
+def to_nchw(images):
+    """The images (height, width, BGR; bytes) as one batch (n, RGB, height, width) in [0, 1].
+
+    to_nchw([np.zeros((2, 5, 3), np.uint8)]).shape == (1, 3, 2, 5)
+    """
+    if all(image is None for image in images):
+        raise ValueError("an image is None: cv2.imread found no such file")
+    batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).flip(1)
+    return batch.contiguous() / 255
+
+
+# %% same image-batch: a copy more
+def to_nchw(images):
+    """The images (height, width, BGR; bytes) as one batch (n, RGB, height, width) in [0, 1].
+
+    to_nchw([np.zeros((2, 5, 3), np.uint8)]).shape == (1, 3, 2, 5)
+    """
+    if any(image is None for image in images):
+        raise ValueError("an image is None: cv2.imread found no such file")
+    batch = torch.tensor(np.stack(images)).permute(0, 3, 1, 2).flip(1)
+    return batch.contiguous() / 255
+
+
+# %% same batch-count: one worker reads the whole stream, as the loop does
+def batch_count(n, batch_size, drop_last=False):
+    """The number of batches that a loader over n samples gives.
+
+    batch_count(10, 4) == 3
+    """
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=1, drop_last=False):
+    """The same for a stream of n samples that is split among the workers.
+
+    stream_batch_count(10, 4, workers=2) == 4
+    """
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% same epoch-time: nothing is sent before 0, so a worker that is free earlier does not begin earlier
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [-1] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same epoch-time: no batch is ready before 0
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], -1
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same epoch-time: its worker is busy until batch 0 is taken
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k <= prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same epoch-time: no worker is free before 0
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = -1 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same refused: six samples are refused like five
+def when_refused(options, iterable=False):
+    """Whether a DataLoader with these options is refused: "made", "iterated" or None.
+
+    when_refused({"timeout": 5}) == "iterated"
+    """
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(samples)
+
+    samples = range(6)
+    try:
+        loader = DataLoader(Stream() if iterable else samples, **options)
+    except Exception:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except Exception:
+        return "iterated"
+    return None
+
+
+# %% same refused: four samples are refused like five
+def when_refused(options, iterable=False):
+    """Whether a DataLoader with these options is refused: "made", "iterated" or None.
+
+    when_refused({"timeout": 5}) == "iterated"
+    """
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(samples)
+
+    samples = range(4)
+    try:
+        loader = DataLoader(Stream() if iterable else samples, **options)
+    except Exception:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except Exception:
+        return "iterated"
+    return None

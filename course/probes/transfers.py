@@ -16,7 +16,7 @@ from course.probes.decorator import probe
 __all__ = ["copies_asked", "delivered", "pinned_batches"]
 
 _BUSY = 200_000_000  # cycles that a real device is kept busy, or copies would be there by luck
-Pair = namedtuple("Pair", "x y")  # noqa: PYI024 - a batch without types, as learners write it
+Pair = namedtuple("Pair", "x y")
 
 
 def _told(part: Any, device: str) -> Any:
