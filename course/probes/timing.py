@@ -75,5 +75,5 @@ def modules_run(function: Callable[..., Any], *args: Any) -> list[str]:
         function(*args)
     finally:
         sys.setprofile(before)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return sorted(names)

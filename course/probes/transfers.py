@@ -45,7 +45,7 @@ def delivered(
     was passed, and whether the tensors of a loader's batches are pinned afterwards.
     """
     device = gpu.device()
-    passed = [Pair(*batch) if named else batch]
+    passed: list[Any] = [Pair(*batch) if named else batch]
     if loader:
         passed = list(DataLoader(batch, batch_size=2, pin_memory=True))
     if busy and not gpu.is_simulated():
@@ -109,7 +109,8 @@ def pinned_batches(make: Callable[..., Any], count: int) -> dict[str, Any]:
         made.append(make(torch.tensor(rows)[:, None].expand(-1, 3) * 1, torch.tensor(rows)))
         return made[-1]
 
-    batches = list(DataLoader(range(count), 2, pin_memory=True, collate_fn=collate))
+    numbers: Any = range(count)
+    batches = list(DataLoader(numbers, 2, pin_memory=True, collate_fn=collate))
     if any(batch is None for batch in batches):
         return {"pinned": "nothing"}
     return {
