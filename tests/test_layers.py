@@ -33,7 +33,7 @@ COURSE = {
     "course.testing": {"course.notebook", "course.inspection", "course.serialization"}
     | {"course.figures", "course.claims"},
     "course.practice": {"course.lazy"},
-    "course.probes": {"course.lazy", "course.testing"},
+    "course.probes": {"course.lazy", "course.testing", "course.gpu"},
     "course.progress": {"course.lazy", "course.testing"},
 }
 

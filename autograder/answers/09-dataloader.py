@@ -162,6 +162,33 @@ class Digits(Dataset):
         return (image - self.mean) / self.std, int(self.labels[i])
 
 
+# %% right digits: NumPy does the arithmetic
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels, self.mean, self.std = images, labels, mean, std
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, i):
+        image = np.asarray(self.images[i]).astype(np.float32)
+        scaled = (image / 16 - self.mean) / self.std
+        return torch.tensor(scaled, dtype=torch.float32).unsqueeze(0), int(self.labels[i])
+
+
+# %% wrong digits: always 0.5 and 0.5 -> mean-and-std-are-constants
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.as_tensor(self.images[i], dtype=torch.float32)[None] / 16
+        return (image - 0.5) / 0.5, int(self.labels[i])
+
+
 # %% right image-batch: NumPy orders the channels
 def to_nchw(images):
     if None in [None if image is None else 0 for image in images]:
@@ -234,6 +261,23 @@ def to_nchw(images):
         raise ValueError("missing image")
     x = torch.from_numpy(np.stack(images)).permute(0, 3, 2, 1).flip(1)
     return x.contiguous().float() / 255
+
+
+# %% right image-batch: stack, index the channels, scale
+def to_nchw(images):
+    for image in images:
+        if image is None:
+            raise ValueError("a file is missing")
+    batch = torch.stack([torch.as_tensor(image) for image in images])
+    return (batch[..., [2, 1, 0]].permute(0, 3, 1, 2).to(torch.float32) / 255.0).contiguous()
+
+
+# %% wrong image-batch: by the brightest pixel -> images-are-scaled-by-their-own-maximum
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("an image is None")
+    batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).flip(1).float().contiguous()
+    return batch / batch.max()
 
 
 # %% right batch-count: divmod
@@ -309,7 +353,7 @@ def stream_batch_count(n, batch_size, workers=0, drop_last=False):
 def batch_count(n, batch_size, drop_last=False):
     if batch_size is None:
         return n
-    return math.floor(n / batch_size) if drop_last else math.ceil(n / batch_size)
+    return int(n / batch_size) if drop_last else int(n / batch_size + (n % batch_size > 0))
 
 
 def stream_batch_count(n, batch_size, workers=0, drop_last=False):
@@ -394,6 +438,46 @@ def batch_count(n, batch_size, drop_last=False):
 def stream_batch_count(n, batch_size, workers=0, drop_last=False):
     parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
     return sum(batch_count(part, batch_size) for part in parts) - (1 if drop_last else 0)
+
+
+# %% right batch-count: counts ranges
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return (n - batch_size + 1 + batch_size - 1 if drop_last else n + batch_size - 1) // batch_size
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    if not workers:
+        return batch_count(n, batch_size, drop_last)
+    some, rest = divmod(n, workers)
+    more = batch_count(some + 1, batch_size, drop_last)
+    return rest * more + (workers - rest) * batch_count(some, batch_size, drop_last)
+
+
+# %% wrong batch-count: floats come out -> a-count-may-be-a-float
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return float(n)
+    return float(n // batch_size if drop_last else -(-n // batch_size))
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% wrong batch-count: every share rounded down -> shares-are-rounded-down
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    if not workers:
+        return batch_count(n, batch_size, drop_last)
+    return workers * batch_count(n // workers, batch_size, drop_last)
 
 
 # %% right pad-collate: pad_sequence
@@ -507,6 +591,36 @@ def pad_collate(samples, padding=0):
     return padded, lengths, torch.tensor(labels)
 
 
+# %% right pad-collate: pads one by one
+def pad_collate(samples, padding=0):
+    sequences = [sequence for sequence, _ in samples]
+    lengths = torch.tensor([sequence.numel() for sequence in sequences], dtype=torch.int64)
+    most = int(max(lengths))
+    rows = [
+        torch.nn.functional.pad(sequence, (0, most - len(sequence)), value=padding)
+        for sequence in sequences
+    ]
+    return torch.stack(rows), lengths, torch.tensor([label for _, label in samples])
+
+
+# %% wrong pad-collate: small lengths -> lengths-fit-into-int32
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples, strict=True)
+    padded = torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True, padding_value=padding)
+    lengths = torch.tensor([len(sequence) for sequence in sequences], dtype=torch.int32)
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% wrong pad-collate: nothing to pad, nothing to copy -> one-sequence-needs-no-copy
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    if len(sequences) == 1:
+        return sequences[0][None], lengths, torch.tensor(labels)
+    padded = torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True, padding_value=padding)
+    return padded, lengths, torch.tensor(labels)
+
+
 # %% right buckets: cut once, shuffle the pieces
 class BucketBatches:
     def __init__(self, lengths, batch_size, generator=None):
@@ -560,7 +674,7 @@ class BucketBatches:
         self.batches = [batches[k] for k in torch.randperm(len(batches), generator=generator)]
 
     def __iter__(self):
-        return iter(self.batches)
+        return iter([list(batch) for batch in self.batches])
 
     def __len__(self):
         return len(self.batches)
@@ -642,6 +756,99 @@ class BucketBatches:
         return len(self.batches)
 
 
+# %% right buckets: torch's own samplers
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        self.order = torch.tensor(lengths, dtype=torch.int64).argsort(stable=True).tolist()
+        self.size, self.generator = batch_size, generator
+
+    def __iter__(self):
+        batches = list(torch.utils.data.BatchSampler(self.order, self.size, drop_last=False))
+        for k in torch.utils.data.RandomSampler(batches, generator=self.generator):
+            yield batches[k]
+
+    def __len__(self):
+        return len(range(0, len(self.order), self.size))
+
+
+# %% wrong buckets: sorts the list that it was given -> sorting-in-place-is-free
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        lengths.sort()
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield list(self.batches[k])
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: tensors as indices -> tensors-are-indices
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = list(torch.tensor(lengths).argsort())
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield list(self.batches[k])
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: hands its own lists out -> a-batch-is-mine-for-ever
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield self.batches[k]
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: seed 0 where there is no generator -> no-generator-means-one-seed
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator or torch.Generator().manual_seed(0)
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield list(self.batches[k])
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: seeds the global state from the generator -> the-random-state-is-nobodys
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        if self.generator is not None:
+            torch.manual_seed(int(torch.randint(2**40, (), generator=self.generator)))
+        for k in torch.randperm(len(self.batches)).tolist():
+            yield list(self.batches[k])
+
+    def __len__(self):
+        return len(self.batches)
+
+
 # %% right epoch-loader: a random number for each epoch
 def epoch_loader(data, batch_size, seed, epoch):
     rng = np.random.default_rng((seed, epoch))
@@ -701,6 +908,45 @@ _kept = {}
 def epoch_loader(data, batch_size, seed, epoch):
     g = _kept.setdefault(seed, torch.Generator().manual_seed(seed))
     return DataLoader(data, batch_size, shuffle=True, generator=g)
+
+
+# %% right epoch-loader: digests of both numbers
+def epoch_loader(data, batch_size, seed, epoch):
+    import hashlib
+
+    digest = hashlib.sha256(f"{seed}, {epoch}".encode()).digest()
+    generator = torch.Generator()
+    generator.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
+    order = torch.randperm(len(data), generator=generator).tolist()
+    return DataLoader(data, batch_size=batch_size, sampler=order, generator=generator)
+
+
+# %% wrong epoch-loader: drawn with replacement -> random-means-drawn-anew
+def epoch_loader(data, batch_size, seed, epoch):
+    mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])
+    generator = torch.Generator().manual_seed(mixed)
+    sampler = torch.utils.data.RandomSampler(data, replacement=True, generator=generator)
+    return DataLoader(data, batch_size, sampler=sampler, generator=generator)
+
+
+# %% wrong epoch-loader: a thousand epochs a seed -> epochs-end-before-a-thousand
+def epoch_loader(data, batch_size, seed, epoch):
+    generator = torch.Generator().manual_seed(seed * 1000 + epoch)
+    return DataLoader(data, batch_size, shuffle=True, generator=generator)
+
+
+# %% wrong epoch-loader: a list of batches -> a-list-of-batches-will-do
+def epoch_loader(data, batch_size, seed, epoch):
+    mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])
+    generator = torch.Generator().manual_seed(mixed)
+    return list(DataLoader(data, batch_size, shuffle=True, generator=generator))
+
+
+# %% wrong epoch-loader: drops the last batch -> the-last-batch-may-go
+def epoch_loader(data, batch_size, seed, epoch):
+    mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])
+    generator = torch.Generator().manual_seed(mixed)
+    return DataLoader(data, batch_size, shuffle=True, drop_last=True, generator=generator)
 
 
 # %% right shards: those whose number fits the worker
@@ -782,7 +1028,7 @@ class Shards(IterableDataset):
         info = get_worker_info()
         if info is None:
             return iter(self.samples)
-        size = math.ceil(len(self.samples) / info.num_workers)
+        size = -(-len(self.samples) // info.num_workers)
         return iter(self.samples[(info.id - 1) * size : info.id * size])
 
 
@@ -808,6 +1054,43 @@ class Shards(IterableDataset):
         for number, sample in enumerate(self.samples):
             if info is None or number % info.num_workers == info.id:
                 yield sample
+
+
+# %% right shards: islice
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        from itertools import islice
+
+        info = get_worker_info()
+        if info is None:
+            return iter(self.samples)
+        return islice(self.samples, info.id, None, info.num_workers)
+
+
+# %% wrong shards: leaves out what is None -> a-sample-is-never-none
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        number, count = (0, 1) if info is None else (info.id, info.num_workers)
+        return (sample for sample in self.samples[number::count] if sample is not None)
+
+
+# %% wrong shards: shares out values -> equal-samples-are-one
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        if info is None:
+            return iter(self.samples)
+        return iter(list(dict.fromkeys(self.samples))[info.id :: info.num_workers])
 
 
 # %% right worker-seed: the worker's own seed
@@ -859,6 +1142,24 @@ def seed_worker(worker_id):
 # %% wrong worker-seed: a dataset by its global name -> the-dataset-is-a-global
 def seed_worker(worker_id):
     train_data.rng = np.random.default_rng(torch.initial_seed())
+
+
+# %% wrong worker-seed: 32 bits of the seed -> a-seed-has-32-bits
+def seed_worker(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng(info.seed % 2**32)
+
+
+# %% wrong worker-seed: half the seed -> neighbours-may-share
+def seed_worker(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng([info.seed // 2])
+
+
+# %% wrong worker-seed: mixes the number of workers in -> the-number-of-workers-is-part-of-the-seed
+def seed_worker(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng([info.seed, info.num_workers])
 
 
 # %% right epoch-time: a table of workers
@@ -1006,6 +1307,25 @@ def epoch_seconds(loads, compute, workers=0, prefetch=2):
     return loop
 
 
+# %% right epoch-time: three tables
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    if not workers:
+        return sum(load + compute for load in loads)
+    ready, taken = {}, {}
+    ahead = prefetch * workers
+    for k in range(len(loads)):
+        free = ready.get(k - workers, 0)
+        sent = taken.get(k - ahead, 0)
+        ready[k] = max(free, sent) + loads[k]
+        taken[k] = max(ready[k], taken[k - 1] + compute if k else 0)
+    return taken[len(loads) - 1] + compute if taken else 0
+
+
+# %% wrong epoch-time: asks the clock of the figures -> the-lessons-clock-may-do-it
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    return run_loader(LoaderPlan(tuple(loads), compute, workers, prefetch)).seconds
+
+
 # %% right choose-workers: the statistics module
 import statistics
 
@@ -1083,7 +1403,7 @@ def choose_workers(seconds_of, candidates):
     return min(w for w in once if once[w] <= 1.05 * min(once.values()))
 
 
-# %% wrong choose-workers: the least of three -> one-measurement-will-do
+# %% wrong choose-workers: the least of three -> the-least-is-the-truth
 def split_time(loader, step, clock):
     begin, computed = clock(), 0
     for batch in loader:
@@ -1178,6 +1498,78 @@ def split_time(loader, step, clock):
 def choose_workers(seconds_of, candidates):
     medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
     return min(w for w in medians if medians[w] <= 1.05 * min(medians.values()))
+
+
+# %% right choose-workers: a for loop over a clocked iterator, and one round after the other
+def split_time(loader, step, clock):
+    waiting, computing, before = [], [], clock()
+    for batch in loader:
+        start = clock()
+        waiting.append(start - before)
+        step(batch)
+        before = clock()
+        computing.append(before - start)
+    waiting.append(clock() - before)
+    return sum(waiting), sum(computing)
+
+
+def choose_workers(seconds_of, candidates):
+    rounds = [[seconds_of(w) for w in candidates] for _ in range(3)]
+    medians = [sorted(three)[1] for three in zip(*rounds, strict=True)]
+    best = min(medians)
+    near = [w for w, time in zip(candidates, medians, strict=True) if time <= best * 1.05]
+    return sorted(near)[0]
+
+
+# %% wrong choose-workers: loads everything first -> a-loader-is-a-list
+def split_time(loader, step, clock):
+    before = clock()
+    batches = list(loader)
+    between = clock()
+    for batch in batches:
+        step(batch)
+    return between - before, clock() - between
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    return min(w for w in medians if medians[w] <= 1.05 * min(medians.values()))
+
+
+# %% wrong choose-workers: a clock that starts after iter -> starting-costs-nothing
+def split_time(loader, step, clock):
+    waiting, computing = 0, 0
+    batches, done = iter(loader), object()
+    before = clock()
+    while (batch := next(batches, done)) is not done:
+        after = clock()
+        waiting += after - before
+        step(batch)
+        before = clock()
+        computing += before - after
+    return waiting + clock() - before, computing
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    return min(w for w in medians if medians[w] <= 1.05 * min(medians.values()))
+
+
+# %% wrong choose-workers: the first that is near enough -> candidates-come-in-order
+def split_time(loader, step, clock):
+    waiting, computing, before = 0, 0, clock()
+    for batch in loader:
+        after = clock()
+        waiting += after - before
+        step(batch)
+        before = clock()
+        computing += before - after
+    return waiting + clock() - before, computing
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    return next(w for w in candidates if medians[w] <= 1.05 * min(medians.values()))
 
 
 # %% right to-device: one case after another
@@ -1544,6 +1936,98 @@ class PaddedBatch:
         return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
 
 
+# %% right to-device: by kind of container
+def to_device(batch, device):
+    def go(part):
+        return to_device(part, device)
+
+    if torch.is_tensor(batch):
+        return batch.to(device=device, non_blocking=True)
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return batch._replace(**{name: go(part) for name, part in batch._asdict().items()})
+    if isinstance(batch, (tuple, list)):
+        return type(batch)(map(go, batch))
+    if isinstance(batch, dict):
+        return dict(zip(batch, map(go, batch.values()), strict=True))
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens = tokens
+        self.lengths = lengths
+
+    def pin_memory(self):
+        return type(self)(self.tokens.pin_memory(), lengths=self.lengths.pin_memory())
+
+
+# %% wrong to-device: pins to a tuple -> what-is-pinned-is-a-tuple
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class Pinned(tuple):
+    tokens = property(lambda self: self[0])
+    lengths = property(lambda self: self[1])
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return Pinned((self.tokens.pin_memory(), self.lengths.pin_memory()))
+
+
+# %% wrong to-device: looks at the first part -> a-batch-is-never-empty
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        next(iter(batch))
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        batch[0]
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: copies what is there already -> a-copy-does-no-harm
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True, copy=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [to_device(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
 # %% right refused: by rules
 def when_refused(options, iterable=False):
     workers = options.get("num_workers", 0)
@@ -1849,5 +2333,302 @@ def when_refused(options, iterable=False):
     if batch_size is None and drop_last:
         return "made"
     if (timeout and not workers) or prefetch == 0:
+        return "iterated"
+    return None
+
+
+# %% right refused: any error will do
+def when_refused(options, iterable=False):
+    class Five(IterableDataset):
+        def __iter__(self):
+            yield from range(5)
+
+    try:
+        loader = DataLoader(Five() if iterable else [0, 1, 2, 3, 4], **options)
+    except Exception:
+        return "made"
+    try:
+        for _ in loader:
+            return None
+    except Exception:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: asks for a first batch that is not there -> an-empty-epoch-is-an-error
+def when_refused(options, iterable=False):
+    class Five(IterableDataset):
+        def __iter__(self):
+            yield from range(5)
+
+    try:
+        loader = DataLoader(Five() if iterable else range(5), **options)
+    except ValueError:
+        return "made"
+    try:
+        next(iter(loader))
+    except Exception:
+        return "iterated"
+
+
+# %% wrong refused: looks at numbers when they are used -> numbers-are-taken-as-they-are
+def when_refused(options, iterable=False):
+    class Five(IterableDataset):
+        def __iter__(self):
+            yield from range(5)
+
+    numbers = [options.get(name) or 0 for name in ("num_workers", "timeout", "prefetch_factor")]
+    if min(numbers) < 0 or options.get("batch_size", 1) == 0:
+        return "iterated"
+    try:
+        loader = DataLoader(Five() if iterable else range(5), **options)
+    except ValueError:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except AssertionError:
+        return "iterated"
+
+
+# %% wrong refused: the sampler wins over shuffle -> the-second-order-wins
+def when_refused(options, iterable=False):
+    class Five(IterableDataset):
+        def __iter__(self):
+            yield from range(5)
+
+    if options.get("sampler") and options.get("batch_sampler") is None and not iterable:
+        options = {key: value for key, value in options.items() if key != "shuffle"}
+    try:
+        loader = DataLoader(Five() if iterable else range(5), **options)
+    except ValueError:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except AssertionError:
+        return "iterated"
+
+
+# %% same digits: a copy more, and the division makes another anyway
+class Digits(Dataset):
+    """Images of digits with pixels 0 to 16, as normalised tensors with their labels.
+
+    Digits(images, labels)[0][0].shape == (1, 8, 8)
+    """
+
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = images, labels
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, i):
+        image = torch.tensor(self.images[i], dtype=torch.float32)[None] / 16
+        return (image - self.mean) / self.std, int(self.labels[i])
+
+
+# %% same pad-collate: of a list both make a new tensor
+def pad_collate(samples, padding=0):
+    """Sequences filled up to the longest of the batch, their lengths, and the labels.
+
+    pad_collate([(torch.tensor([5, 6]), 1), (torch.tensor([7]), 0)])[0]  ->  [[5, 6], [7, 0]]
+    """
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.as_tensor([len(sequence) for sequence in sequences])
+    shape = len(sequences), max(map(len, sequences))
+    padded = sequences[0].new_full(shape, padding)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% same pad-collate: of a tuple both make a new tensor
+def pad_collate(samples, padding=0):
+    """Sequences filled up to the longest of the batch, their lengths, and the labels.
+
+    pad_collate([(torch.tensor([5, 6]), 1), (torch.tensor([7]), 0)])[0]  ->  [[5, 6], [7, 0]]
+    """
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    shape = len(sequences), max(map(len, sequences))
+    padded = sequences[0].new_full(shape, padding)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths, torch.as_tensor(labels)
+
+
+# %% same pad-collate: all sequences have one dtype
+def pad_collate(samples, padding=0):
+    """Sequences filled up to the longest of the batch, their lengths, and the labels.
+
+    pad_collate([(torch.tensor([5, 6]), 1), (torch.tensor([7]), 0)])[0]  ->  [[5, 6], [7, 0]]
+    """
+    sequences, labels = zip(*samples, strict=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    shape = len(sequences), max(map(len, sequences))
+    padded = sequences[-1].new_full(shape, padding)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths, torch.tensor(labels)
+
+
+# %% same image-batch: np.stack raises ValueError itself where None stands beside images
+def to_nchw(images):
+    """The images (height, width, BGR; bytes) as one batch (n, RGB, height, width) in [0, 1].
+
+    to_nchw([np.zeros((2, 5, 3), np.uint8)]).shape == (1, 3, 2, 5)
+    """
+    if all(image is None for image in images):
+        raise ValueError("an image is None: cv2.imread found no such file")
+    batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).flip(1)
+    return batch.contiguous() / 255
+
+
+# %% same image-batch: a copy more
+def to_nchw(images):
+    """The images (height, width, BGR; bytes) as one batch (n, RGB, height, width) in [0, 1].
+
+    to_nchw([np.zeros((2, 5, 3), np.uint8)]).shape == (1, 3, 2, 5)
+    """
+    if any(image is None for image in images):
+        raise ValueError("an image is None: cv2.imread found no such file")
+    batch = torch.tensor(np.stack(images)).permute(0, 3, 1, 2).flip(1)
+    return batch.contiguous() / 255
+
+
+# %% same batch-count: one worker reads the whole stream, as the loop does
+def batch_count(n, batch_size, drop_last=False):
+    """The number of batches that a loader over n samples gives.
+
+    batch_count(10, 4) == 3
+    """
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=1, drop_last=False):
+    """The same for a stream of n samples that is split among the workers.
+
+    stream_batch_count(10, 4, workers=2) == 4
+    """
+    parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
+    return sum(batch_count(part, batch_size, drop_last) for part in parts)
+
+
+# %% same epoch-time: nothing is sent before 0, so a worker that is free earlier does not begin earlier
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [-1] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same epoch-time: no batch is ready before 0
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], -1
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same epoch-time: its worker is busy until batch 0 is taken
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k <= prefetch * workers
+        sent = 0 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same epoch-time: no worker is free before 0
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    """The duration of an epoch with these times per batch.
+
+    epoch_seconds([3, 3, 3, 3], 1) == 16; with two workers it is 8
+    """
+    if workers == 0:
+        return sum(loads) + len(loads) * compute
+    free, taken, loop = [0] * workers, [], 0
+    for k, load in enumerate(loads):
+        early = k < prefetch * workers
+        sent = -1 if early else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    return loop
+
+
+# %% same refused: six samples are refused like five
+def when_refused(options, iterable=False):
+    """Whether a DataLoader with these options is refused: "made", "iterated" or None.
+
+    when_refused({"timeout": 5}) == "iterated"
+    """
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(samples)
+
+    samples = range(6)
+    try:
+        loader = DataLoader(Stream() if iterable else samples, **options)
+    except Exception:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except Exception:
+        return "iterated"
+    return None
+
+
+# %% same refused: four samples are refused like five
+def when_refused(options, iterable=False):
+    """Whether a DataLoader with these options is refused: "made", "iterated" or None.
+
+    when_refused({"timeout": 5}) == "iterated"
+    """
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(samples)
+
+    samples = range(4)
+    try:
+        loader = DataLoader(Stream() if iterable else samples, **options)
+    except Exception:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except Exception:
         return "iterated"
     return None

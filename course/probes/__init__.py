@@ -10,18 +10,27 @@ if TYPE_CHECKING:
     from course.probes.decorator import Probe, probe
     from course.probes.modules import modules_named, names_used
     from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
-    from course.probes.workers import as_worker, forked
+    from course.probes.timing import modules_run, timed_epoch
+    from course.probes.transfers import copies_asked, delivered, pinned_batches
+    from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 __all__ = [
     "Probe",
     "as_worker",
+    "copies_asked",
+    "delivered",
     "folder_listing",
     "forked",
     "modules_named",
     "names_used",
+    "modules_run",
     "picture_folder",
+    "pinned_batches",
     "probe",
+    "real_worker_draws",
     "sampler_epochs",
+    "timed_epoch",
+    "worker_draws",
 ]
 
 __getattr__ = loading(
@@ -29,12 +38,19 @@ __getattr__ = loading(
     {
         "Probe": "course.probes.decorator",
         "as_worker": "course.probes.workers",
+        "copies_asked": "course.probes.transfers",
+        "delivered": "course.probes.transfers",
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
         "modules_named": "course.probes.modules",
         "names_used": "course.probes.modules",
+        "modules_run": "course.probes.timing",
         "picture_folder": "course.probes.samplers",
+        "pinned_batches": "course.probes.transfers",
         "probe": "course.probes.decorator",
+        "real_worker_draws": "course.probes.workers",
         "sampler_epochs": "course.probes.samplers",
+        "timed_epoch": "course.probes.timing",
+        "worker_draws": "course.probes.workers",
     },
 )

@@ -8,15 +8,18 @@ very process. One question is then asked of real workers.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.data import DataLoader, Dataset
 from torch.utils.data._utils import worker as _worker
 
-__all__ = ["as_worker", "forked"]
+from course.probes.decorator import probe
+
+__all__ = ["as_worker", "forked", "real_worker_draws", "worker_draws"]
 
 
 def forked(count: int, **options: Any) -> dict[str, Any]:
@@ -54,3 +57,45 @@ def as_worker(number: int, count: int, *, seed: int = 0, dataset: Any = None) ->
         _worker._worker_info = before
         random.setstate(states[0])
         np.random.set_state(states[1])
+
+
+class _Draws(Dataset[int]):
+    """A dataset that draws from its own generator."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(0)
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, i: int) -> int:
+        return int(self.rng.integers(2**40))
+
+
+@probe
+def worker_draws(
+    init: Callable[[int], Any], bases: Sequence[int], workers: int, elsewhere: int = 0
+) -> list[list[int]]:
+    """Four numbers of each pretended worker after `init(number)`, for each base seed in turn.
+
+    `elsewhere` seeds the global random states of the main process before.
+    """
+    random.seed(elsewhere)
+    np.random.seed(elsewhere)
+    torch.manual_seed(elsewhere)
+    found = []
+    for base in bases:
+        for number in range(workers):
+            data = _Draws()
+            with as_worker(number, workers, seed=base, dataset=data):
+                init(number)
+                found.append([data[i] for i in range(4)])
+    return found
+
+
+@probe
+def real_worker_draws(init: Callable[[int], Any], seed: int) -> list[int]:
+    """Eight numbers from two worker processes; from the loop, where nothing can be forked."""
+    options = forked(2, worker_init_fn=init)
+    seeded = torch.Generator().manual_seed(seed)
+    return list(DataLoader(_Draws(), None, generator=seeded, **options))

@@ -126,8 +126,10 @@ def _argument_changed(
 ) -> str | None:
     args, kwargs, args_after, kwargs_after = run
     names = [*parameters[: len(args)], *range(len(parameters), len(args))]
-    called = {*names, *kwargs, *_POSITIONS}
-    forgiven = sum(isinstance(one, str) and one not in called for one in may_change)
+    called = {*names, *kwargs, *_POSITIONS, "hooks"}
+    # The other modes have names of two words and more; a parameter's name is a word of Python's.
+    named = [one for one in may_change if isinstance(one, str) and one.isidentifier()]
+    forgiven = sum(one not in called for one in named)
     pairs = [*zip(args, args_after, strict=True)]
     pairs += [(value, kwargs_after[key]) for key, value in kwargs.items()]
     for position, ((before, after), name) in enumerate(zip(pairs, [*names, *kwargs], strict=True)):

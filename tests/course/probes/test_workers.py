@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, get_worker_info
 
-from course.probes.workers import as_worker, forked
+from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 
 class _Draws(list[int]):
@@ -70,3 +70,29 @@ def test_workers_are_forked_and_waited_for_a_limited_time() -> None:
 def test_where_nothing_can_be_forked_the_loop_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
     assert forked(2, prefetch_factor=1) == {}
+
+
+def reseed(number: int) -> None:
+    """Give the worker's dataset a generator from the worker's own seed."""
+    info = get_worker_info()
+    assert info is not None
+    info.dataset.rng = np.random.default_rng(info.seed)
+
+
+def test_pretended_workers_draw_from_the_generator_that_they_were_given() -> None:
+    rows = worker_draws.here(reseed, [7, 100], 2)
+    expected = [np.random.default_rng(seed).integers(2**40, size=4).tolist() for seed in (7, 8)]
+    assert rows[:2] == expected
+    assert len(rows) == 4 and rows[2] not in expected
+
+
+def test_without_a_seed_of_their_own_pretended_workers_draw_the_same() -> None:
+    one, other = worker_draws.here(lambda number: None, [7], 2)
+    assert one == other
+
+
+def test_real_workers_draw_from_the_generator_that_they_were_given() -> None:
+    drawn = real_worker_draws.here(reseed, 3)
+    assert len(drawn) == len(set(drawn)) == 8
+    assert drawn == real_worker_draws.here(reseed, 3)
+    assert len(set(real_worker_draws.here(lambda number: None, 3))) == 4

@@ -108,6 +108,14 @@ def test_a_parameter_that_was_renamed_forgives_one_change() -> None:
     assert line(step, torch.ones(2), torch.ones(2), changes="w").passed
 
 
+@pytest.mark.parametrize("mode", ["random state", "grad mode", "hooks"])
+def test_a_mode_that_may_change_forgives_no_argument(mode: str) -> None:
+    def step(weight: torch.Tensor) -> None:
+        weight.sub_(1)
+
+    assert "its argument `weight`" in line(step, torch.ones(2), changes=mode).message
+
+
 def test_a_mode_left_changed_is_told_and_put_back() -> None:
     found = line(lambda: torch.set_grad_enabled(False))
     assert "did not leave the grad mode as it was" in found.message

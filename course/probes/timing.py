@@ -1,0 +1,79 @@
+"""What the tests of waiting and of clocks look through: a loader on a clock that a test moves."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+from course.probes.decorator import probe
+
+__all__ = ["modules_run", "timed_epoch"]
+
+
+class _Slow:
+    """A loader for which time passes when it is started, at each load, and at its end."""
+
+    def __init__(self, now: list[float], loads: Sequence[float], start: float, end: float) -> None:
+        self.now, self.loads, self.start, self.end = now, loads, start, end
+        self.events: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self.loads)
+
+    def __iter__(self) -> Iterator[int]:
+        self.events.append("start")
+        self.now[0] += self.start
+        return self._batches()
+
+    def _batches(self) -> Iterator[int]:
+        for number, load in enumerate(self.loads):
+            self.now[0] += load
+            self.events.append(f"load {number}")
+            yield number
+        self.now[0] += self.end
+        self.events.append("end")
+
+
+@probe
+def timed_epoch(
+    split: Callable[..., Any],
+    loads: Sequence[float],
+    steps: Sequence[float],
+    start: float = 0,
+    end: float = 0,
+) -> dict[str, Any]:
+    """What `split(loader, step, clock)` returns, and in which order it loaded and computed.
+
+    Time passes only while loading, computing, starting and ending: as long as is said.
+    """
+    now = [100.0]
+    loader = _Slow(now, loads, start, end)
+
+    def step(batch: int) -> None:
+        loader.events.append(f"step {batch}")
+        now[0] += steps[batch]
+
+    times = split(loader, step, lambda: now[0])
+    return {"times": list(times), "events": loader.events}
+
+
+@probe
+def modules_run(function: Callable[..., Any], *args: Any) -> list[str]:
+    """The names of the modules of which a function ran during this call, in any thread."""
+    names: set[str] = set()
+
+    def noted(frame: FrameType, event: str, _: Any) -> None:
+        names.add(str(frame.f_globals.get("__name__")))
+
+    before = sys.getprofile()
+    sys.setprofile(noted)
+    threading.setprofile(noted)
+    try:
+        function(*args)
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return sorted(names)

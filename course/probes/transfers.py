@@ -1,0 +1,121 @@
+"""What the tests of copies to a device look through: what arrived, from where, and when."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.data import DataLoader
+
+from course import gpu
+from course.probes.decorator import probe
+
+__all__ = ["copies_asked", "delivered", "pinned_batches"]
+
+_BUSY = 200_000_000  # cycles that a real device is kept busy, or copies would be there by luck
+Pair = namedtuple("Pair", "x y")
+
+
+def _told(part: Any, device: str) -> Any:
+    """Where each tensor is, with its values; the containers around it, and the rest."""
+    if isinstance(part, torch.Tensor):
+        place = "device" if part.device.type == device else part.device.type
+        return f"{place} {part.tolist()}"
+    if isinstance(part, dict):
+        return {key: _told(value, device) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [type(part).__name__, *(_told(one, device) for one in part)]
+    return part
+
+
+@probe
+def delivered(
+    move: Callable[..., Any],
+    batch: Any,
+    loader: bool = False,
+    named: bool = False,
+    busy: bool = False,
+) -> dict[str, Any]:
+    """What arrives of a batch, or of all batches of a pinning loader over its rows.
+
+    For each tensor where it is, with its values, and the containers around it. The same for what
+    was passed, and whether the tensors of a loader's batches are pinned afterwards.
+    """
+    device = gpu.device()
+    passed: list[Any] = [Pair(*batch) if named else batch]
+    if loader:
+        passed = list(DataLoader(batch, batch_size=2, pin_memory=True))
+    if busy and not gpu.is_simulated():
+        torch.cuda._sleep(_BUSY)
+    moved = [move(one, device) for one in passed]
+    gpu.synchronize()
+    pinned = [one.is_pinned() for batch in passed for one in batch.values()] if loader else []
+    told = [_told(found, device.type)[1:] for found in (moved, passed)]
+    return {"moved": told[0], "passed": told[1], "pinned": pinned}
+
+
+class _Log(TorchDispatchMode):
+    """Notes each copy between two tensors: its source, its result, whether it may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[torch.Tensor, torch.Tensor, bool]] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        if func is torch.ops.aten.copy_.default:
+            self.asked.append((args[1], result, (*args, False)[2]))
+        elif func is torch.ops.aten._to_copy.default:
+            self.asked.append((args[0], result, kwargs.get("non_blocking", False)))
+        return result
+
+
+@probe
+def copies_asked(move: Callable[..., Any], count: int) -> dict[str, Any]:
+    """Each copy of a pinned batch: from pinned memory, without waiting; the last: under way.
+
+    Its source is overwritten when `move` returns. A copy that is still under way reads that.
+    """
+    device = gpu.device()
+    batch = [torch.full((3,), n + 1.0).pin_memory() for n in range(count)]
+    if not gpu.is_simulated():
+        torch.cuda._sleep(_BUSY)
+    with _Log() as log:
+        found = move(batch, device)
+    batch[-1].fill_(-1)
+    gpu.synchronize()
+    there = [one for one in log.asked if one[0].is_cpu and not one[1].is_cpu]
+    pinned, go_on = [one[0].is_pinned() for one in there], [one[2] for one in there]
+    return {"pinned": pinned, "without waiting": go_on, "last": found[-1].tolist()}
+
+
+def _pinned_both(batches: Sequence[Any]) -> list[list[bool]]:
+    return [[one.tokens.is_pinned(), one.lengths.is_pinned()] for one in batches]
+
+
+@probe
+def pinned_batches(make: Callable[..., Any], count: int) -> dict[str, Any]:
+    """What a pinning loader makes of padded batches, and what is left of the first ones."""
+    gpu.device()
+    made: list[Any] = []
+
+    def collate(rows: list[int]) -> Any:
+        made.append(make(torch.tensor(rows)[:, None].expand(-1, 3) * 1, torch.tensor(rows)))
+        return made[-1]
+
+    numbers: Any = range(count)
+    batches = list(DataLoader(numbers, 2, pin_memory=True, collate_fn=collate))
+    if any(batch is None for batch in batches):
+        return {"pinned": "nothing"}
+    return {
+        "pinned": _pinned_both(batches),
+        "own": _pinned_both(made),
+        "values": [[one.tokens.tolist(), one.lengths.tolist()] for one in batches],
+        "classes": [[type(one).__name__ for one in pair] for pair in (batches, made)],
+    }
