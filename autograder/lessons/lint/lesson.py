@@ -206,6 +206,8 @@ def _answer_cell(one: Exercise) -> Iterator[Slip]:
     except RegionError as error:
         yield place, str(error), "Pair the markers."
         return
+    if (slip := _unreadable(one.answer_source)) is not None:
+        yield place, f"it cannot be read: {slip}", "Mend the line named."
     if not any(line.strip() for line in inside):
         yield place, "it has no solution", "Write one between ### BEGIN SOLUTION and END SOLUTION."
     elif not any(line.strip() for line in outside):
@@ -235,8 +237,21 @@ def _read_by_a_person(one: Exercise) -> Iterator[Slip]:
 
 def parsed(source: str) -> ast.Module:
     """The code of a cell without its magics; nothing of a cell that is no Python."""
-    plain = [line for line in source.split("\n") if not line.lstrip().startswith(("%", "!"))]
     try:
-        return ast.parse("\n".join(plain))
+        return ast.parse(_without_magics(source))
     except SyntaxError:
         return ast.Module([], [])
+
+
+def _unreadable(source: str) -> str | None:
+    try:
+        ast.parse(_without_magics(source))
+    except SyntaxError as error:
+        return f"{error.msg} (line {error.lineno})"
+    return None
+
+
+def _without_magics(source: str) -> str:
+    """The code, with an empty line where a magic stands: lines keep their numbers."""
+    magic = ("%", "!")
+    return "\n".join("" if one.lstrip().startswith(magic) else one for one in source.split("\n"))
