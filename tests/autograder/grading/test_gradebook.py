@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from nbgrader.api import Gradebook
+from nbgrader.api import Course, Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
@@ -237,6 +237,13 @@ def test_a_roster_gives_students_their_address_and_their_number_in_the_lms(
     with Gradebook(course.db_url, course.course_id) as gradebook:
         (ada,) = gradebook.students
         assert (ada.id, ada.email, ada.lms_user_id) == ("ada", "a@b.c", "55")
+
+
+def test_a_gradebook_that_is_made_is_that_of_the_course(tmp_path: Path) -> None:
+    course = load_course(tiny.build(tmp_path))
+    GradebookWriter(course).close()
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        assert [one.id for one in gradebook.db.query(Course)] == [course.course_id]
 
 
 def test_names_and_notes_of_any_characters_are_kept(
