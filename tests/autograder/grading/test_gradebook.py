@@ -240,10 +240,12 @@ def test_a_roster_gives_students_their_address_and_their_number_in_the_lms(
 
 
 def test_a_gradebook_that_is_made_is_that_of_the_course(tmp_path: Path) -> None:
-    course = load_course(tiny.build(tmp_path))
+    config = 'c = get_config()\nc.CourseDirectory.course_id = "mine"\n'
+    (tiny.build(tmp_path) / "nbgrader_config.py").write_text(config)
+    course = load_course(tmp_path)
     GradebookWriter(course).close()
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        assert [one.id for one in gradebook.db.query(Course)] == [course.course_id]
+        assert [one.id for one in gradebook.db.query(Course)] == ["mine"]
 
 
 def test_names_and_notes_of_any_characters_are_kept(
