@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import number
+from autograder.lessons.lint.check_calls import check_slips, check_variables
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.lint.probes import judgements
 from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
@@ -49,7 +50,8 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
         cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
         yield place, cause, "Add it to the lesson's claims file, or correct it."
     yield from _count(one, tree)
-    yield from _told_apart(one, tree)
+    yield from check_slips(one.test_id, one.name, tree)
+    yield from _ambiguous_matches(one, tree)
     yield from _asked(one)
     yield from _shadowed(one)
     yield from _travel(one, "\n".join(visible), set(given))
@@ -74,13 +76,7 @@ def _count(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
 
 def _check_lines(tree: ast.Module) -> list[int] | None:
     """Return the line of each check; None where one stands in a loop or a function."""
-    made = {
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _is_call_of(node.value, "Check")
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    made = check_variables(tree)
     if any(_checks_in(node, made) for node in ast.walk(tree) if isinstance(node, _REPEATS)):
         return None
     return _checks_in(tree, made)
@@ -100,7 +96,7 @@ def _is_hidden(source: str, line: int) -> bool:
     return above.count(f"BEGIN {HIDDEN}") > above.count(f"END {HIDDEN}")
 
 
-def _told_apart(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
+def _ambiguous_matches(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
     """Give the slip of messages that one error could satisfy by saying all of them."""
     said: dict[str, dict[str, bool]] = {}
     for node in ast.walk(tree):
@@ -112,10 +108,10 @@ def _told_apart(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
                     words[ast.unparse(given["match"])] = "among" in given
     for raised, messages in said.items():
         if len(messages) > 1 and not all(messages.values()):
-            told = " or ".join(sorted(messages))
+            wanted = " or ".join(sorted(messages))
             yield (
                 f"cell {one.test_id}",
-                f"its {raised} has to say {told}, and one that says all of them passes",
+                f"its {raised} has to say {wanted}, and one that says all of them passes",
                 "Give each of these checks `among=`: what its message must not name beside.",
             )
 
@@ -125,8 +121,8 @@ def _asked(one: Exercise) -> Iterator[Slip]:
     made = defined_names(without_markers(one.answer_source))
     for name in one.asked:
         if one.answer_id and made and name not in made:
-            told = " and ".join(sorted(made))
-            cause = f"it asks for answer({name!r}), but cell {one.answer_id} defines {told}."
+            defined = " and ".join(sorted(made))
+            cause = f"it asks for answer({name!r}), but cell {one.answer_id} defines {defined}."
             remedy = "Ask for a name that the answer cell defines, or define it there."
             yield f"cell {one.test_id}", cause + did_you_mean(name, made), remedy
 
