@@ -85,7 +85,7 @@ def _release(options: argparse.Namespace) -> int:
 def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
     """Raise `LessonError` where a claim that changed does not hold."""
     from autograder.console import Progress
-    from autograder.lessons.lint.proofs import prove_changed
+    from autograder.lessons.lint.proofs.changed import prove_changed
 
     failed: list[Finding] = []
     with Progress(sys.stderr) as progress:

@@ -18,7 +18,7 @@ from autograder.lessons.authoring.tidy import is_untidy
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.lint.proofs import prove_changed
+from autograder.lessons.lint.proofs.changed import prove_changed
 from autograder.lessons.model import Lesson
 from autograder.lessons.release import RELEASE, SELF_STUDY, build_release, check_release
 from course.claims.schema import ClaimError

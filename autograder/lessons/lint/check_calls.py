@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 
 from autograder.errors import did_you_mean
@@ -67,7 +68,9 @@ def _argument_slip(
     if None in given or any(isinstance(one, ast.Starred) for one in call.args):
         return None  # what `*` and `**` bring is known when it runs
     own = [one.name for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    takes = [*own, *OF_EVERY_CHECK] if len(own) < len(signature.parameters) else own
+    takes = own
+    if len(own) < len(signature.parameters):
+        takes = [*own, *(_of_a_table() if method == "score" else OF_EVERY_CHECK)]
     remedy = f"It takes {', '.join(takes)}."
     if odd := [word for word in given if word is not None and word not in takes]:
         return f"check.{method} takes no '{odd[0]}'.{did_you_mean(odd[0], takes)}", remedy
@@ -91,3 +94,10 @@ def _without_self(method: object) -> inspect.Signature:
     signature = inspect.signature(method)  # type: ignore[arg-type]
     _, *others = signature.parameters.values()
     return signature.replace(parameters=others)
+
+
+def _of_a_table() -> list[str]:
+    """What `score` takes beside the points."""
+    from course.testing.table import About
+
+    return [field.name for field in fields(About)]

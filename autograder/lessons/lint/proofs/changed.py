@@ -109,10 +109,10 @@ def _run(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
 
 
 def _until_it_breaks(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
-    root = str(Path(__file__).parents[3])
+    root = str(Path(__file__).parents[4])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(
-        [sys.executable, "-m", "autograder.lessons.lint.proof_server", str(path), *ids],
+        [sys.executable, "-m", "autograder.lessons.lint.proofs.server", str(path), *ids],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": paths, "MPLBACKEND": "agg"},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons.lint.proofs import Proved, prove_changed
+from autograder.lessons.lint.proofs.changed import Proved, prove_changed
 from autograder.lessons.model import Lesson, find_lesson
 from tests.autograder import tiny
 

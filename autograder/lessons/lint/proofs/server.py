@@ -1,4 +1,4 @@
-"""The process behind `lint.proofs`: it runs proofs and writes a line of JSON for each."""
+"""The process behind `proofs.changed`: it runs proofs and writes a line of JSON for each."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Running the proofs of claims that changed, in a process of their own."""
