@@ -454,10 +454,10 @@ def refusal(t):
 # %% wrong refusal: every leaf -> every-leaf-is-protected
 def refusal(t):
     if torch.is_grad_enabled():
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -477,10 +477,10 @@ def refusal(t):
 # %% wrong refusal: every view of what requires grad -> views-are-protected
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -489,10 +489,10 @@ def refusal(t):
 # %% wrong refusal: forgets grad mode -> no-grad-changes-nothing
 def refusal(t):
     if t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -521,20 +521,20 @@ def refusal(t):
 # %% wrong refusal: forgets stride 0 -> expanded-may-be-written
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     return None
 
 
 # %% wrong refusal: any stride of 0 -> stride-zero-is-overlap
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     return "overlap" if 0 in t.stride() else None
 
 
@@ -949,10 +949,6 @@ def first_break(step, weights, steps):
         for i, w in enumerate(weights):
             if not w.is_leaf:
                 return (n, i, "not a leaf")
-            if w.grad is None and not w.requires_grad and n > 0:
-                return (n, i, "frozen")
-        if any(not w.requires_grad for w in weights):
-            return None
     return None
 
 
@@ -2276,7 +2272,7 @@ def first_break(step, weights, steps):
     return None
 
 
-# %% wrong first-break: compares with the step before -> the-step-before-is-the-original
+# %% wrong first-break: compares with a list that the step changes -> a-list-is-a-snapshot
 def first_break(step, weights, steps):
     for n in range(steps):
         before = list(weights)
