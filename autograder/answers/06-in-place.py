@@ -418,10 +418,10 @@ def step_through_detach(w, grad, lr):
 # %% right refusal: leaf, base, strides
 def refusal(t):
     if t.requires_grad and torch.is_grad_enabled():
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
         if t.is_leaf:
             return "leaf"
-        if t._base is not None and t._base.is_leaf and t._base.requires_grad:
-            return "view of a leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -454,10 +454,10 @@ def refusal(t):
 # %% wrong refusal: every leaf -> every-leaf-is-protected
 def refusal(t):
     if torch.is_grad_enabled():
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -477,10 +477,10 @@ def refusal(t):
 # %% wrong refusal: every view of what requires grad -> views-are-protected
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -489,10 +489,10 @@ def refusal(t):
 # %% wrong refusal: forgets grad mode -> no-grad-changes-nothing
 def refusal(t):
     if t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
         return "overlap"
     return None
@@ -521,20 +521,20 @@ def refusal(t):
 # %% wrong refusal: forgets stride 0 -> expanded-may-be-written
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     return None
 
 
 # %% wrong refusal: any stride of 0 -> stride-zero-is-overlap
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
-        if t.is_leaf:
-            return "leaf"
         if t._base is not None and t._base.is_leaf:
             return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
     return "overlap" if 0 in t.stride() else None
 
 
@@ -949,10 +949,6 @@ def first_break(step, weights, steps):
         for i, w in enumerate(weights):
             if not w.is_leaf:
                 return (n, i, "not a leaf")
-            if w.grad is None and not w.requires_grad and n > 0:
-                return (n, i, "frozen")
-        if any(not w.requires_grad for w in weights):
-            return None
     return None
 
 
@@ -1690,3 +1686,1042 @@ def squash_(x):
 # %% wrong squash: leaves the derivative to autograd -> autograd-sees-into-every-write
 def squash_(x):
     return x.div_(1 + x.abs())
+
+
+# %% right trace: a value for each storage, looked up through the name
+def trace(program):
+    objects, storages, values = {}, {}, {}
+    made = 0
+    for step in program:
+        kind, target = step[:2]
+        source = step[2] if len(step) > 2 else None
+        if kind == "iplus":
+            values[storages[target]] = values[storages[target]] + 1
+            continue
+        if kind == "write":
+            values[storages[target]] = values[storages[source]]
+            continue
+        if kind == "name":
+            objects[target], storages[target] = objects[source], storages[source]
+            continue
+        start = {"new": lambda: 0, "clone": lambda: values[storages[source]]}
+        start["plus"] = lambda: values[storages[source]] + 1
+        if kind in start:
+            place = len(values)
+            values[place] = start[kind]()
+        else:
+            place = storages[source]
+        objects[target], storages[target] = made, place
+        made += 1
+    return {name: (objects[name], storages[name], values[storages[name]]) for name in objects}
+
+
+# %% wrong trace: only the programs that are shown -> the-examples-are-all
+def trace(program):
+    known = {
+        "vi": {"a": (0, 0, 1), "b": (1, 0, 1)},
+        "p": {"a": (1, 1, 1)},
+        "nc": {"a": (0, 0, 0), "b": (0, 0, 0), "c": (1, 1, 0)},
+    }
+    return known["".join(step[0][0] for step in program[1:])]
+
+
+# %% wrong trace: numbers only what is still there -> numbers-are-given-back
+def trace(program):
+    names, values, objects = {}, [], 0
+    for kind, target, *rest in program:
+        source = names[rest[0]] if rest else None
+        if kind == "iplus":
+            values[names[target][1]] += 1
+        elif kind == "write":
+            values[names[target][1]] = values[source[1]]
+        elif kind == "name":
+            names[target] = source
+        else:
+            place = source[1] if kind in ("view", "detach") else len(values)
+            if place == len(values):
+                values.append(0 if source is None else values[source[1]] + (kind == "plus"))
+            names[target] = (objects, place)
+            objects += 1
+    kept = sorted({o for o, _ in names.values()})
+    places = sorted({s for _, s in names.values()})
+    return {n: (kept.index(o), places.index(s), values[s]) for n, (o, s) in names.items()}
+
+
+# %% wrong trace: a value for each name -> values-belong-to-names
+def trace(program):
+    names, values, objects, storages = {}, {}, 0, 0
+    for kind, target, *rest in program:
+        source = rest[0] if rest else None
+        if kind == "iplus":
+            values[target] += 1
+        elif kind == "write":
+            values[target] = values[source]
+        elif kind == "name":
+            names[target], values[target] = names[source], values[source]
+        else:
+            shared = kind in ("view", "detach")
+            place = names[source][1] if shared else storages
+            storages += not shared
+            values[target] = 0 if source is None else values[source] + (kind == "plus")
+            names[target] = (objects, place)
+            objects += 1
+    return {n: (o, s, values[n]) for n, (o, s) in names.items()}
+
+
+# %% wrong trace: a known name keeps its tensor -> a-name-keeps-its-tensor
+def trace(program):
+    names, values, objects = {}, [], 0
+    for kind, target, *rest in program:
+        source = names[rest[0]] if rest else None
+        if kind == "iplus":
+            values[names[target][1]] += 1
+        elif kind == "write":
+            values[names[target][1]] = values[source[1]]
+        elif kind == "name":
+            names[target] = source
+        elif kind == "new" and target in names:
+            values[names[target][1]] = 0
+        else:
+            place = source[1] if kind in ("view", "detach") else len(values)
+            if place == len(values):
+                values.append(0 if source is None else values[source[1]] + (kind == "plus"))
+            names[target] = (objects, place)
+            objects += 1
+    return {n: (o, s, values[s]) for n, (o, s) in names.items()}
+
+
+# %% wrong trace: uses the program up -> the-program-is-mine
+def trace(program):
+    names, values, objects = {}, [], 0
+    while program:
+        kind, target, *rest = program.pop(0)
+        source = names[rest[0]] if rest else None
+        if kind == "iplus":
+            values[names[target][1]] += 1
+        elif kind == "write":
+            values[names[target][1]] = values[source[1]]
+        elif kind == "name":
+            names[target] = source
+        else:
+            place = source[1] if kind in ("view", "detach") else len(values)
+            if place == len(values):
+                values.append(0 if source is None else values[source[1]] + (kind == "plus"))
+            names[target] = (objects, place)
+            objects += 1
+    return {n: (o, s, values[s]) for n, (o, s) in names.items()}
+
+
+# %% right legal-updates: one update for all, set_grad_enabled as a block
+def update(w, grad, lr):
+    w.add_(grad * -lr)
+
+
+def step_in_block(w, grad, lr):
+    with torch.set_grad_enabled(False):
+        update(w, grad, lr)
+
+
+step_decorated = torch.no_grad()(update)
+
+
+def step_through_detach(w, grad, lr):
+    update(w.detach(), grad, lr)
+
+
+# %% wrong legal-updates: goes uphill -> the-gradient-points-downhill
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        w += lr * grad
+
+
+@torch.no_grad()
+def step_decorated(w, grad, lr):
+    w += lr * grad
+
+
+def step_through_detach(w, grad, lr):
+    w.detach().add_(lr * grad)
+
+
+# %% wrong legal-updates: hands the weight back -> a-step-returns-the-weight
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        return w.sub_(lr * grad)
+
+
+@torch.no_grad()
+def step_decorated(w, grad, lr):
+    return w.sub_(lr * grad)
+
+
+def step_through_detach(w, grad, lr):
+    return w.detach().sub_(lr * grad)
+
+
+# %% wrong legal-updates: NumPy writes past the counter -> data-counts-its-writes
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        w -= lr * grad
+
+
+@torch.no_grad()
+def step_decorated(w, grad, lr):
+    w -= lr * grad
+
+
+def step_through_detach(w, grad, lr):
+    array = w.detach().numpy()
+    array -= lr * grad.numpy()
+
+
+# %% wrong legal-updates: clears the gradient of the weight as well -> a-step-clears-the-gradient
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        w -= lr * grad
+    w.grad = None
+
+
+@torch.no_grad()
+def step_decorated(w, grad, lr):
+    w -= lr * grad
+    w.grad = None
+
+
+def step_through_detach(w, grad, lr):
+    w.detach().sub_(lr * grad)
+    w.grad = None
+
+
+# %% wrong legal-updates: updates only what is contiguous -> a-flat-view-reaches-everything
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        w.reshape(-1).sub_(lr * grad.reshape(-1))
+
+
+@torch.no_grad()
+def step_decorated(w, grad, lr):
+    w.reshape(-1).sub_(lr * grad.reshape(-1))
+
+
+def step_through_detach(w, grad, lr):
+    w.detach().reshape(-1).sub_(lr * grad.reshape(-1))
+
+
+# %% right refusal: the base first, then the tensor itself
+def refusal(t):
+    if not torch.is_grad_enabled() or not t.requires_grad:
+        pass
+    elif t._is_view() and t._base.is_leaf:
+        return "view of a leaf"
+    elif t.is_leaf:
+        return "leaf"
+    for size, step in zip(t.size(), t.stride()):
+        if t.nelement() and size >= 2 and not step:
+            return "overlap"
+
+
+# %% wrong refusal: what is a leaf is no view -> a-leaf-is-no-view
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t.is_leaf:
+            return "leaf"
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+    if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
+        return "overlap"
+    return None
+
+
+# %% wrong refusal: asks for overlap first -> overlap-is-asked-first
+def refusal(t):
+    if t.numel() and any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
+        return "overlap"
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    return None
+
+
+# %% wrong refusal: what is not contiguous overlaps -> not-contiguous-is-overlap
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    return None if t.is_contiguous() else "overlap"
+
+
+# %% wrong refusal: tries it on a copy -> a-copy-is-refused-alike
+import copy
+
+
+def refusal(t):
+    twin = t.detach().clone().requires_grad_(t.requires_grad)
+    if not t.is_leaf:
+        twin = twin * 1
+    try:
+        twin.add_(1)
+    except RuntimeError as error:
+        if "view" in str(error):
+            return "view of a leaf"
+        return "leaf" if "leaf" in str(error) else "overlap"
+    return None
+
+
+# %% wrong refusal: tries it, and turns the counter back -> refusal-must-be-tried
+def refusal(t):
+    before = t._version
+    try:
+        t.add_(0)
+    except RuntimeError as error:
+        words = str(error)
+        if "view of a leaf" in words:
+            return "view of a leaf"
+        return "leaf" if "leaf" in words else "overlap"
+    torch._C._autograd._unsafe_set_version_counter((t,), (before,))
+    return None
+
+
+# %% right must-stay: copies made with deepcopy, a written view
+import copy
+
+
+def must_stay(fn, *inputs):
+    def raises(name):
+        fresh = [copy.deepcopy(t) for t in inputs]
+        y = fn(*fresh)
+        if not y.requires_grad:
+            return False
+        victim = y if name == "result" else fresh[name]
+        victim.detach().view_as(victim).add_(0)
+        try:
+            torch.autograd.grad(y.sum(), [t for t in fresh if t.requires_grad], allow_unused=True)
+        except RuntimeError:
+            return True
+        return False
+
+    return {name for name in (*range(len(inputs)), "result") if raises(name)}
+
+
+# %% wrong must-stay: numbers as text -> a-number-is-its-text
+def must_stay(fn, *inputs):
+    found = set()
+    for name in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        y = fn(*fresh)
+        if not y.requires_grad:
+            return found
+        (y if name == "result" else fresh[name]).detach().add_(0)
+        try:
+            y.sum().backward()
+        except RuntimeError:
+            found.add(str(name))
+    return found
+
+
+# %% wrong must-stay: a list -> a-list-is-a-set
+def must_stay(fn, *inputs):
+    found = []
+    for name in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        y = fn(*fresh)
+        if not y.requires_grad:
+            return found
+        (y if name == "result" else fresh[name]).detach().add_(0)
+        try:
+            y.sum().backward()
+        except RuntimeError:
+            found.append(name)
+    return found
+
+
+# %% wrong must-stay: backward without a scalar -> every-error-is-this-error
+def must_stay(fn, *inputs):
+    found = set()
+    for name in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        y = fn(*fresh)
+        (y if name == "result" else fresh[name]).detach().add_(0)
+        try:
+            y.backward()
+        except RuntimeError:
+            found.add(name)
+    return found
+
+
+# %% wrong must-stay: writes through .data -> data-counts-its-writes
+def must_stay(fn, *inputs):
+    found = set()
+    for name in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        y = fn(*fresh)
+        if not y.requires_grad:
+            return found
+        (y if name == "result" else fresh[name]).data.add_(0)
+        try:
+            y.sum().backward()
+        except RuntimeError:
+            found.add(name)
+    return found
+
+
+# %% wrong must-stay: a table of names -> a-name-tells-what-is-saved
+def must_stay(fn, *inputs):
+    y = fn(*[t.detach().clone().requires_grad_(t.requires_grad) for t in inputs])
+    if not y.requires_grad:
+        return set()
+    table = {"Exp": {"result"}, "Mul": {0, 1}, "Add": set(), "Sin": {0}, "Sigmoid": {"result"}}
+    return table.get(type(y.grad_fn).__name__.removesuffix("Backward0"), set())
+
+
+# %% right thrifty-layer: a Function that recomputes nothing
+class Layer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, b):
+        y = (x @ w).add_(b).mul_(0.5).tanh_()
+        ctx.save_for_backward(x, w, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, w, y = ctx.saved_tensors
+        inner = grad * (1 - y * y) / 2
+        return inner @ w.t(), x.t() @ inner, inner.sum(0)
+
+
+def layer(x, w, b):
+    return Layer.apply(x, w, b)
+
+
+# %% wrong thrifty-layer: in place only without gradients -> the-plain-expression-elsewhere
+def layer(x, w, b):
+    if x.requires_grad and w.requires_grad and b.requires_grad:
+        z = (x @ w).add_(b).sigmoid_()
+        return z.mul(2).sub_(1)
+    return 2 * torch.sigmoid(x @ w + b) - 1
+
+
+# %% wrong thrifty-layer: in double precision on the way -> precision-is-free
+def layer(x, w, b):
+    z = (x.double() @ w.double()).add_(b.double()).sigmoid_()
+    return z.mul(2).sub_(1)
+
+
+# %% wrong thrifty-layer: a row at a time -> every-step-needs-memory
+def layer(x, w, b):
+    rows = [(row @ w).add_(b).sigmoid_().mul(2).sub_(1) for row in x]
+    return torch.stack(rows) if rows else x @ w
+
+
+# %% wrong thrifty-layer: the first row for all -> one-row-is-enough
+def layer(x, w, b):
+    z = (x[:1] @ w).add_(b).sigmoid_()
+    return z.mul(2).sub_(1).expand(len(x), -1)
+
+
+# %% wrong thrifty-layer: writes to a bias that asks for no gradient -> an-argument-is-a-buffer
+def layer(x, w, b):
+    z = x @ w
+    if not b.requires_grad:
+        b += 0
+    z += b
+    z.sigmoid_()
+    return z.mul(2).sub_(1)
+
+
+# %% right silent-writes: bytes of a clone, versions in a dict
+def writes(fn, *tensors):
+    old = [t.detach().clone() for t in tensors]
+    counters = {k: t._version for k, t in enumerate(tensors)}
+    fn(*tensors)
+    found = []
+    for k, t in enumerate(tensors):
+        t, before = t.detach(), old[k]
+        if t._version != counters[k]:
+            found.append("counted")
+        elif t.shape == before.shape and bool(
+            torch.where(before != before, t != t, t == before).all()
+        ):
+            found.append("untouched")
+        else:
+            found.append("silent")
+    return found
+
+
+# %% wrong silent-writes: calls fn again to compare -> a-second-run-does-no-harm
+def writes(fn, *tensors):
+    found = []
+    for t in tensors:
+        version, old = t._version, t.detach().clone()
+        fn(*tensors)
+        now = t.detach()
+        same = now.shape == old.shape and torch.allclose(now, old, rtol=0, atol=0, equal_nan=True)
+        found.append("counted" if t._version != version else "untouched" if same else "silent")
+    return found
+
+
+# %% wrong silent-writes: a small change is none -> close-is-equal
+def writes(fn, *tensors):
+    before = [(t._version, t.detach().clone()) for t in tensors]
+    fn(*tensors)
+    found = []
+    for t, (version, old) in zip(tensors, before):
+        now = t.detach()
+        same = now.shape == old.shape and torch.allclose(now, old, equal_nan=True)
+        found.append("counted" if t._version != version else "untouched" if same else "silent")
+    return found
+
+
+# %% wrong silent-writes: a NaN hides every change -> a-nan-hides-changes
+def writes(fn, *tensors):
+    before = [(t._version, t.detach().clone()) for t in tensors]
+    fn(*tensors)
+    found = []
+    for t, (version, old) in zip(tensors, before):
+        now = t.detach()
+        same = now.shape == old.shape and bool(((now == old) | now.isnan() | old.isnan()).all())
+        found.append("counted" if t._version != version else "untouched" if same else "silent")
+    return found
+
+
+# %% wrong silent-writes: gives back what was written -> a-detector-restores
+def writes(fn, *tensors):
+    before = [(t._version, t.detach().clone()) for t in tensors]
+    fn(*tensors)
+    found = []
+    for t, (version, old) in zip(tensors, before):
+        now = t.detach()
+        same = now.shape == old.shape and torch.allclose(now, old, rtol=0, atol=0, equal_nan=True)
+        found.append("counted" if t._version != version else "untouched" if same else "silent")
+        if not same:
+            t.data = old
+    return found
+
+
+# %% right first-break: a generator of all losses
+def first_break(step, weights, steps):
+    def losses():
+        held, now = [*weights], weights
+        for n in range(steps):
+            now = step(now)
+            for i, (w, old) in enumerate(zip(now, held)):
+                words = {
+                    "not a leaf": not w.is_leaf,
+                    "frozen": not w.requires_grad,
+                    "replaced": w is not old,
+                }
+                yield from ((n, i, word) for word, lost in words.items() if lost)
+
+    return next(losses(), None)
+
+
+# %% right first-break: gives every step a list of its own
+def first_break(step, weights, steps):
+    given = list(weights)
+    for n in range(steps):
+        now = step(list(given))
+        for i, (w, o) in enumerate(zip(now, given)):
+            if not w.is_leaf:
+                return (n, i, "not a leaf")
+            if not w.requires_grad:
+                return (n, i, "frozen")
+            if w is not o:
+                return (n, i, "replaced")
+    return None
+
+
+# %% wrong first-break: runs all steps, then looks -> looking-once-is-enough
+def first_break(step, weights, steps):
+    given = list(weights)
+    history = []
+    for n in range(steps):
+        try:
+            weights = step(weights)
+        except Exception:
+            break
+        history.append(list(weights))
+    for n, now in enumerate(history):
+        for i, (w, o) in enumerate(zip(now, given)):
+            if not w.is_leaf:
+                return (n, i, "not a leaf")
+            if not w.requires_grad:
+                return (n, i, "frozen")
+            if w is not o:
+                return (n, i, "replaced")
+    return None
+
+
+# %% wrong first-break: a reason at a time over all weights -> reasons-go-before-weights
+def first_break(step, weights, steps):
+    given = list(weights)
+    for n in range(steps):
+        weights = step(weights)
+        for i, w in enumerate(weights):
+            if not w.is_leaf:
+                return (n, i, "not a leaf")
+        for i, w in enumerate(weights):
+            if not w.requires_grad:
+                return (n, i, "frozen")
+        for i, (w, o) in enumerate(zip(weights, given)):
+            if w is not o:
+                return (n, i, "replaced")
+    return None
+
+
+# %% wrong first-break: compares with a list that the step changes -> a-list-is-a-snapshot
+def first_break(step, weights, steps):
+    for n in range(steps):
+        before = list(weights)
+        weights = step(before)
+        for i, (w, o) in enumerate(zip(weights, before)):
+            if not w.is_leaf:
+                return (n, i, "not a leaf")
+            if not w.requires_grad:
+                return (n, i, "frozen")
+            if w is not o:
+                return (n, i, "replaced")
+    return None
+
+
+# %% wrong first-break: stops one step early -> the-last-step-needs-no-look
+def first_break(step, weights, steps):
+    given = list(weights)
+    for n in range(steps):
+        weights = step(weights)
+        if n == steps - 1 and n > 0:
+            return None
+        for i, (w, o) in enumerate(zip(weights, given)):
+            if not w.is_leaf:
+                return (n, i, "not a leaf")
+            if not w.requires_grad:
+                return (n, i, "frozen")
+            if w is not o:
+                return (n, i, "replaced")
+    return None
+
+
+# %% right fit: gradients asked for, momentum in a dict
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    learned = [w for w in weights if w.requires_grad]
+    buffers, losses = {}, []
+    powers = torch.stack([x**k for k in range(len(weights))])
+    for _ in range(steps):
+        loss = (torch.stack([w.to(x.dtype) for w in weights]) @ powers - y).pow(2).sum()
+        losses.append(loss.item())
+        gradients = torch.autograd.grad(loss, learned)
+        with torch.no_grad():
+            for k, (w, g) in enumerate(zip(learned, gradients)):
+                buffers[k] = buffers[k] * momentum + g if k in buffers else g
+                w.add_(buffers[k], alpha=-lr)
+    for w in weights:
+        w.grad = None
+    return losses
+
+
+# %% wrong fit: takes the loss after the step -> the-loss-comes-after-the-step
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [0.0] * len(weights)
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum().backward()
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is not None:
+                    buffers[k] = momentum * buffers[k] + w.grad
+                    w -= lr * buffers[k]
+                    w.grad = None
+            losses.append((sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum().item())
+    return losses
+
+
+# %% wrong fit: the mean for the sum -> the-loss-is-a-mean
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [0.0] * len(weights)
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).mean()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is not None:
+                    buffers[k] = momentum * buffers[k] + w.grad
+                    w -= lr * buffers[k]
+                    w.grad = None
+    return losses
+
+
+# %% wrong fit: leaves the last gradients -> the-last-gradient-may-stay
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [0.0] * len(weights)
+    for _ in range(steps):
+        for w in weights:
+            w.grad = None
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is not None:
+                    buffers[k] = momentum * buffers[k] + w.grad
+                    w -= lr * buffers[k]
+    return losses
+
+
+# %% wrong fit: Nesterov's momentum -> momentum-looks-ahead
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [0.0] * len(weights)
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is not None:
+                    buffers[k] = momentum * buffers[k] + w.grad
+                    w -= lr * (w.grad + momentum * buffers[k])
+                    w.grad = None
+    return losses
+
+
+# %% wrong fit: the functional optimizer -> an-optimizer-is-needed
+from torch.optim.sgd import sgd
+
+
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], None
+    for w in weights:
+        w.grad = None
+    learned = [w for w in weights if w.requires_grad]
+    buffers = [None] * len(learned)
+    for _ in range(steps):
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            sgd(
+                learned,
+                [w.grad for w in learned],
+                buffers,
+                weight_decay=0.0,
+                momentum=momentum,
+                lr=lr,
+                dampening=0.0,
+                nesterov=False,
+                maximize=False,
+            )
+        for w in weights:
+            w.grad = None
+    return losses
+
+
+# %% wrong fit: leaves grad mode off -> grad-mode-is-mine
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [0.0] * len(weights)
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        torch.set_grad_enabled(True)
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
+        loss.backward()
+        losses.append(loss.item())
+        torch.set_grad_enabled(False)
+        for k, w in enumerate(weights):
+            if w.grad is not None:
+                buffers[k] = momentum * buffers[k] + w.grad
+                w -= lr * buffers[k]
+                w.grad = None
+    return losses
+
+
+# %% wrong fit: a cubic, whatever the weights -> every-polynomial-is-a-cubic
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [0.0] * 4
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        a, b, c, d = weights
+        loss = (a + b * x + c * x**2 + d * x**3 - y).pow(2).sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is not None:
+                    buffers[k] = momentum * buffers[k] + w.grad
+                    w -= lr * buffers[k]
+                    w.grad = None
+    return losses
+
+
+# %% wrong powers: float64, whatever x is -> memory-has-no-dtype
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=torch.float64 if rows else x.dtype, device=x.device)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        if k == 0:
+            out[k].fill_(1)
+        else:
+            torch.mul(out[k - 1], x, out=out[k])
+    return out
+
+
+# %% wrong powers: begins with x -> row-zero-is-x
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        if k == 0:
+            out[k].copy_(x)
+        else:
+            torch.mul(out[k - 1], x, out=out[k])
+    return out
+
+
+# %% wrong powers: returns nothing -> writing-is-enough
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        if k == 0:
+            out[k].fill_(1)
+        else:
+            torch.mul(out[k - 1], x, out=out[k])
+
+
+# %% wrong powers: through the exponent of logs -> logs-take-any-number
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    for k in range(len(out)):
+        torch.log(x, out=out[k])
+        out[k].mul_(k).exp_()
+    return out
+
+
+# %% wrong powers: the flat memory of out -> rows-lie-one-after-the-other
+def buffer_for(x, rows):
+    return torch.empty(rows, len(x), dtype=x.dtype, device=x.device)
+
+
+@torch.no_grad()
+def powers_(out, x):
+    n = len(x)
+    flat = out.as_strided((out.numel(),), (1,))
+    for k in range(len(out)):
+        if k == 0:
+            flat[:n].fill_(1)
+        else:
+            torch.mul(flat[(k - 1) * n : k * n], x, out=flat[k * n : (k + 1) * n])
+    return out
+
+
+# %% right init: a loop over the two parameters
+@torch.no_grad()
+def init_(module):
+    if not isinstance(module, torch.nn.Linear):
+        return
+    for name, parameter in module.named_parameters(recurse=False):
+        if name == "weight":
+            parameter.copy_(torch.full_like(parameter, 1 / module.weight.shape[1]))
+        elif name == "bias":
+            parameter.mul_(0) if parameter.isfinite().all() else parameter.zero_()
+
+
+# %% right init: through detached tensors
+def init_(module):
+    if isinstance(module, nn.Linear):
+        module.weight.detach().fill_(1.0 / module.in_features)
+        if module.bias is not None:
+            module.bias.detach().fill_(0.0)
+
+
+# %% wrong init: multiplies the bias by 0 -> times-zero-is-zero
+@torch.no_grad()
+def init_(module):
+    if isinstance(module, nn.Linear):
+        module.weight.fill_(1 / module.in_features)
+        if module.bias is not None:
+            module.bias.mul_(0)
+
+
+# %% wrong init: leaves the bias -> a-bias-may-stay
+@torch.no_grad()
+def init_(module):
+    if isinstance(module, nn.Linear):
+        module.weight.fill_(1 / module.in_features)
+
+
+# %% wrong init: freezes for the write -> requires-grad-must-be-switched
+def init_(module):
+    if isinstance(module, nn.Linear):
+        module.requires_grad_(False)
+        module.weight.fill_(1 / module.in_features)
+        if module.bias is not None:
+            module.bias.fill_(0)
+        module.requires_grad_(True)
+
+
+# %% wrong init: leaves grad mode off -> grad-mode-is-mine
+def init_(module):
+    torch.set_grad_enabled(False)
+    if isinstance(module, nn.Linear):
+        module.weight.fill_(1 / module.in_features)
+        if module.bias is not None:
+            module.bias.zero_()
+
+
+# %% wrong init: switches to eval mode -> the-mode-is-mine
+@torch.no_grad()
+def init_(module):
+    module.eval()
+    if isinstance(module, nn.Linear):
+        module.weight.fill_(1 / module.in_features)
+        if module.bias is not None:
+            module.bias.zero_()
+
+
+# %% wrong init: walks on by itself, and from the base class -> in-features-make-it-linear
+@torch.no_grad()
+def init_(module):
+    if hasattr(module, "in_features"):
+        module.weight.fill_(1 / module.in_features)
+        if module.bias is not None:
+            module.bias.zero_()
+
+
+# %% right squash: no sign trick, a fresh tensor in backward
+class Squash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.copy_(x / (x.abs() + 1))
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        y = ctx.saved_tensors[0]
+        shrink = 1.0 - torch.abs(y)
+        return grad * shrink * shrink
+
+
+def squash_(x):
+    return Squash.apply(x)
+
+
+# %% wrong squash: works in the saved result in backward -> the-saved-result-is-mine
+class Squash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * y.abs_().neg_().add_(1).square_()
+
+
+def squash_(x):
+    return Squash.apply(x)
+
+
+# %% wrong squash: works in the gradient from above -> the-gradient-is-scratch-paper
+class Squash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad.mul_((1 - y.abs()).square())
+
+
+def squash_(x):
+    return Squash.apply(x)
+
+
+# %% wrong squash: the derivative without the square -> the-derivative-is-one-factor
+class Squash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * (1 - y.abs())
+
+
+def squash_(x):
+    return Squash.apply(x)
+
+
+# %% wrong squash: 1 - y for 1 - |y| -> the-sign-is-lost
+class Squash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * (1 - y).square()
+
+
+def squash_(x):
+    return Squash.apply(x)
+
+
+# %% wrong squash: keeps the context of the last call -> backward-runs-once
+class Squash(torch.autograd.Function):
+    kept = None
+
+    @staticmethod
+    def forward(ctx, x):
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        Squash.kept = ctx
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = Squash.kept.saved_tensors
+        return grad * (1 - y.abs()).square()
+
+
+def squash_(x):
+    return Squash.apply(x)
