@@ -125,12 +125,12 @@ def listens(url: str) -> bool:
 def test_the_button_grades_with_the_engine(server: Server) -> None:
     answer = server.press_autograde(SLUG, "ada")
     assert answer["success"], answer
-    assert answer["log"].startswith("graded: 5 of 6 points, by the grading engine")
+    assert answer["log"].startswith("graded: 5.2 of 6 points, by the grading engine")
     entry = Journal(server.course.state).read(SLUG, "ada")
     assert entry is not None
     assert (entry.record.runner, entry.record.sandboxed) == ("engine", True)
     with GradebookWriter(server.course) as writer:
-        assert writer.entries(SLUG)["ada"].score == 5.0
+        assert writer.entries(SLUG)["ada"].score == 5.2
     assert (server.course.autograded("ada", SLUG) / f"{SLUG}.ipynb").is_file()
 
 
