@@ -2069,31 +2069,6 @@ def reshape_copies(shape, stride, new_shape):
     return False
 
 
-# %% same reshape-copies: the variable is a number
-def reshape_copies(shape, stride, new_shape):
-    """Whether reshape(new_shape) has to copy a tensor of this shape and stride.
-
-    reshape_copies((4, 3), (1, 4), (12,)) == True
-    """
-    if 0 in shape:
-        return False
-    runs = []  # (length, step) of each run, from left to right
-    for size, step in zip(shape, stride, strict=True):
-        if size == 1:
-            continue
-        if runs and runs[-1][1] == size * step:
-            runs[-1] = (runs[-1][0] * size, step)
-        else:
-            runs.append((size, step))
-    wanted = [size for size in new_shape if size != 1]
-    for length, _ in runs:
-        while length > 1:
-            if not wanted or length % wanted[0]:
-                return True
-            length = length // wanted.pop(0)
-    return False
-
-
 # %% same dense-rows: contiguous() gives a tensor without elements back as itself
 def dense_rows(x):
     """Return x itself when the elements of each row lie side by side, else a contiguous copy.
@@ -2116,7 +2091,7 @@ def dense_rows(x):
     return x.contiguous()
 
 
-# %% same dense-rows: contiguous() gives a tensor without elements back as itself
+# %% same dense-rows: contiguous() gives a tensor without elements back as itself, said in another way
 def dense_rows(x):
     """Return x itself when the elements of each row lie side by side, else a contiguous copy.
 
@@ -2180,7 +2155,7 @@ def judge(rule):
     return counterexamples.get(rule)
 
 
-# %% same folk-rules: a contiguous tensor is reshaped by a view
+# %% same folk-rules: a contiguous tensor is reshaped by a view, said in another way
 def judge(rule):
     """None if the rule holds, else a counterexample: x, or (x, shape), or (a, b).
 

@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import is_grade
+from traitlets.utils.importstring import import_item
 
 from autograder.course_directory import CourseDirectory
 from autograder.grading.gradebook import GradebookError, explained
@@ -61,7 +62,9 @@ def prepared(
     tests = with_autotests(lesson).tests
     for cell in notebook.cells if tests else ():
         cell.source = tests.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
-    for step in GenerateAssignment(coursedir=course.coursedir, config=course.config).preprocessors:
+    for named in GenerateAssignment(coursedir=course.coursedir, config=course.config).preprocessors:
+        # A configuration file names classes by their path, as nbgrader_config.py does.
+        step = import_item(named) if isinstance(named, str) else named
         if step is SaveCells:
             break
         notebook, _ = step(config=course.config).preprocess(notebook, resources)

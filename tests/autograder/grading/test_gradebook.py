@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from nbgrader.api import Course, Gradebook
 from nbgrader.apps.api import NbGraderAPI
+from nbgrader.converters import GenerateAssignment
 from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
@@ -76,6 +77,17 @@ def test_a_lesson_is_registered_as_nbgrader_registers_it(
 
 def test_registering_again_changes_nothing(course: CourseDirectory, lesson: Lesson) -> None:
     before = cells_in(course)
+    register(lesson, course)
+    assert cells_in(course) == before
+
+
+def test_steps_that_a_configuration_names_are_taken_as_nbgraders_own(
+    course: CourseDirectory, lesson: Lesson
+) -> None:
+    before = cells_in(course)
+    steps = GenerateAssignment(config=course.config).preprocessors
+    named = [f"{step.__module__}.{step.__qualname__}" for step in steps]
+    course.config.GenerateAssignment.preprocessors = named
     register(lesson, course)
     assert cells_in(course) == before
 
