@@ -2725,3 +2725,14 @@ class Squash(torch.autograd.Function):
 
 def squash_(x):
     return Squash.apply(x)
+
+
+# %% same refusal: with one element or none, no dimension has a size above 1
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    repeats = any(size > 1 and step == 0 for size, step in zip(t.shape, t.stride(), strict=True))
+    return "overlap" if repeats and t.numel() > 1 else None

@@ -178,6 +178,14 @@ def test_a_detached_tensor_is_no_view_and_shares_the_counter() -> None:
     assert (detached._base, w._version, w.tolist()) == (None, 1, [5, 2])
 
 
+def test_a_view_that_is_a_leaf_itself_is_refused_as_a_view() -> None:
+    refusal = SOURCE.solved("refusal")["refusal"]
+    view = leaf(1.0, 2.0).detach()[1:].requires_grad_()
+    assert (view.is_leaf, refusal(view)) == (True, "view of a leaf")
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        view.add_(1)
+
+
 def test_a_view_taken_in_grad_mode_may_be_written_under_no_grad_but_not_the_other_way() -> None:
     w = leaf(1.0, 2.0)
     view = w[:1]
