@@ -64,6 +64,11 @@ class _Log(TorchDispatchMode):
         super().__init__()
         self.asked: list[tuple[torch.Tensor, torch.Tensor, bool]] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Else the first copy in a process imports torch._dynamo and sympy for it (torch 2.13).
+        return False
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:

@@ -61,7 +61,7 @@ def test_the_scene_is_mended_by_the_exercise(capsys: pytest.CaptureFixture[str])
 def test_the_scene_is_short_and_needs_nothing_of_the_course() -> None:
     source = SOURCE.cells()["scene"]["source"]
     assert "course" not in source
-    assert sum(bool(line.strip()) for line in source.splitlines()) <= 12
+    assert sum(bool(line.strip()) for line in source.splitlines()) <= 10
     told = SOURCE.cells()["title"]["source"] + SOURCE.cells()["scene-symptom"]["source"]
     assert len(told.split()) <= 150
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import torch
@@ -80,3 +82,13 @@ def test_what_a_pinning_loader_makes_of_batches_is_told() -> None:
 
 def test_a_batch_that_pins_to_nothing_is_told() -> None:
     assert pinned_batches.here(Forgetful, 2) == {"pinned": "nothing"}
+
+
+def test_noting_copies_does_not_load_a_compiler() -> None:
+    code = (
+        "import sys; from course.probes.transfers import copies_asked; "
+        "copies_asked.here(lambda batch, device: [x.to(device) for x in batch], 1); "
+        "print('torch._dynamo' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
