@@ -153,8 +153,8 @@ def _engine(root: Path) -> Runner:
 
 def _answer(record: SubmissionRecord) -> Answer:
     """A learner's fault is a success of the grader; only its own is none."""
-    told = f"{record.status}: {record.score:g} of {record.max:g} points, by the grading engine"
-    log = "\n".join([told, *record.notes])
+    summary = f"{record.status}: {record.score:g} of {record.max:g} points, by the grading engine"
+    log = "\n".join([summary, *record.notes])
     if record.status is Status.INFRASTRUCTURE:
         return {"success": False, "error": log}
     return {"success": True, "log": log}

@@ -1,4 +1,4 @@
-"""The gate through a runner: answers packed into submissions, as learners would hand them in.
+"""The gate through a runner: several answers in each submission, as learners would hand them in.
 
 Exercises do not depend on each other, so one submission carries one answer to each of them: a
 lesson of ten exercises with fifteen answers to the longest takes fifteen submissions, not a
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.answer_bank.expectations import Case
-from autograder.answer_bank.notebook_runner import Ended, TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult, Ended
 from autograder.lessons.cells import put_source, read_notebook, saved_notebook
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.model import Lesson, read_lesson
@@ -22,33 +22,33 @@ from autograder.lessons.regions import HIDDEN, split_regions
 from autograder.records.model import ExerciseRecord, Status
 from autograder.records.runner import Job, Outcome, Runner
 
-Pack = dict[str, Case]  # one case for each exercise, by its name
+Batch = dict[str, Case]  # one case for each exercise, by its name
 Done = Callable[[int], None]
 
 
-def run_packed(
+def run_batched(
     cases: Sequence[Case], runner: Runner, *, done: Done = lambda count: None
-) -> list[TrialResult]:
+) -> list[AnswerRunResult]:
     """What each case came to, in their order; `done` hears how many are through."""
     lessons = dict.fromkeys(case.lesson.slug for case in cases)
-    packs = [
-        pack
+    batches = [
+        batch
         for slug in lessons
-        for pack in packed([one for one in cases if one.lesson.slug == slug])
+        for batch in batched([one for one in cases if one.lesson.slug == slug])
     ]
-    return _run(cases, packs, runner, done)
+    return _run(cases, batches, runner, done)
 
 
-def run_alone(cases: Sequence[Case], runner: Runner) -> list[TrialResult]:
+def run_alone(cases: Sequence[Case], runner: Runner) -> list[AnswerRunResult]:
     """What each case comes to in a submission of its own, where no other answer can disturb it."""
     return _run(cases, [{case.exercise.name: case} for case in cases], runner, lambda count: None)
 
 
 def _run(
-    cases: Sequence[Case], packs: Sequence[Pack], runner: Runner, done: Done
-) -> list[TrialResult]:
-    named = {f"answers-{number:04d}": pack for number, pack in enumerate(packs)}
-    found: dict[int, TrialResult] = {}
+    cases: Sequence[Case], batches: Sequence[Batch], runner: Runner, done: Done
+) -> list[AnswerRunResult]:
+    named = {f"answers-{number:04d}": batch for number, batch in enumerate(batches)}
+    found: dict[int, AnswerRunResult] = {}
     with tempfile.TemporaryDirectory(prefix="autograder-gate-") as folder:
         for outcome in runner.run_many(_jobs(dict(named), Path(folder))):
             for case in named.pop(outcome.record.student).values():
@@ -57,25 +57,25 @@ def _run(
     return [found.get(id(case)) or result_of(case, None) for case in cases]
 
 
-def packed(cases: Sequence[Case]) -> list[Pack]:
+def batched(cases: Sequence[Case]) -> list[Batch]:
     """The cases of one lesson in as few submissions as hold them."""
-    packs: list[Pack] = []
+    batches: list[Batch] = []
     place: dict[str, int] = defaultdict(int)
     for case in cases:
         name = case.exercise.name
-        if place[name] == len(packs):
-            packs.append({})
-        packs[place[name]][name] = case
+        if place[name] == len(batches):
+            batches.append({})
+        batches[place[name]][name] = case
         place[name] += 1
-    return packs
+    return batches
 
 
-def result_of(case: Case, outcome: Outcome | None) -> TrialResult:
+def result_of(case: Case, outcome: Outcome | None) -> AnswerRunResult:
     """What the runner's outcome says of one case; a lost submission is a process that died."""
     record = outcome.record.exercise(case.exercise.name) if outcome else None
     if outcome is None or record is None:
-        return TrialResult(ended="died", points=0.0, record=None)
-    return TrialResult(
+        return AnswerRunResult(ended="died", points=0.0, record=None)
+    return AnswerRunResult(
         ended=_ended(record),
         points=record.score,
         record=record if record.checks or not record.attempted else None,
@@ -84,15 +84,15 @@ def result_of(case: Case, outcome: Outcome | None) -> TrialResult:
     )
 
 
-def _jobs(packs: Mapping[str, Pack], folder: Path) -> Iterator[Job]:
+def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
     lessons: dict[tuple[str, ...], Lesson] = {}
-    for student, pack in packs.items():
-        whole = next(case.lesson for case in pack.values())
-        key = (whole.slug, *pack)
+    for student, batch in batches.items():
+        whole = next(case.lesson for case in batch.values())
+        key = (whole.slug, *batch)
         if key not in lessons:
-            lessons[key] = _shortened(whole, pack, folder / f"source-{len(lessons)}")
+            lessons[key] = _shortened(whole, batch, folder / f"source-{len(lessons)}")
         lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"
-        _write(path, lesson, _submission(lesson, pack))
+        _write(path, lesson, _submission(lesson, batch))
         yield Job(student, lesson, path, path.parent)
 
 
@@ -109,10 +109,10 @@ def _shortened(lesson: Lesson, names: Collection[str], folder: Path) -> Lesson:
     return read_lesson(path)
 
 
-def _submission(lesson: Lesson, pack: Pack) -> dict[str, Any]:
+def _submission(lesson: Lesson, batch: Batch) -> dict[str, Any]:
     """What a learner hands in: their answers, and the test cells as they were given out."""
     notebook = read_notebook(lesson.source)
-    for case in pack.values():
+    for case in batch.values():
         visible, _ = split_regions(case.exercise.test_source, HIDDEN)
         put_source(notebook, case.exercise.test_id, "\n".join(visible))
         put_source(notebook, case.exercise.answer_id, case.source)

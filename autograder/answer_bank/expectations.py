@@ -1,6 +1,6 @@
 """What one tried answer came to, held against what it must come to.
 
-Pure decisions: a case and the result of its trial go in, the reason of a miss comes out.
+Pure decisions: a case and the result of its run go in, the reason of a miss comes out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autograder.answer_bank.constants import MOST_SHARE
-from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names
 from autograder.lessons.model import Exercise, Lesson
@@ -39,7 +39,7 @@ class Case:
 
 def judge(
     case: Case,
-    result: TrialResult,
+    result: AnswerRunResult,
     known: Collection[str],
     *,
     complete: bool = True,
@@ -73,7 +73,7 @@ def judge(
             return _not_caught(case, record, result.answer_error if complete else None)
 
 
-def _survives(result: TrialResult) -> str:
+def _survives(result: AnswerRunResult) -> str:
     """Why no check has seen a change: a mutant that hangs, ends its process or loses a point is."""
     record = result.record
     full = record is not None and record.attempted and record.score == record.max
@@ -87,11 +87,11 @@ def _asks_amiss(case: Case) -> str:
     lacking = next((name for name in one.asked if name not in made), None)
     if case.kind == "stub" or not made or lacking is None:
         return ""
-    told = " and ".join(sorted(made))
-    return f"the test cell asks for answer({lacking!r}), but cell {one.answer_id} defines {told}"
+    defined = " and ".join(sorted(made))
+    return f"the test cell asks for answer({lacking!r}), but cell {one.answer_id} defines {defined}"
 
 
-def _no_record(result: TrialResult) -> str:
+def _no_record(result: AnswerRunResult) -> str:
     if result.ended == "timeout":
         return "it ran past the time limit"
     if result.ended == "died":
@@ -105,7 +105,7 @@ def _no_record(result: TrialResult) -> str:
     return ""
 
 
-def _wrong_record(case: Case, result: TrialResult, known: Collection[str]) -> str:
+def _wrong_record(case: Case, result: AnswerRunResult, known: Collection[str]) -> str:
     record, one = result.record, case.exercise
     assert record is not None
     if record.id != one.name or record.max != one.points:

@@ -1,7 +1,7 @@
-"""The prepared process behind `notebook_runner`: it imports once and forks for each trial.
+"""The prepared process behind `notebook_runner`: it imports once and forks for each answer run.
 
-It reads one line of JSON a trial from its standard input and writes one to its standard output.
-SIGTERM ends it together with the trial that runs.
+It reads one line of JSON a run from its standard input and writes one to its standard output.
+SIGTERM ends it together with the one that runs.
 
 It shares with the engine's fork server what is loaded before the fork and how processes end.  It
 forks by itself, as it has to work without Linux, and runs cells in IPython's own shell, as a
@@ -31,7 +31,7 @@ _NOTHING: dict[str, Any] = {"errors": [None] * 3, "table": None, "value": None, 
 def main() -> None:
     """Answer every line of standard input until it ends."""
     replies = os.fdopen(os.dup(1), "w")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the `finally` of a trial
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the `finally` of a run
     os.dup2(2, 1)  # what an import prints must not mix with the replies
     _adopt_orphans()
     shell = _prepared_shell()
@@ -51,7 +51,7 @@ def _prepared_shell() -> Any:
 
     from course.figures import draw_nothing
 
-    draw_nothing()  # nobody looks at the pictures of a trial
+    draw_nothing()  # nobody looks at the pictures of a run
     torch.set_num_threads(1)
     config = Config()
     config.HistoryManager.enabled = False  # no file, and no thread before the fork
@@ -66,22 +66,22 @@ def _load(setups: list[str]) -> None:
     load_modules(modules_needed(setups))
 
 
-def _in_a_fork(shell: Any, trial: dict[str, Any]) -> dict[str, Any]:
+def _in_a_fork(shell: Any, request: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(
-        prefix="autograder-trial-", ignore_cleanup_errors=True
+        prefix="autograder-answer-", ignore_cleanup_errors=True
     ) as home:
-        if trial["data"]:
+        if request["data"]:
             ignore = shutil.ignore_patterns("*.ipynb", "__pycache__", ".*")
-            shutil.copytree(trial["data"], home, ignore=ignore, dirs_exist_ok=True)
+            shutil.copytree(request["data"], home, ignore=ignore, dirs_exist_ok=True)
         reading, writing = os.pipe()
         server, child = os.getpid(), os.fork()
         if child == 0:
             _end_with_parent(server)
-            _run_and_leave(shell, trial, home, writing)
+            _run_and_leave(shell, request, home, writing)
         os.close(writing)
         try:
-            reply = _await(reading, started + trial["limit_s"])
+            reply = _await(reading, started + request["limit_s"])
         finally:
             os.close(reading)
             _end(child)
@@ -89,7 +89,7 @@ def _in_a_fork(shell: Any, trial: dict[str, Any]) -> dict[str, Any]:
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of what a trial leaves behind, where the system offers that."""
+    """Become the parent of what a run leaves behind, where the system offers that."""
     if sys.platform == "linux":
         from autograder.linux import adopt_orphans
 
@@ -105,7 +105,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _end(child: int) -> None:
-    """End a trial with everything that it started."""
+    """End a run with everything that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
@@ -129,7 +129,7 @@ def _await(reading: int, deadline: float) -> dict[str, Any]:
     return reply
 
 
-def _run_and_leave(shell: Any, trial: dict[str, Any], home: str, writing: int) -> None:
+def _run_and_leave(shell: Any, request: dict[str, Any], home: str, writing: int) -> None:
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
@@ -138,7 +138,7 @@ def _run_and_leave(shell: Any, trial: dict[str, Any], home: str, writing: int) -
             for stream in (0, 1, 2):
                 os.dup2(nothing.fileno(), stream)
         sys.stdin = open(os.devnull)  # noqa: SIM115 - lives as long as the process
-        reply = _run(shell, [trial["setup"], trial["answer"], trial["test"]])
+        reply = _run(shell, [request["setup"], request["answer"], request["test"]])
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(json.dumps(reply).encode() + b"\n")
     finally:

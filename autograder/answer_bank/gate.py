@@ -17,7 +17,7 @@ from typing import Any
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.answer_bank.constants import MOST_SHARE, NAMES, constant_answer
 from autograder.answer_bank.expectations import Case, judge
-from autograder.answer_bank.notebook_runner import LIMIT_S, Trial, TrialResult, run_trials
+from autograder.answer_bank.notebook_runner import LIMIT_S, AnswerRun, AnswerRunResult, run_answers
 from autograder.errors import BankError, UsageError
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.lesson import SETUP
@@ -30,7 +30,7 @@ from autograder.lessons.model import (
 )
 from autograder.lessons.regions import without_markers
 
-RunCases = Callable[[Sequence[Case]], Sequence[TrialResult]]
+RunCases = Callable[[Sequence[Case]], Sequence[AnswerRunResult]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Miss:
     reason: str
 
 
-_Judged = tuple[Case, Miss | None, TrialResult]
+_Judged = tuple[Case, Miss | None, AnswerRunResult]
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def run_gates(
     return GateReport(tuple(one for gate in gates for one in _by_exercise(gate, judged[id(gate)])))
 
 
-def _reason(gate: Gate, case: Case, result: TrialResult, alone: bool) -> str:
+def _reason(gate: Gate, case: Case, result: AnswerRunResult, alone: bool) -> str:
     return judge(case, result, gate.known, complete=gate.complete, alone=alone)
 
 
@@ -201,17 +201,17 @@ def run_as_notebook(
     *,
     limit_s: float = LIMIT_S,
     done: Callable[[int], None] = lambda count: None,
-) -> list[TrialResult]:
+) -> list[AnswerRunResult]:
     """What each case comes to where a notebook runs it; `done` hears how many are through."""
-    return run_trials([trial_of(case, limit_s) for case in cases], done=done)
+    return run_answers([answer_run_of(case, limit_s) for case in cases], done=done)
 
 
-def trial_of(case: Case, limit_s: float = LIMIT_S) -> Trial:
-    """The trial that runs a case in its notebook."""
+def answer_run_of(case: Case, limit_s: float = LIMIT_S) -> AnswerRun:
+    """The run of a case in its notebook."""
     setup = next((cell["source"] for cell in case.lesson.cells() if cell.get("id") == SETUP), "")
     data = str(case.lesson.source.parent) if case.lesson.data_files else ""
     one = case.exercise
-    return Trial(setup, case.source, one.test_source, one.points, data, limit_s)
+    return AnswerRun(setup, case.source, one.test_source, one.points, data, limit_s)
 
 
 def _gate(course: Path, lesson: Lesson, path: Path, *, complete: bool) -> Gate:
@@ -269,7 +269,7 @@ def _by_exercise(gate: Gate, judged: list[_Judged]) -> Iterable[ExerciseGate]:
             one_kind = [miss for case, miss, _ in of_it if case.kind == kind]
             counts[kind] = (one_kind.count(None), len(one_kind))
         most = _most_constant(of_it)
-        misses = _told_once([(case, miss) for case, miss, _ in of_it])
+        misses = _without_repeats([(case, miss) for case, miss, _ in of_it])
         if gate.complete:
             misses += _too_few(gate, name, counts["right"][1], counts["wrong"][1])
             misses += _needless(gate, name, most[0])
@@ -299,7 +299,7 @@ def _needless(gate: Gate, name: str, most: float) -> list[Miss]:
     ]
 
 
-def _told_once(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
+def _without_repeats(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
     """The misses of an exercise; one alone where every answer misses for the same reason."""
     misses = [miss for _, miss in judged if miss]
     answers = [miss for case, miss in judged if case.kind not in ("stub", "constant")]

@@ -77,12 +77,12 @@ def _run(
 
 
 def _through_the_engine(course: Path, limit_s: float, done: Done, use: _Use[Found]) -> Found:
-    from autograder.answer_bank.engine_runner import run_alone, run_packed
+    from autograder.answer_bank.engine_runner import run_alone, run_batched
     from autograder.engine import EngineRunner, Limits
 
     limits = Limits(cell_s=limit_s)
     with closing(EngineRunner(limits=limits, hide=(course,))) as engine:
         return use(
-            lambda cases: run_packed(cases, engine, done=done),
+            lambda cases: run_batched(cases, engine, done=done),
             lambda cases: run_alone(cases, engine),
         )

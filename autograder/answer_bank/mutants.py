@@ -17,13 +17,13 @@ from autograder.answer_bank.bank import BankAnswer
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.gate import Gate, Miss
 from autograder.answer_bank.mutation.generate import Mutant, mutants_of, same_code
-from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.errors import UsageError, did_you_mean
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import without_markers
 
-_RunCases = Callable[[Sequence[Case]], Sequence[TrialResult]]
-_Results = dict[int, TrialResult]  # by the id of the case
+_RunCases = Callable[[Sequence[Case]], Sequence[AnswerRunResult]]
+_Results = dict[int, AnswerRunResult]  # by the id of the case
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _drawn(count: int, most: int | None, seed: str) -> list[int]:
     return sorted(random.Random(seed).sample(range(count), most))
 
 
-def _worth_another_try(case: Case, result: TrialResult) -> bool:
+def _worth_another_try(case: Case, result: AnswerRunResult) -> bool:
     if case.kind == "mutant":
         return result.ended != "finished"
     return bool(judge(case, result, _known(result), complete=False))
@@ -232,7 +232,7 @@ def _misses(cases: Iterable[Case], results: _Results) -> Iterator[Miss]:
             yield Miss(case.kind, case.title, case.place, reason)
 
 
-def _known(result: TrialResult) -> set[str]:
+def _known(result: AnswerRunResult) -> set[str]:
     """The misconceptions that the checks name: whether they exist is for `check-answers` to say."""
     checks = result.record.checks if result.record else ()
     return {check.misconception for check in checks if check.misconception}

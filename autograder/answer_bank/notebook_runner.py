@@ -1,7 +1,7 @@
-"""Trials: one answer in its notebook, run as JupyterLab would run it, and its check table read.
+"""Answer runs: one answer in its notebook, as JupyterLab runs it, and its check table read.
 
-A trial runs the set-up cell, one answer and the test cell in a process of its own, forked from one
-that has torch and the course imported already; that makes hundreds of them cheap.  It has no
+A run executes the set-up cell, one answer and the test cell in a process of its own, forked from
+one that has torch and the course imported already; that makes hundreds of them cheap.  It has no
 sandbox: it is for answers that the authors wrote.  Learners' work goes through a `Runner` of
 `autograder.records.runner`.
 """
@@ -29,7 +29,7 @@ LIMIT_S = 20.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class AnswerRun:
     """One answer to be tried: the cells to run, and the folder whose files lie beside them."""
 
     setup: str
@@ -41,8 +41,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class TrialResult:
-    """What a trial showed.
+class AnswerRunResult:
+    """What a run showed.
 
     `points` is what stock nbgrader reads from the test cell's outputs; `record` is the check
     table; the errors are those that ended a cell, as `Type: message`.
@@ -57,36 +57,36 @@ class TrialResult:
     seconds: float = 0.0
 
 
-class TrialError(AutograderError):
-    """The process that runs trials cannot be started, or broke down."""
+class AnswerRunError(AutograderError):
+    """The process that runs answers cannot be started, or broke down."""
 
 
-def run_trials(
-    trials: Sequence[Trial],
+def run_answers(
+    runs: Sequence[AnswerRun],
     *,
     workers: int = 2,
     done: Callable[[int], None] = lambda count: None,
-) -> list[TrialResult]:
-    """The results of `trials`, in their order; `done` hears how many are through."""
-    if not trials:
+) -> list[AnswerRunResult]:
+    """The results of `runs`, in their order; `done` hears how many are through."""
+    if not runs:
         return []
-    size = min(workers, len(trials))
+    size = min(workers, len(runs))
     idle: SimpleQueue[_Server] = SimpleQueue()
-    servers = [_Server({trial.setup for trial in trials}) for _ in range(size)]
+    servers = [_Server({one.setup for one in runs}) for _ in range(size)]
     for server in servers:
         idle.put(server)
 
-    def run(trial: Trial) -> TrialResult:
+    def result_of(one: AnswerRun) -> AnswerRunResult:
         server = idle.get()
         try:
-            return server.run(trial)
+            return server.run(one)
         finally:
             idle.put(server)
 
     pool = ThreadPoolExecutor(size)
     try:
         results = []
-        for result in pool.map(run, trials):
+        for result in pool.map(result_of, runs):
             results.append(result)
             done(len(results))
         return results
@@ -112,7 +112,7 @@ class _Server:
             start_new_session=True,  # Ctrl-C is for this process, which then ends the others
         )
         # No reply is awaited, so that several servers import at the same time.
-        self._tell({"prepare": sorted(setups)})
+        self._send({"prepare": sorted(setups)})
 
     @property
     def _pipes(self) -> tuple[IO[str], IO[str]]:
@@ -120,29 +120,29 @@ class _Server:
         assert self._process.stdout is not None
         return self._process.stdin, self._process.stdout
 
-    def run(self, trial: Trial) -> TrialResult:
-        return _read_result(self._ask(asdict(trial)), trial)
+    def run(self, one: AnswerRun) -> AnswerRunResult:
+        return _read_result(self._ask(asdict(one)), one)
 
     def close(self) -> None:
-        self._process.terminate()  # it ends the trial that still runs, with all that it started
+        self._process.terminate()  # it ends the run that is under way, with all that it started
         self._process.wait()
         for pipe in self._pipes:
             with suppress(BrokenPipeError):
                 pipe.close()
 
-    def _tell(self, question: dict[str, Any]) -> None:
+    def _send(self, question: dict[str, Any]) -> None:
         write, _ = self._pipes
         write.write(json.dumps(question) + "\n")
         write.flush()
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         try:
-            self._tell(question)
+            self._send(question)
             line = self._pipes[1].readline()
         except (BrokenPipeError, ValueError):  # it broke down, or was closed
             line = ""
         if not line:
-            raise TrialError(
+            raise AnswerRunError(
                 f"the process that runs answers ended with {self._process.wait()}",
                 remedy="Its last words stand above; "
                 "`python -m autograder.answer_bank.fork_server` starts it.",
@@ -151,16 +151,16 @@ class _Server:
         return reply
 
 
-def _read_result(reply: dict[str, Any], trial: Trial) -> TrialResult:
+def _read_result(reply: dict[str, Any], run: AnswerRun) -> AnswerRunResult:
     test_error = reply["errors"][2]
     record, points = None, 0.0
     try:
-        points = points_of(_outputs(reply), trial.points)
+        points = points_of(_outputs(reply), run.points)
         if reply["table"] is not None:
             record = ExerciseRecord.from_table(reply["table"], isolated=False)
     except (PointsRefused, RecordError) as error:
         test_error = f"{type(error).__name__}: {error}"
-    return TrialResult(
+    return AnswerRunResult(
         ended=reply["ended"],
         points=points if reply["ended"] == "finished" else 0.0,
         record=record,

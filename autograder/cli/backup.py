@@ -65,8 +65,8 @@ def _backup(options: argparse.Namespace) -> int:
     if options.as_json:
         import msgspec
 
-        told = {"file": str(file), "kept": list(map(str, kept)), **msgspec.to_builtins(contents)}
-        print(json.dumps(told, indent=1))
+        report = {"file": str(file), "kept": list(map(str, kept)), **msgspec.to_builtins(contents)}
+        print(json.dumps(report, indent=1))
         return 0
     print(f"{file}" if options.restore is None else f"restored {file}, of {contents.made_at}:")
     print("\n".join(contents.lines))

@@ -31,7 +31,7 @@ class PartResult:
 
     name: str
     ok: bool
-    told: str
+    summary: str
     findings: tuple[str, ...] = ()
     misses: tuple[ExerciseGate, ...] = ()
 
@@ -79,10 +79,10 @@ def check_lessons(
 
 def _form(lesson: Lesson, findings: Sequence[Finding]) -> PartResult:
     words = sum(one.manual for one in lesson.exercises)
-    told = f"{len(lesson.cells())} cells, {len(lesson.exercises) - words} exercises"
-    told += f", {words} graded by a person" if words else ""
-    told = f"{len(findings)} rules are broken" if findings else told
-    return PartResult("form", not findings, told, tuple(map(str, findings)))
+    summary = f"{len(lesson.cells())} cells, {len(lesson.exercises) - words} exercises"
+    summary += f", {words} graded by a person" if words else ""
+    summary = f"{len(findings)} rules are broken" if findings else summary
+    return PartResult("form", not findings, summary, tuple(map(str, findings)))
 
 
 def _traces(lesson: Lesson) -> Iterator[Finding]:
@@ -95,9 +95,9 @@ def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> PartRe
     try:
         proved = prove_changed(course, lesson, done=done)
     except (AutograderError, ClaimError) as error:
-        return PartResult("claims", ok=False, told="they cannot be read", findings=(str(error),))
-    told = f"{proved.claims} claims, {proved.ran} proofs run, {len(proved.failed)} fail"
-    return PartResult("claims", not proved.failed, told, tuple(map(str, proved.failed)))
+        return PartResult("claims", ok=False, summary="they cannot be read", findings=(str(error),))
+    summary = f"{proved.claims} claims, {proved.ran} proofs run, {len(proved.failed)} fail"
+    return PartResult("claims", not proved.failed, summary, tuple(map(str, proved.failed)))
 
 
 def _answers(
@@ -108,8 +108,10 @@ def _answers(
         try:
             gates.append(lesson_gate(course, lesson))
         except AutograderError as error:
-            told = "the answers cannot be read"
-            parts[lesson.slug] = PartResult("answers", ok=False, told=told, findings=(str(error),))
+            summary = "the answers cannot be read"
+            parts[lesson.slug] = PartResult(
+                "answers", ok=False, summary=summary, findings=(str(error),)
+            )
     report = try_answers(gates) if any(gate.cases for gate in gates) else GateReport(())
     for gate in gates:
         of_it = tuple(one for one in report.exercises if one.lesson == gate.lesson.slug)
@@ -121,14 +123,16 @@ def _answers(
 
 def _release(course: Path, lesson: Lesson, *, sound: bool) -> PartResult:
     if not sound:
-        return PartResult("release", ok=False, told="it is not built until the form holds")
+        return PartResult("release", ok=False, summary="it is not built until the form holds")
     try:
         files = build_release(course, [lesson])
     except AutograderError as error:
-        return PartResult("release", ok=False, told="it cannot be built", findings=(str(error),))
+        return PartResult("release", ok=False, summary="it cannot be built", findings=(str(error),))
     mine = (f"{RELEASE}/{lesson.slug}/", f"{RELEASE}/{SELF_STUDY}/{lesson.slug}.ipynb")
     drift = [one for one in check_release(course, files) if one.path.startswith(mine)]
-    told = "it is what the source gives"
+    summary = "it is what the source gives"
     if drift:
-        told = f"it is not what the source gives: run `autograder release {lesson.slug[:2]}`"
-    return PartResult("release", not drift, told, tuple(f"{one.path}: {one.kind}" for one in drift))
+        summary = f"it is not what the source gives: run `autograder release {lesson.slug[:2]}`"
+    return PartResult(
+        "release", not drift, summary, tuple(f"{one.path}: {one.kind}" for one in drift)
+    )

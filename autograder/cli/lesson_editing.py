@@ -75,8 +75,8 @@ def _check(options: argparse.Namespace) -> int:
         if not options.as_json:
             print("\n".join(_check_lines(one)), flush=True)
     if options.as_json:
-        told = [{**asdict(one), "ok": one.ok, "closing": one.closing} for one in found]
-        print(json.dumps(told, indent=1, ensure_ascii=False))
+        summary = [{**asdict(one), "ok": one.ok, "closing": one.closing} for one in found]
+        print(json.dumps(summary, indent=1, ensure_ascii=False))
     for note in filter(None, notes):
         print(f"autograder: {note}", file=sys.stderr)
     return 0 if all(one.ok for one in found) else 1
@@ -85,7 +85,7 @@ def _check(options: argparse.Namespace) -> int:
 def _check_lines(one: LessonCheck) -> list[str]:
     lines = [one.lesson]
     for part in one.parts:
-        lines.append(f"  {'✓' if part.ok else '✗'} {part.name:<8} {part.told}")
+        lines.append(f"  {'✓' if part.ok else '✗'} {part.name:<8} {part.summary}")
         lines += [f"      {line}" for text in part.findings for line in text.split("\n")]
         lines += [f"    {line}" for line in gate_lines(part.misses) if line != one.lesson]
     return [*lines, one.closing]

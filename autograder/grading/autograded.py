@@ -66,16 +66,16 @@ def write_autograded(
         _take_the_place(new, directory)
     except OSError as error:
         _remove(new)
-        raise _told(error, directory) from error
+        raise _explained(error, directory) from error
     except JournalError as error:
         _remove(new)
         if isinstance(error.__cause__, OSError):
-            raise _told(error.__cause__, directory) from error
+            raise _explained(error.__cause__, directory) from error
         raise
     return directory / f"{record.lesson}.ipynb"
 
 
-def _told(error: OSError, directory: Path) -> Exception:
+def _explained(error: OSError, directory: Path) -> Exception:
     """The error as what it means: a trouble of this folder, or one of the whole machine."""
     if error.errno not in _OURS:
         return NotWritten(f"The executed notebook cannot be written: {reason_of(error)}.")

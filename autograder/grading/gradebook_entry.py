@@ -93,9 +93,9 @@ def agrees(entry: GradebookEntry | None, record: SubmissionRecord, lesson: Lesso
         return False
     by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
     comments = {
-        one.answer_id: told
+        one.answer_id: comment
         for one in lesson.exercises
-        if (told := comment_on(record.exercise(one.name)))
+        if (comment := comment_on(record.exercise(one.name)))
     }
     return dict(entry.auto_comments) == comments and all(
         _same(points, auto_points(by_cell.get(cell))) and _waits_rightly(entry, cell, by_cell)

@@ -79,7 +79,7 @@ def grade(
     check_address(course)  # now, and not after hours of grading
     with only_grader(course.state):
         lessons = {one.lesson.slug: one.lesson for one in submissions}
-        _sweep(course, journal, submissions)
+        _remove_unfinished(course, journal, submissions)
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
         done, sync = _carry_out(course, journal, plans, runner, progress)
@@ -89,7 +89,9 @@ def grade(
     return GradingResult(chosen, sync.trouble, tuple(sync.news))
 
 
-def _sweep(course: CourseDirectory, journal: Journal, submissions: Sequence[Submission]) -> None:
+def _remove_unfinished(
+    course: CourseDirectory, journal: Journal, submissions: Sequence[Submission]
+) -> None:
     """Remove the unfinished files of a run that was killed; nobody else writes there now."""
     folders = {journal.root / one.lesson.slug for one in submissions}
     folders |= {course.autograded(one.student, one.lesson.slug) for one in submissions}

@@ -101,17 +101,17 @@ class GradebookSync:
                 late.append(record.student)
         if late:
             self.news.append(f"{lesson.slug}: entered now, as the gradebook had not: {named(late)}")
-        self._tell(lesson.slug, writer.penalise(lesson.slug, leave=due))
+        self._note_penalties(lesson.slug, writer.penalise(lesson.slug, leave=due))
         old = due & entries.keys()
         if old:
             writer.mark_stale(lesson.slug, old)
 
-    def _tell(self, lesson: str, changes: Sequence[PenaltyChange]) -> None:
+    def _note_penalties(self, lesson: str, changes: Sequence[PenaltyChange]) -> None:
         if changes:
-            told = [f"{one.student} {points(one.before)} → {points(one.after)}" for one in changes]
+            moves = [f"{one.student} {points(one.before)} → {points(one.after)}" for one in changes]
             self.news.append(
                 f"{lesson}: the due date, an extension or points by hand changed, and with them "
-                f"late penalties; nothing was run again: {named(told)}"
+                f"late penalties; nothing was run again: {named(moves)}"
             )
 
     def _write(self, record: SubmissionRecord, lesson: Lesson) -> None:

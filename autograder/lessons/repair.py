@@ -284,8 +284,8 @@ class _Repair:
             return _LOST_CODE
         if not grader(model).get("grade"):
             return _stub(model)
-        told = _LOST_CODE if model["cell_type"] == "code" else _LOST_WORDS
-        return f"{told}\n\n{_stub(model)}"
+        notice = _LOST_CODE if model["cell_type"] == "code" else _LOST_WORDS
+        return f"{notice}\n\n{_stub(model)}"
 
     def _note_changes(self, model: RawCell, cell: RawCell) -> None:
         name = _grade_id(model)

@@ -29,8 +29,8 @@ from autograder.reporting.misconceptions import (
     explain,
     explanations,
     ranked,
+    revealing_checks,
     section_cells,
-    telling,
 )
 from autograder.reporting.pages.html import markdown, plain, render
 from autograder.reporting.pages.layout_figure import picture_of
@@ -177,7 +177,7 @@ def page_of(
         for exercise in lesson.exercises
         if (found := record.exercise(exercise.name)) is not None
     ]
-    beliefs = ranked(check for view in views for check in telling(view.record))
+    beliefs = ranked(check for view in views for check in revealing_checks(view.record))
     sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
     penalty = entry.penalty if entry else 0.0
     return render(
@@ -210,10 +210,10 @@ def hidden_lines(exercise: Exercise) -> tuple[str, ...]:
         outside, inside = split_regions(exercise.test_source, HIDDEN)
     except RegionError:
         outside, inside = [], exercise.test_source.split("\n")
-    return telling_lines(inside, "\n".join([*outside, exercise.task, exercise.answer_source]))
+    return secret_lines(inside, "\n".join([*outside, exercise.task, exercise.answer_source]))
 
 
-def telling_lines(inside: Iterable[str], shown: str) -> tuple[str, ...]:
+def secret_lines(inside: Iterable[str], shown: str) -> tuple[str, ...]:
     """The lines of hidden tests that tell something and do not stand in `shown`, longest first."""
     lines = {line.strip() for line in inside}
     tell = (one for one in lines if len(one) >= _TELLING_CHARS and not _BARE_NAME.fullmatch(one))
@@ -240,7 +240,7 @@ def _exercise_view(
         code=code,
         error=withhold(_error_of(cell), hidden),
         checks=_check_views(record, hidden),
-        beliefs=tuple(explain(id_, known) for id_ in ranked(telling(record))),
+        beliefs=tuple(explain(id_, known) for id_ in ranked(revealing_checks(record))),
         score=score,
         by_hand=by_hand,
         comment=entry.comments.get(exercise.answer_id, "") if entry else "",
@@ -248,11 +248,11 @@ def _exercise_view(
 
 
 def _check_views(record: ExerciseRecord, hidden: tuple[str, ...]) -> tuple[CheckView, ...]:
-    views, told = [], set()
+    views, shown = [], set()
     for check in record.checks:
         open_ = check.attempted and not check.passed
-        repeats = open_ and bool(check.message) and check.message in told
-        told.add(check.message)
+        repeats = open_ and bool(check.message) and check.message in shown
+        shown.add(check.message)
         picture = picture_of(check) if open_ and not check.hidden and not repeats else None
         views.append(CheckView(_withheld(check, hidden), repeats, picture))
     return tuple(views)

@@ -65,7 +65,7 @@ def ranked(checks: Iterable[CheckRecord]) -> list[str]:
     return [id_ for id_, _ in found.most_common()]
 
 
-def telling(exercise: ExerciseRecord) -> tuple[CheckRecord, ...]:
+def revealing_checks(exercise: ExerciseRecord) -> tuple[CheckRecord, ...]:
     """The checks that tell what a learner believes.
 
     None where nothing was attempted, and none where every run of the answer ended in an

@@ -54,7 +54,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Heat:
+class HeatCell:
     """One cell of the heat map: its step 0 to 4, None where nothing was judged, and its words."""
 
     step: int | None
@@ -74,7 +74,7 @@ class LessonView:
     measures: tuple[ExerciseMeasure, ...]
     beliefs: tuple[BeliefMeasure, ...]
     sections: tuple[SectionMeasure, ...]
-    heat: tuple[tuple[LearnerResult, tuple[Heat, ...]], ...]
+    heat: tuple[tuple[LearnerResult, tuple[HeatCell, ...]], ...]
 
     @property
     def to_look_at(self) -> tuple[LearnerResult, ...]:
@@ -212,17 +212,17 @@ def bars(counts: Sequence[int], width: float = 640, height: float = 160) -> tupl
     )
 
 
-def _heat(row: LearnerResult, exercise: Exercise) -> Heat:
+def _heat(row: LearnerResult, exercise: Exercise) -> HeatCell:
     mine = row.record.exercise(exercise.name) if row.record else None
     got = row.points_of(exercise.name, exercise.test_id)
     if mine is None:
-        return Heat(None, "", f"{exercise.name}: no record")
+        return HeatCell(None, "", f"{exercise.name}: no record")
     if got is None:
         word = "by hand" if mine.status is Status.GRADED else STATUS_WORDS[mine.status]
-        return Heat(None, _SHORT.get(mine.status, "?"), f"{row.name}, {exercise.name}: {word}")
+        return HeatCell(None, _SHORT.get(mine.status, "?"), f"{row.name}, {exercise.name}: {word}")
     if not mine.attempted:
-        return Heat(0, "–", f"{row.name}, {exercise.name}: not attempted")
+        return HeatCell(0, "–", f"{row.name}, {exercise.name}: not attempted")
     part = got / mine.max if mine.max else 0.0
     step = sum(part > edge for edge in (0, 0.4999, 0.7499, 0.9999))
     words = f"{row.name}, {exercise.name}: {points(got)} of {points(mine.max)}"
-    return Heat(step, points(got), words)
+    return HeatCell(step, points(got), words)

@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.model import UNJUDGED, ExerciseRecord, SubmissionRecord
-from autograder.reporting.misconceptions import Explanation, explain, ranked, telling
+from autograder.reporting.misconceptions import Explanation, explain, ranked, revealing_checks
 
 FEWEST = 5  # below this many learners a correlation says nothing
 MANY = 10  # below this many a correlation is shown, but no conclusion is drawn from it
@@ -108,7 +108,7 @@ def belief_measures(
     found: dict[str, dict[str, set[str]]] = {}
     for record in counted:
         for exercise in record.exercises:
-            for id_ in ranked(telling(exercise)):
+            for id_ in ranked(revealing_checks(exercise)):
                 found.setdefault(id_, {}).setdefault(record.student, set()).add(exercise.id)
     measures = [
         BeliefMeasure(

@@ -74,10 +74,10 @@ def needing_you(records: Sequence[SubmissionRecord]) -> list[str]:
     if not found:
         return []
     several = len({one.lesson for one in records}) > 1
-    told = [_reason(one, several) for one in found[:_NAMED]]
+    reasons = [_reason(one, several) for one in found[:_NAMED]]
     more = f" · and {len(found) - _NAMED} more, see `autograder report`"
     verb = "needs" if len(found) == 1 else "need"
-    return [f"{len(found)} {verb} you: {' · '.join(told)}{more if len(found) > _NAMED else ''}"]
+    return [f"{len(found)} {verb} you: {' · '.join(reasons)}{more if len(found) > _NAMED else ''}"]
 
 
 def _reason(record: SubmissionRecord, several: bool) -> str:
@@ -94,13 +94,13 @@ def _reason(record: SubmissionRecord, several: bool) -> str:
 def summary(records: Sequence[SubmissionRecord]) -> str:
     """One line: how many submissions, how many of each status, the mean of those judged."""
     found = {status: sum(one.status is status for one in records) for status in Status}
-    told = ", ".join(f"{count} {status}" for status, count in found.items() if count)
+    counts = ", ".join(f"{count} {status}" for status, count in found.items() if count)
     shares = [share(one) for one in records if one.status not in UNJUDGED and one.max]
     mean = f" · mean {100 * sum(shares) / len(shares):.0f} %" if shares else ""
     words = sum(is_unread(one) for record in records for one in record.exercises)
     unread = f" · to be read by a person: {words}" if words else ""
     count = f"{len(records)} submission{'' if len(records) == 1 else 's'}"
-    return f"{count}: {told or 'none'}{mean}{unread}"
+    return f"{count}: {counts or 'none'}{mean}{unread}"
 
 
 def grades_json(records: Iterable[SubmissionRecord]) -> str:

@@ -249,9 +249,9 @@ def _refuse_other_version(client: Any, address: str) -> None:
     differing = [name for name in found if found[name] != mine[name]]
     if differing:
         client.close()
-        told = ", ".join(f"{name} {found[name]}, here it is {mine[name]}" for name in differing)
+        versions = ", ".join(f"{name} {found[name]}, here it is {mine[name]}" for name in differing)
         raise ClusterError(
-            f"the scheduler has {told}",
+            f"the scheduler has {versions}",
             place=address,
             remedy="Install the same versions on both; constraints.txt names them.",
         )

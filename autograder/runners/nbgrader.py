@@ -230,8 +230,8 @@ def _broken_setup(notebook: NotebookNode) -> str | None:
             continue
         for output in cell.outputs:
             if output.output_type == "error":
-                told = f"{output.ename}: {output.evalue}"
-                return f"The locked cell {about.get('grade_id')} failed: {told:.200}"
+                error = f"{output.ename}: {output.evalue}"
+                return f"The locked cell {about.get('grade_id')} failed: {error:.200}"
     return None
 
 

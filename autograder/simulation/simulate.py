@@ -90,10 +90,10 @@ class SimulatedCourse:
         profiles = Counter(one.profile for one in self.submissions)
         mix = ", ".join(f"{profiles[name]} {name}" for name in _PROFILES if profiles[name])
         faults = Counter(one.fault for one in self.submissions if one.fault)
-        told = ", ".join(f"{name}" for name in faults)
+        names = ", ".join(f"{name}" for name in faults)
         return (
             f"{self.directory}: {len(self.submissions)} submissions to {', '.join(self.lessons)}"
-            f" ({mix})." + (f" Faults: {told}." if told else "")
+            f" ({mix})." + (f" Faults: {names}." if names else "")
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -207,9 +207,9 @@ def _held(found: Folder, notebooks: list[str]) -> str:
     """What lies there instead, notebooks above all."""
     files = [one for one in found.top() if one != "timestamp.txt"]
     names = notebooks or [*files, *(f"{one}/" for one in found.folders)]
-    told = ", ".join(map(shown_name, names[:_NAMED]))
+    listed = ", ".join(map(shown_name, names[:_NAMED]))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"; it holds {told}{more}" if names else ""
+    return f"; it holds {listed}{more}" if names else ""
 
 
 def _why_unusable(name: str, notebook: File | None, found: Folder) -> Problem | None:
@@ -234,8 +234,8 @@ def _unread(found: Folder) -> tuple[str, ...]:
     if not names or found.problem is not None:
         return ()
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    told = ", ".join(names[:_NAMED])
-    return (f"Could not be read and was left out: {told}{more}.",)
+    listed = ", ".join(names[:_NAMED])
+    return (f"Could not be read and was left out: {listed}{more}.",)
 
 
 def _timestamp(file: File | None, opened: Open) -> tuple[str | None, tuple[str, ...]]:

@@ -116,16 +116,16 @@ def _draw_timeline(timeline: Timeline, title: str | None, chosen: int | None) ->
     axes = figure.add_subplot()
     unit, name = _unit(max(moment.reserved for moment in timeline.moments))
     at = [moment.at for moment in timeline.moments]
-    last, shelves = max(1, at[-1]), _shelves(timeline)
+    last, rows = max(1, at[-1]), _name_rows(timeline)
     _draw_categories(axes, timeline, at, unit)
     reserved = [moment.reserved / unit for moment in timeline.moments]
     axes.step(at, reserved, where="post", color=INK, linewidth=1.6, label="reserved")
     _draw_events(axes, timeline, unit, max(reserved))
-    _draw_marks(axes, timeline, shelves, max(reserved))
+    _draw_marks(axes, timeline, rows, max(reserved))
     if chosen is not None:
         axes.axvline(chosen, ymax=0.85, color=INK, linewidth=2.5)  # below the names of marks
     axes.set_xlim(0, last)
-    axes.set_ylim(0, max(reserved) * (1.28 + _SHELF * max(shelves, default=0)) or 1)
+    axes.set_ylim(0, max(reserved) * (1.28 + _NAME_ROW * max(rows, default=0)) or 1)
     axes.set_xlabel("events of the allocator", fontsize=SMALL * 0.75)
     axes.set_ylabel(name, fontsize=SMALL * 0.75)
     axes.tick_params(labelsize=SMALL * 0.75)
@@ -167,16 +167,16 @@ def _draw_events(axes: Axes, timeline: Timeline, unit: int, top: float) -> None:
         axes.plot(timeline.shortages, heights, color=FAULT, linestyle="", label=words, **cross)
 
 
-def _draw_marks(axes: Axes, timeline: Timeline, shelves: Sequence[int], top: float) -> None:
-    for mark, shelf in zip(timeline.marks, shelves, strict=True):
+def _draw_marks(axes: Axes, timeline: Timeline, rows: Sequence[int], top: float) -> None:
+    for mark, row in zip(timeline.marks, rows, strict=True):
         axes.axvline(mark.at, color=MUTED, linewidth=0.9, linestyle=(0, (3, 3)))
         left = _span(timeline, mark)[1] > mark.at
         words = f" {mark.name}" if left else f"{mark.name} "
-        height, side = top * (1.25 + _SHELF * shelf), "left" if left else "right"
+        height, side = top * (1.25 + _NAME_ROW * row), "left" if left else "right"
         axes.text(mark.at, height, words, ha=side, va="top", fontsize=SMALL * 0.75)
 
 
-_SHELF = 0.11  # of the height of the reserved bytes; one line of text
+_NAME_ROW = 0.11  # of the height of the reserved bytes; one line of text
 _AXES_PX = 640.0  # about what the axes leave of the width
 
 
@@ -188,15 +188,15 @@ def _span(timeline: Timeline, mark: Mark) -> tuple[float, float]:
     return float(mark.at), mark.at + width
 
 
-def _shelves(timeline: Timeline) -> list[int]:
-    """For the name of each mark the lowest shelf on which it meets no other name."""
-    shelves: list[list[tuple[float, float]]] = []
+def _name_rows(timeline: Timeline) -> list[int]:
+    """For the name of each mark the lowest row on which it meets no other name."""
+    rows: list[list[tuple[float, float]]] = []
     found = []
     for begin, end in (_span(timeline, mark) for mark in timeline.marks):
-        free = (n for n, row in enumerate(shelves) if all(end <= a or b <= begin for a, b in row))
-        number = next(free, len(shelves))
-        shelves += [[]] if number == len(shelves) else []
-        shelves[number].append((begin, end))
+        free = (n for n, row in enumerate(rows) if all(end <= a or b <= begin for a, b in row))
+        number = next(free, len(rows))
+        rows += [[]] if number == len(rows) else []
+        rows[number].append((begin, end))
         found.append(number)
     return found
 

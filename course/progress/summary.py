@@ -26,7 +26,7 @@ _WORDS = {"full": "all points", "part": "some points", "none": "no points yet", 
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """How far you are in a lesson; `told` is what was saved or loaded, one sentence each.
+    """How far you are in a lesson; `messages` is what was saved or loaded, one sentence each.
 
     `by_hand` are the questions in words with their points, which no check can judge.
     """
@@ -35,7 +35,7 @@ class LessonProgress:
     points: Mapping[str, float]
     best: Mapping[str, Best]
     by_hand: Mapping[str, float]
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     answers: Mapping[str, str] | None = None
 
     @property
@@ -71,7 +71,7 @@ class LessonProgress:
             for name in self.points
         ]
         lines += [f"  ✎ {self._in_words(name)}" for name in self.by_hand]
-        lines += self.told
+        lines += self.messages
         for name, code in (self.answers or {}).items():
             lines += ["", f"# {name}", code]
         return "\n".join(lines)
@@ -84,7 +84,7 @@ class LessonProgress:
             f"{escape(self._in_words(name))}</td></tr>"
             for name in self.by_hand
         ]
-        told = "".join(f"<p>{escape(line)}</p>" for line in self.told)
+        messages = "".join(f"<p>{escape(line)}</p>" for line in self.messages)
         answers = "".join(
             f"<details><summary>Your answer to {escape(name)}</summary>"
             f'<pre style="white-space:pre-wrap">{escape(code)}</pre></details>'
@@ -94,7 +94,7 @@ class LessonProgress:
             f"<div><p><strong>{escape(self.headline)}</strong></p>"
             '<table style="border-collapse:collapse;font-size:14px" '
             f'aria-label="Your score in {escape(self.lesson, quote=True)}">'
-            f"<tbody>{''.join(rows)}</tbody></table>{told}{answers}</div>"
+            f"<tbody>{''.join(rows)}</tbody></table>{messages}{answers}</div>"
         )
 
     def _html_row(self, name: str, cell: str) -> str:
@@ -123,23 +123,23 @@ def lesson_progress(
     A file that cannot be read or written changes nothing; the reason stands below the table.
     """
     steps = {"show": _shown, "save": _saved, "load": _loaded}
-    told: list[str] = [f"No action is called {action!r}. Choose one of {', '.join(steps)}."]
+    messages: list[str] = [f"No action is called {action!r}. Choose one of {', '.join(steps)}."]
     answers: dict[str, str] = {}
     try:
         if action in steps:
-            told, answers = steps[action](lesson, points, Path(path))
+            messages, answers = steps[action](lesson, points, Path(path))
     except ProgressError as error:
-        told = [str(error)]
+        messages = [str(error)]
     except OSError as error:
-        told = [f"{path} could not be used: {error.strerror or error}."]
+        messages = [f"{path} could not be used: {error.strerror or error}."]
     best = _of_lesson(best_results(), points)
-    return LessonProgress(lesson, dict(points), best, dict(by_hand or {}), tuple(told), answers)
+    return LessonProgress(lesson, dict(points), best, dict(by_hand or {}), tuple(messages), answers)
 
 
-Told = tuple[list[str], dict[str, str]]
+_Reply = tuple[list[str], dict[str, str]]
 
 
-def _shown(lesson: str, points: Mapping[str, float], path: Path) -> Told:
+def _shown(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
     if path.is_file():
         return [f"{path.name} is here: “save” adds to it, “load” brings back what it holds."], {}
     return [
@@ -147,7 +147,7 @@ def _shown(lesson: str, points: Mapping[str, float], path: Path) -> Told:
     ], {}
 
 
-def _saved(lesson: str, points: Mapping[str, float], path: Path) -> Told:
+def _saved(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
     mine = {lesson: _of_lesson(best_results(), points)}
     try:
         before = read(path.read_bytes(), path.name) if path.is_file() else {}
@@ -162,7 +162,7 @@ def _saved(lesson: str, points: Mapping[str, float], path: Path) -> Told:
     return [f"Your results and answers are {where} {path.name} ({', '.join(sorted(both))})."], {}
 
 
-def _loaded(lesson: str, points: Mapping[str, float], path: Path) -> Told:
+def _loaded(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
     files = _colab_files()
     if files is not None:
         chosen = dict(files.upload())
@@ -179,13 +179,17 @@ def _loaded(lesson: str, points: Mapping[str, float], path: Path) -> Told:
     fitting = _of_lesson(found, points)
     gained = take_over(fitting)
     count = "1 result" if len(fitting) == 1 else f"{len(fitting)} results"
-    told = [f"{', '.join(chosen)}: {count} of this lesson, {len(gained)} better than yours here."]
+    messages = [
+        f"{', '.join(chosen)}: {count} of this lesson, {len(gained)} better than yours here."
+    ]
     if len(fitting) < len(found):
-        told.append("Results of exercises that have changed since were left out.")
+        messages.append("Results of exercises that have changed since were left out.")
     answers = {name: fitting[name].answer for name in points if fitting.get(name, _NO).answer}
     if answers:
-        told.append("The answers that you saved are below. Copy into their cells what you want.")
-    return told, answers
+        messages.append(
+            "The answers that you saved are below. Copy into their cells what you want."
+        )
+    return messages, answers
 
 
 _NO = Best(0.0, 0.0, 0)

@@ -108,7 +108,7 @@ class LoaderRun:
 
 def run_loader(plan: LoaderPlan) -> LoaderRun:
     """The epoch that this plan leads to."""
-    epoch = _Epoch(plan) if plan.workers else _Alone(plan)
+    epoch = _EpochWithWorkers(plan) if plan.workers else _EpochWithoutWorkers(plan)
     epoch.run()
     count = len(plan.loads)
     ready, taken = (tuple(times[batch] for batch in range(count)) for times in epoch.times)
@@ -116,7 +116,7 @@ def run_loader(plan: LoaderPlan) -> LoaderRun:
 
 
 @dataclass
-class _Alone:
+class _EpochWithoutWorkers:
     """An epoch without workers."""
 
     plan: LoaderPlan
@@ -137,7 +137,7 @@ class _Alone:
 
 
 @dataclass
-class _Epoch:
+class _EpochWithWorkers:
     """An epoch with workers, on its way: what each of them has been told to load."""
 
     plan: LoaderPlan

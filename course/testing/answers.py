@@ -172,25 +172,25 @@ class CallOutcome:
 
 
 @dataclass
-class _Desk:
-    """The backend in use, and what came of the requests since the program began."""
+class _Session:
+    """The backend in use, what came of the requests, and the handles that were given out."""
 
     backend: Backend
     seen: list[CallOutcome] = field(default_factory=list)
     handles: dict[str, Answer] = field(default_factory=dict)
 
 
-_desk = _Desk(LocalBackend(notebook_names))
+_session = _Session(LocalBackend(notebook_names))
 
 
 def use_backend(backend: Backend) -> None:
     """Serve all requests from now on with another backend (the grading engine's seam)."""
-    _desk.backend = backend
+    _session.backend = backend
 
 
 def outcomes() -> list[CallOutcome]:
     """The outcomes of all requests so far; a check looks at those since it was made."""
-    return _desk.seen
+    return _session.seen
 
 
 def submit(
@@ -202,7 +202,7 @@ def submit(
 
     `leaves` says what the call has to leave as it was; None: nobody asks.
     """
-    seen = _desk.backend.run(request, live)
+    seen = _session.backend.run(request, live)
     if request.each:
         seen = replace(seen, attempted=seen.attempted and _any_attempted(seen))
     seen = _with_idle(seen, request.target[0])
@@ -211,7 +211,7 @@ def submit(
         gradients = request.options.backward
         effects = tuple(side_effects(seen, leaves.may_change, request.each, gradients))
         misconception = leaves.misconception
-    _desk.seen.append(
+    _session.seen.append(
         CallOutcome(
             *(seen.name, seen.attempted, seen.error, seen.printed_count), effects, misconception
         )
@@ -305,10 +305,10 @@ def answer(
         ValueError: `name` cannot be the name of an object.
     """
     may_change = (changes,) if isinstance(changes, str | int) else tuple(changes)
-    made = _desk.handles[name] = Answer(name, leaves=Leaves(may_change, misconception))
+    made = _session.handles[name] = Answer(name, leaves=Leaves(may_change, misconception))
     return made
 
 
 def handle(name: str) -> Answer:
     """The handle that `answer(name, ...)` gave last, or a new one."""
-    return _desk.handles.get(name) or answer(name)
+    return _session.handles.get(name) or answer(name)

@@ -24,7 +24,7 @@ def run_cell(source: str, names: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def learner(names: dict[str, Any]) -> Iterator[None]:
     """Answers are looked up among `names` while this is open."""
-    before = answers._desk.backend
+    before = answers._session.backend
     answers.use_backend(answers.LocalBackend(lambda: names))
     try:
         yield

@@ -60,13 +60,13 @@ endless = exam_cells(total="while True: pass")
 list(StockRunner(1, cell_limit_s=400).run_many([hand_in(Path(sys.argv[1]), lesson, endless)]))
 """
 TRIAL = """
-from autograder.answer_bank.notebook_runner import Trial, run_trials
+from autograder.answer_bank.notebook_runner import AnswerRun, run_answers
 
-run_trials([Trial("", "while True: pass", "1", 1.0, limit_s=400.0)])
+run_answers([AnswerRun("", "while True: pass", "1", 1.0, limit_s=400.0)])
 """
 # An answer that leaves a process behind which has left its parent and its process group.
 DAEMON = """
-from autograder.answer_bank.notebook_runner import Trial, run_trials
+from autograder.answer_bank.notebook_runner import AnswerRun, run_answers
 
 answer = '''
 import os, time
@@ -76,8 +76,8 @@ if os.fork() == 0:
         time.sleep(54321)
     os._exit(0)
 '''
-trials = [Trial("", answer, "1", 1.0), Trial("", "", "1", 1.0)]
-print([one.ended for one in run_trials(trials, workers=1)])
+runs = [AnswerRun("", answer, "1", 1.0), AnswerRun("", "", "1", 1.0)]
+print([one.ended for one in run_answers(runs, workers=1)])
 """
 SANDBOX = ["sandbox", "none"]
 

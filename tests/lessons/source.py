@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_bank.notebook_runner import Trial, TrialResult, run_trials
+from autograder.answer_bank.notebook_runner import AnswerRun, AnswerRunResult, run_answers
 from autograder.lessons.model import Exercise, find_lesson
 from autograder.lessons.regions import without_markers
 
@@ -42,14 +42,14 @@ class Source:
         return names
 
     @cached_property
-    def tables(self) -> dict[str, TrialResult]:
+    def tables(self) -> dict[str, AnswerRunResult]:
         """The check table of each exercise, with the source's own solution."""
         setup = self.cells()["setup"]["source"]
-        trials = [
-            Trial(setup, without_markers(one.answer_source), one.test_source, one.points)
+        runs = [
+            AnswerRun(setup, without_markers(one.answer_source), one.test_source, one.points)
             for one in self.exercises
         ]
-        results = run_trials(trials)
+        results = run_answers(runs)
         return {one.name: result for one, result in zip(self.exercises, results, strict=True)}
 
 

@@ -32,7 +32,7 @@ _WAIT_S = 10.0
 
 def copy_of(course: CourseDirectory, folder: Path) -> Path | None:
     """The gradebook's copy in `folder`; None where there is no gradebook yet."""
-    with explained(course), _sqlite_told():
+    with explained(course), _sqlite_explained():
         path = database_file(course)
         if path is not None:
             return _copied(path, folder / "gradebook.db") if path.is_file() else None
@@ -61,7 +61,7 @@ def put_back(course: CourseDirectory, copy: Path) -> None:
     path = database_file(course)
     _refuse_others(course, copy)
     if path is not None and copy.suffix == ".db":
-        with explained(course), _sqlite_told():
+        with explained(course), _sqlite_explained():
             _into(copy, path)
         return
     data = _read(copy)
@@ -125,7 +125,7 @@ def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextlib.contextmanager
-def _sqlite_told() -> Iterator[None]:
+def _sqlite_explained() -> Iterator[None]:
     """Let `explained` know an error of SQLite that did not come through SQLAlchemy."""
     try:
         yield

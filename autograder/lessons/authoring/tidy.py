@@ -88,7 +88,7 @@ def _name(cells: Iterable[RawCell]) -> None:
         wanted = _wanted(cell, hints) or (str(cell.get("id", "")), False)
         id_, fixed = wanted
         if not fixed and _MADE_UP.fullmatch(id_):
-            id_ = _telling(cell) or f"{before}-next"
+            id_ = _readable_id(cell) or f"{before}-next"
         if not fixed:
             id_ = _free(id_, taken)
         taken.add(id_)
@@ -110,7 +110,7 @@ def _wanted(cell: RawCell, hints: dict[str, int]) -> tuple[str, bool] | None:
     return None
 
 
-def _telling(cell: RawCell) -> str:
+def _readable_id(cell: RawCell) -> str:
     found = _PREDICTS.match(cell["source"]) if cell["cell_type"] == "code" else None
     if found:
         return f"predict-{found[1]}"

@@ -46,7 +46,7 @@ def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
     in_file = [
         *(slip for claim in entries.claims for slip in _claim(claim, beliefs)),
         *_misconceptions(entries, lesson),
-        *_untold(entries, cells),
+        *_mentioned_once(entries, cells),
     ]
     in_lesson = [*_named(cells, known), *_verdicts(cells, entries.claims)]
     return (
@@ -55,7 +55,7 @@ def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
     )
 
 
-def told(cells: Iterable[RawCell]) -> Iterator[tuple[RawCell, str]]:
+def mentions(cells: Iterable[RawCell]) -> Iterator[tuple[RawCell, str]]:
     """Each cell that predicts or judges a claim, with the claim's id."""
     for cell in cells:
         asked = list(_predicted(cell))
@@ -84,14 +84,14 @@ def _others(course: Path, lesson: Lesson) -> dict[str, Entries]:
 
 
 def _named(cells: Iterable[RawCell], known: set[str]) -> Iterator[Slip]:
-    for cell, id_ in told(cells):
+    for cell, id_ in mentions(cells):
         if id_ not in known:
             cause = f"no claim is called '{id_}'.{did_you_mean(id_, known)}"
             yield f"cell {cell.get('id')}", cause, "Add it to the lesson's claims file, or correct."
 
 
-def _untold(entries: Entries, cells: Iterable[RawCell]) -> Iterator[Slip]:
-    times = Counter(id_ for _, id_ in told(cells))
+def _mentioned_once(entries: Entries, cells: Iterable[RawCell]) -> Iterator[Slip]:
+    times = Counter(id_ for _, id_ in mentions(cells))
     for claim in entries.claims:
         place = f"claim {claim.id}"
         if not times[claim.id]:

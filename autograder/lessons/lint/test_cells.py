@@ -49,7 +49,7 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
         cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
         yield place, cause, "Add it to the lesson's claims file, or correct it."
     yield from _count(one, tree)
-    yield from _told_apart(one, tree)
+    yield from _ambiguous_matches(one, tree)
     yield from _asked(one)
     yield from _shadowed(one)
     yield from _travel(one, "\n".join(visible), set(given))
@@ -100,7 +100,7 @@ def _is_hidden(source: str, line: int) -> bool:
     return above.count(f"BEGIN {HIDDEN}") > above.count(f"END {HIDDEN}")
 
 
-def _told_apart(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
+def _ambiguous_matches(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
     """Give the slip of messages that one error could satisfy by saying all of them."""
     said: dict[str, dict[str, bool]] = {}
     for node in ast.walk(tree):
@@ -112,10 +112,10 @@ def _told_apart(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
                     words[ast.unparse(given["match"])] = "among" in given
     for raised, messages in said.items():
         if len(messages) > 1 and not all(messages.values()):
-            told = " or ".join(sorted(messages))
+            wanted = " or ".join(sorted(messages))
             yield (
                 f"cell {one.test_id}",
-                f"its {raised} has to say {told}, and one that says all of them passes",
+                f"its {raised} has to say {wanted}, and one that says all of them passes",
                 "Give each of these checks `among=`: what its message must not name beside.",
             )
 
@@ -125,8 +125,8 @@ def _asked(one: Exercise) -> Iterator[Slip]:
     made = defined_names(without_markers(one.answer_source))
     for name in one.asked:
         if one.answer_id and made and name not in made:
-            told = " and ".join(sorted(made))
-            cause = f"it asks for answer({name!r}), but cell {one.answer_id} defines {told}."
+            defined = " and ".join(sorted(made))
+            cause = f"it asks for answer({name!r}), but cell {one.answer_id} defines {defined}."
             remedy = "Ask for a name that the answer cell defines, or define it there."
             yield f"cell {one.test_id}", cause + did_you_mean(name, made), remedy
 

@@ -59,8 +59,8 @@ class Packed:
     def to_json(self) -> dict[str, object]:
         """What `--json` prints."""
         paths = {"file": self.file, "folder": self.folder}
-        told = {key: str(path) if path else None for key, path in paths.items()}
-        return {**vars(self), **told}
+        as_text = {key: str(path) if path else None for key, path in paths.items()}
+        return {**vars(self), **as_text}
 
 
 def run(
@@ -81,7 +81,7 @@ def run(
         print(json.dumps([one.to_json() for one in packed], indent=1, ensure_ascii=False))
     else:
         for one in packed:
-            _tell(one)
+            _print_summary(one)
     if not any(one.sent for one in packed):
         raise NobodyToSend(
             f"there is no page that {lms.capitalize()} could take",
@@ -210,7 +210,7 @@ def _not_written(error: OSError, path: Path) -> JournalError:
     )
 
 
-def _tell(packed: Packed) -> None:
+def _print_summary(packed: Packed) -> None:
     print(f"{packed.lesson}: {len(packed.sent)} pages")
     for path in filter(None, (packed.file, packed.folder)):
         print(path)

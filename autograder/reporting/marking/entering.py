@@ -65,7 +65,7 @@ def run(
     if as_json:
         print(json.dumps(asdict(marked), indent=1, ensure_ascii=False))
     else:
-        print("\n".join(_told(marked)))
+        print("\n".join(_summary(marked)))
     return 1 if marked.refused else 0
 
 
@@ -79,7 +79,7 @@ def take_in(course: CourseDirectory, sheets: Sequence[Path], lessons: tuple[Less
         for name, group in _by_question(lines).items():
             question = known.get(name)
             if question is None:
-                refused += [_refuse(where, line, _stranger(name)) for where, line in group]
+                refused += [_refuse(where, line, _unknown_question(name)) for where, line in group]
             else:
                 taken.append(_enter(course, question, group, refused))
     return Marked(tuple(taken), tuple(refused))
@@ -193,11 +193,11 @@ def _refuse(where: str, line: SheetLine, reason: str) -> RefusedLine:
     return RefusedLine(where, line.number, line.answer_id, reason)
 
 
-def _stranger(name: tuple[str, str]) -> str:
+def _unknown_question(name: tuple[str, str]) -> str:
     return f"there is no question '{name[1]}' in words in the lesson '{name[0]}'"
 
 
-def _told(marked: Marked) -> Iterator[str]:
+def _summary(marked: Marked) -> Iterator[str]:
     for one in marked.taken:
         counts = f"{one.entered} entered, {one.unchanged} unchanged, {one.blank} left empty"
         yield f"{one.lesson} {one.question}: {counts}"

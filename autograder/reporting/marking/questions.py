@@ -151,9 +151,9 @@ def _export(question: WrittenQuestion, folder: Path) -> None:
     write_bytes(path.with_suffix(".html"), page.encode("utf-8", "replace"), mode=0o600)
     print(path)
     marked = sum(one.points is not None for one in question.answers)
-    told = f"{len(question.answers)} answers, {marked} with points"
+    summary = f"{len(question.answers)} answers, {marked} with points"
     late = f"; {len(question.behind)} wait for `autograder grade`" if question.behind else ""
-    print(f"{lesson.slug} {exercise.name}: {told}{late}", file=sys.stderr)
+    print(f"{lesson.slug} {exercise.name}: {summary}{late}", file=sys.stderr)
 
 
 def _row(question: WrittenQuestion, one: WrittenAnswer) -> tuple[str, ...]:

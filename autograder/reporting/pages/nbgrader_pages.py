@@ -18,7 +18,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions
-from autograder.reporting.feedback import telling_lines, withhold
+from autograder.reporting.feedback import secret_lines, withhold
 
 UNREADABLE = "# The tests of this cell are not shown: their marks cannot be read."
 
@@ -49,7 +49,7 @@ class WithholdHiddenTests(NbGraderPreprocessor):
         for cell in tests:
             cell.source, inside = _split(cell.source)
             hidden += inside
-        lines = telling_lines(hidden, "\n".join([*rest, *(cell.source for cell in tests)]))
+        lines = secret_lines(hidden, "\n".join([*rest, *(cell.source for cell in tests)]))
         for cell in nb.cells:
             for output in cell.get("outputs", []):
                 _clean(output, lines)

@@ -15,7 +15,7 @@ from course.figures.storage.descriptions import listed
 
 __all__ = ["show_graph"]
 
-_MOST_TOLD = 10  # nodes described one by one in an alt text
+_MOST_DESCRIBED = 10  # nodes described one by one in an alt text
 
 
 def show_graph(tensor: torch.Tensor, names: Mapping[str, object] | None = None) -> Picture:
@@ -53,8 +53,8 @@ def _alt(history: History) -> str:
 grad: nothing was recorded for it."
     words = [f"{_called(first)} of shape {shape} was made by {history.nodes[1].title}."]
     steps = [n for n in history.nodes if n.kind == "operation"]
-    words += [_node_words(n, history.nodes) for n in steps[:_MOST_TOLD]]
-    further = len(steps) - _MOST_TOLD + history.left_out
+    words += [_node_words(n, history.nodes) for n in steps[:_MOST_DESCRIBED]]
+    further = len(steps) - _MOST_DESCRIBED + history.left_out
     if further > 0:
         words.append(f"{further} further nodes follow.")
     return " ".join(words)

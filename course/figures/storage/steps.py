@@ -48,7 +48,7 @@ def offsets_scene(subjects: Sequence[Subject], middle: Middle, width: float) -> 
     ]
     height = len(flags) * _LEVEL + (4 if flags else 0)
     items: list[Item] = []
-    for level, flag in enumerate(_unfurled(flags, width)):
+    for level, flag in enumerate(_without_crossings(flags, width)):
         y = (level + 0.5) * _LEVEL
         shift, align = (-6, "right") if flag.leftwards else (6, "left")
         items.append(Label(flag.x + shift, y, flag.text, align))
@@ -63,7 +63,7 @@ class _Flag:
     leftwards: bool = False
 
 
-def _unfurled(flags: Sequence[_Flag], width: float) -> list[_Flag]:
+def _without_crossings(flags: Sequence[_Flag], width: float) -> list[_Flag]:
     """The flags from top to bottom, so that no text is crossed by another flag's pole.
 
     A text stands right of its pole, or left of it where the figure ends or such a pole stands.
@@ -101,7 +101,7 @@ def steps_scene(subject: Subject, middle: Middle, width: float) -> Scene:
         items.append(Arrow(((step.start, 0), (step.start, y), (step.end, y), (step.end, 1))))
         items.append(_step_label(step, placed[level + 1 :], y, width))
     height = _TAIL + len(placed) * _LEVEL if placed else 0
-    if (still := _standstill(subject, middle)) is not None:
+    if (still := _zero_stride_label(subject, middle)) is not None:
         x = max(0, min(still.x, width - text_width(still.text)))
         items.append(replace(still, x=x, y=height + 7))
         height += _LEVEL
@@ -129,7 +129,7 @@ def _steps(subject: Subject, middle: Middle) -> list[_Step]:
     ]
 
 
-def _standstill(subject: Subject, middle: Middle) -> Label | None:
+def _zero_stride_label(subject: Subject, middle: Middle) -> Label | None:
     """The words for a stride of 0, which leads nowhere."""
     start, where = middle(subject.facts.storage_offset), _directions(subject.facts).get(0)
     if start is None or where is None or 0 in subject.facts.shape:

@@ -14,7 +14,7 @@ from autograder.answer_bank.bank import parse_bank
 from autograder.answer_bank.constants import MOST_SHARE, NAMES, constant_answer
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import Gate, GateReport, lesson_gate, run_gates
-from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.errors import BankError
 from autograder.lessons.model import Exercise, find_lesson
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
@@ -136,13 +136,13 @@ def giving(share: float, name: str = "False") -> Any:
             return case.exercise.points
         return share * case.exercise.points if case.title == name else 0.0
 
-    def run(cases: Sequence[Case]) -> list[TrialResult]:
+    def run(cases: Sequence[Case]) -> list[AnswerRunResult]:
         held = (CheckRecord("it shares", True), CheckRecord("it copies", False))
         records = [
             ExerciseRecord(c.exercise.name, Status.GRADED, points(c), c.exercise.points, held)
             for c in cases
         ]
-        return [TrialResult("finished", one.score, one) for one in records]
+        return [AnswerRunResult("finished", one.score, one) for one in records]
 
     return run
 
@@ -199,14 +199,14 @@ def test_an_exception_is_a_heading_alone() -> None:
 
 
 def test_a_constant_that_never_ends_got_nothing_once_it_ran_alone(course: Path) -> None:
-    def endless(cases: Sequence[Case]) -> list[TrialResult]:
+    def endless(cases: Sequence[Case]) -> list[AnswerRunResult]:
         lost = replace(giving(0.0)(cases[:1])[0], ended="timeout", record=None, points=0.0)
         found = zip(cases, giving(0.0)(cases), strict=True)
         return [lost if case.kind == "constant" else one for case, one in found]
 
     again: list[str] = []
 
-    def alone(cases: Sequence[Case]) -> list[TrialResult]:
+    def alone(cases: Sequence[Case]) -> list[AnswerRunResult]:
         again.extend(case.kind for case in cases if case.kind == "constant")
         return endless(cases)
 

@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from autograder.answer_bank.engine_runner import packed, result_of, run_alone, run_packed
+from autograder.answer_bank.engine_runner import batched, result_of, run_alone, run_batched
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import lesson_gate, run_as_notebook, run_gates
-from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.lessons.model import find_lesson
 from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome
@@ -72,22 +72,22 @@ def _cells(job: Job) -> list[dict[str, str]]:
 
 
 def test_one_submission_carries_one_answer_to_each_exercise(cases: tuple[Case, ...]) -> None:
-    packs = packed(cases)
-    assert len(packs) == 9  # two right, five wrong, the stub and the solution of each
-    assert all(set(pack) == {"flatten", "double"} for pack in packs)
-    assert sum(map(len, packs)) == len(cases)
+    batches = batched(cases)
+    assert len(batches) == 9  # two right, five wrong, the stub and the solution of each
+    assert all(set(batch) == {"flatten", "double"} for batch in batches)
+    assert sum(map(len, batches)) == len(cases)
 
 
 def test_an_exercise_with_more_answers_goes_on_alone(cases: tuple[Case, ...]) -> None:
     of_one = [case for case in cases if case.exercise.name == "flatten"]
     of_both = [*of_one, next(case for case in cases if case.exercise.name == "double")]
-    assert [len(pack) for pack in packed(of_both)] == [2, *[1] * 8]
+    assert [len(batch) for batch in batched(of_both)] == [2, *[1] * 8]
 
 
 def test_every_case_gets_the_result_of_its_own_answer(cases: tuple[Case, ...]) -> None:
     wrong = {one.source.strip(): str(one.misconception) for one in cases if one.kind == "wrong"}
     runner = Reader(wrong)
-    results = run_packed(cases, runner)
+    results = run_batched(cases, runner)
     assert runner.jobs == 9
     full = [
         result.points == case.exercise.points for case, result in zip(cases, results, strict=True)
@@ -112,7 +112,7 @@ class Keeper(Reader):
 
 def test_a_submission_holds_what_a_learner_would_hand_in(cases: tuple[Case, ...]) -> None:
     runner = Keeper()
-    run_packed(cases, runner)
+    run_batched(cases, runner)
     ids = ["setup", "flatten", "test-flatten", "double", "test-double"]
     assert [list(one) for one in runner.submissions] == [ids] * 9
     assert "hidden_seen" not in runner.submissions[0]["test-flatten"]
@@ -129,7 +129,7 @@ def test_alone_an_answer_has_a_submission_and_a_lesson_of_its_own(
 
 def test_what_is_through_is_counted_in_answers(cases: tuple[Case, ...]) -> None:
     counted: list[int] = []
-    run_packed(cases, Reader({}), done=counted.append)
+    run_batched(cases, Reader({}), done=counted.append)
     assert counted == [*range(2, 19, 2)]
 
 
@@ -138,7 +138,7 @@ def test_the_gate_says_the_same_of_a_runner_that_grades_alike(course: Path) -> N
     wrong = {one.source.strip(): str(one.misconception) for one in gate.answers}
     wrong = {source: id_ for source, id_ in wrong.items() if id_ != "None"}
     wrong |= {c.source.strip(): "dtype-is-float" for c in gate.cases if c.kind == "constant"}
-    report = run_gates([gate], lambda cases: run_packed(cases, Reader(wrong)))
+    report = run_gates([gate], lambda cases: run_batched(cases, Reader(wrong)))
     assert report.closing == "exercises 2 · right accepted 4/4 · wrong rejected 10/10"
     assert report.ok
 
@@ -183,12 +183,12 @@ def test_a_test_cell_without_a_table_is_no_result(cases: tuple[Case, ...]) -> No
 def test_the_engine_and_a_notebook_find_the_same(cases: tuple[Case, ...]) -> None:
     from autograder.engine import EngineRunner
 
-    as_notebook, in_engine = run_as_notebook(cases), run_packed(cases, EngineRunner(jobs=2))
+    as_notebook, in_engine = run_as_notebook(cases), run_batched(cases, EngineRunner(jobs=2))
     for case, one, other in zip(cases, as_notebook, in_engine, strict=True):
         assert _said(one) == _said(other), (case.exercise.name, case.title)
 
 
-def _said(result: TrialResult) -> tuple[object, ...]:
+def _said(result: AnswerRunResult) -> tuple[object, ...]:
     assert result.record is not None
     checks = [(one.name, one.passed, one.misconception) for one in result.record.checks]
     return result.ended, result.points, result.record.attempted, checks

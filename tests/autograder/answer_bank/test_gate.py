@@ -13,13 +13,13 @@ from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.gate import (
     Gate,
     GateReport,
+    answer_run_of,
     bank_gate,
     lesson_gate,
     run_as_notebook,
     run_gates,
-    trial_of,
 )
-from autograder.answer_bank.notebook_runner import TrialResult, run_trials
+from autograder.answer_bank.notebook_runner import AnswerRunResult, run_answers
 from autograder.errors import BankError, UsageError
 from autograder.lessons.model import find_lesson, read_lesson
 from autograder.lessons.regions import stubbed
@@ -45,9 +45,9 @@ def table(score: float = 4.0, *failed: str, attempted: bool = True) -> ExerciseR
     return ExerciseRecord("flatten", Status.GRADED, score, 4.0, checks, attempted=attempted)
 
 
-def came_to(record: ExerciseRecord | None, **more: object) -> TrialResult:
+def came_to(record: ExerciseRecord | None, **more: object) -> AnswerRunResult:
     points = record.score if record else 0.0
-    return TrialResult(**({"ended": "finished", "points": points, "record": record} | more))  # type: ignore[arg-type]
+    return AnswerRunResult(**({"ended": "finished", "points": points, "record": record} | more))  # type: ignore[arg-type]
 
 
 def case(course: Path, kind: str, misconception: str | None = None) -> Case:
@@ -136,7 +136,7 @@ def test_a_stub_must_count_as_not_attempted(course: Path) -> None:
     ],
 )
 def test_a_result_that_says_nothing_is_a_miss_for_every_kind(
-    course: Path, result: TrialResult, reason: str
+    course: Path, result: AnswerRunResult, reason: str
 ) -> None:
     for kind in ("right", "wrong", "stub", "solution"):
         assert reason in judge(case(course, kind, "order-of-memory"), result, KNOWN)
@@ -161,11 +161,11 @@ def test_a_solution_is_put_to_enough_checks(course: Path) -> None:
 # From bank to report.
 
 
-def perfect(cases: Sequence[Case]) -> list[TrialResult]:
+def perfect(cases: Sequence[Case]) -> list[AnswerRunResult]:
     """A runner that finds everything right."""
     full = [(case.exercise.name, case.exercise.points) for case in cases]
     records = [ExerciseRecord(name, Status.GRADED, most, most) for name, most in full]
-    return [TrialResult("finished", record.score, record) for record in records]
+    return [AnswerRunResult("finished", record.score, record) for record in records]
 
 
 def report_of(gate: Gate) -> GateReport:
@@ -195,7 +195,7 @@ def test_a_lesson_needs_two_right_and_five_wrong_answers_an_exercise(own_course:
     assert len(report.exercises) == 2
 
 
-def broken(cases: Sequence[Case]) -> list[TrialResult]:
+def broken(cases: Sequence[Case]) -> list[AnswerRunResult]:
     """A runner that finds the test cell of `flatten` broken, and all else right."""
     error = came_to(None, test_error="NameError: name 'chek' is not defined")
     found = zip(cases, perfect(cases), strict=True)
@@ -221,7 +221,7 @@ def test_a_misspelt_answer_is_one_miss_that_says_what_its_cell_defines(own_cours
     )
 
 
-def untouched(cases: Sequence[Case]) -> list[TrialResult]:
+def untouched(cases: Sequence[Case]) -> list[AnswerRunResult]:
     """A runner that finds nothing attempted."""
     names = [(case.exercise.name, case.exercise.points) for case in cases]
     return [came_to(ExerciseRecord(n, Status.GRADED, 0.0, p, attempted=False)) for n, p in names]
@@ -230,11 +230,11 @@ def untouched(cases: Sequence[Case]) -> list[TrialResult]:
 def test_what_misses_is_tried_once_more_alone(course: Path) -> None:
     tried: list[str] = []
 
-    def spoiled(cases: Sequence[Case]) -> list[TrialResult]:
+    def spoiled(cases: Sequence[Case]) -> list[AnswerRunResult]:
         first = [came_to(table(0.0, "order-of-memory")), *perfect(cases)[1:]]
         return first
 
-    def alone(cases: Sequence[Case]) -> list[TrialResult]:
+    def alone(cases: Sequence[Case]) -> list[AnswerRunResult]:
         tried.extend(case.title for case in cases if case.kind == "right")
         return perfect(cases)
 
@@ -244,7 +244,7 @@ def test_what_misses_is_tried_once_more_alone(course: Path) -> None:
 
 
 def test_where_no_answer_passes_none_is_tried_again(course: Path) -> None:
-    def alone(cases: Sequence[Case]) -> list[TrialResult]:
+    def alone(cases: Sequence[Case]) -> list[AnswerRunResult]:
         assert "flatten" not in {case.exercise.name for case in cases}
         return perfect(cases)
 
@@ -295,7 +295,7 @@ def test_an_outside_bank_takes_one_lesson(course: Path, tmp_path: Path) -> None:
         bank_gate(course, outside_bank(tmp_path), ["1", "2"])
 
 
-# With real processes: each case below is one trial of a single run.
+# With real processes: each case below is one run of a single run.
 
 _ODD = {
     "loops": "while True:\n    pass",
@@ -324,14 +324,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def odd(course: Path, data: Path) -> dict[str, TrialResult]:
-    trial = trial_of(case(course, "right"), 2.0)
+def odd(course: Path, data: Path) -> dict[str, AnswerRunResult]:
+    run = answer_run_of(case(course, "right"), 2.0)
     stub = stubbed(case(course, "stub").exercise.answer_source)
     answers = {**_ODD, "stub": stub}
-    trials = {name: replace(trial, answer=source) for name, source in answers.items()}
+    runs = {name: replace(run, answer=source) for name, source in answers.items()}
     reads = "open('made', 'w').close()\nfloat(open('data.txt').read())"
-    trials["data"] = replace(trial, test=reads, data=str(data))
-    return dict(zip(trials, run_trials(list(trials.values())), strict=True))
+    runs["data"] = replace(run, test=reads, data=str(data))
+    return dict(zip(runs, run_answers(list(runs.values())), strict=True))
 
 
 def test_the_tiny_lesson_passes_the_gate_in_real_processes(course: Path) -> None:
@@ -341,7 +341,7 @@ def test_the_tiny_lesson_passes_the_gate_in_real_processes(course: Path) -> None
 
 
 def test_an_answer_that_loops_is_stopped_and_nothing_else_is_lost(
-    odd: dict[str, TrialResult],
+    odd: dict[str, AnswerRunResult],
 ) -> None:
     assert (odd["loops"].ended, odd["leaves"].ended) == ("timeout", "died")
     assert odd["stub"].ended == "finished"
@@ -349,7 +349,7 @@ def test_an_answer_that_loops_is_stopped_and_nothing_else_is_lost(
 
 @pytest.mark.parametrize("name", ["undefined", "raises", "stub"])
 def test_an_answer_that_is_not_there_was_not_attempted(
-    odd: dict[str, TrialResult], name: str
+    odd: dict[str, AnswerRunResult], name: str
 ) -> None:
     record = odd[name].record
     assert record is not None
@@ -360,30 +360,30 @@ def test_an_answer_that_is_not_there_was_not_attempted(
     "name", ["wrong type", "returns None", "raises SystemExit", "equal to everything"]
 )
 def test_an_answer_that_gives_no_tensor_gets_nothing(
-    odd: dict[str, TrialResult], name: str
+    odd: dict[str, AnswerRunResult], name: str
 ) -> None:
     assert (odd[name].ended, odd[name].points, odd[name].test_error) == ("finished", 0.0, None)
 
 
 @pytest.mark.parametrize("name", ["prints a megabyte", "warns", "leaves a child"])
 def test_a_right_answer_keeps_its_points_whatever_else_it_does(
-    odd: dict[str, TrialResult], name: str
+    odd: dict[str, AnswerRunResult], name: str
 ) -> None:
     assert odd[name].points == 4.0
 
 
 def test_an_answer_that_changes_its_input_does_not_change_what_is_expected(
-    odd: dict[str, TrialResult],
+    odd: dict[str, AnswerRunResult],
 ) -> None:
     assert 0.0 < odd["mutates"].points < 4.0
 
 
-def test_a_cell_that_raises_is_reported_with_its_error(odd: dict[str, TrialResult]) -> None:
+def test_a_cell_that_raises_is_reported_with_its_error(odd: dict[str, AnswerRunResult]) -> None:
     assert odd["raises"].answer_error == "ZeroDivisionError: division by zero"
 
 
-def test_a_trial_lies_beside_its_data_files_and_leaves_them_alone(
-    odd: dict[str, TrialResult], data: Path
+def test_a_run_lies_beside_its_data_files_and_leaves_them_alone(
+    odd: dict[str, AnswerRunResult], data: Path
 ) -> None:
     assert (odd["data"].points, odd["data"].record) == (4.0, None)
     assert [path.name for path in data.iterdir()] == ["data.txt"]
@@ -391,12 +391,12 @@ def test_a_trial_lies_beside_its_data_files_and_leaves_them_alone(
 
 def test_an_interrupted_run_leaves_no_process_behind(course: Path) -> None:
     before = set(psutil.Process().children(recursive=True))
-    quick = trial_of(case(course, "right"), 60.0)
+    quick = answer_run_of(case(course, "right"), 60.0)
     endless = replace(quick, answer="while True:\n    pass")
 
     def interrupt(count: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_trials([quick, endless, endless], done=interrupt)
+        run_answers([quick, endless, endless], done=interrupt)
     assert set(psutil.Process().children(recursive=True)) <= before

@@ -12,7 +12,7 @@ import pytest
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import Gate, lesson_gate
 from autograder.answer_bank.gate_runs import try_answers
-from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.engine.sandbox import bubblewrap
 from autograder.engine.sandbox.bubblewrap import SandboxError
 from autograder.lessons.model import find_lesson
@@ -43,8 +43,8 @@ def no_sandbox() -> str:
     raise SandboxError("bubblewrap is not installed")
 
 
-def nothing(cases: Sequence[Case], **_: object) -> list[TrialResult]:
-    return [TrialResult("died", 0.0, None) for _ in cases]
+def nothing(cases: Sequence[Case], **_: object) -> list[AnswerRunResult]:
+    return [AnswerRunResult("died", 0.0, None) for _ in cases]
 
 
 def test_without_a_sandbox_a_notebook_is_asked_and_that_is_said(

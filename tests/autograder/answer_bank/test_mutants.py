@@ -13,7 +13,7 @@ from autograder.answer_bank.bank import parse_bank
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import Gate, lesson_gate
 from autograder.answer_bank.mutants import MutantReport, Plan, plan_mutants, run_mutants
-from autograder.answer_bank.notebook_runner import TrialResult
+from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.cli.main import main
 from autograder.errors import UsageError
 from autograder.lessons.model import find_lesson
@@ -47,11 +47,11 @@ class Grader:
     solution: bool = True
     asked: int = 0
 
-    def __call__(self, cases: Sequence[Case]) -> list[TrialResult]:
+    def __call__(self, cases: Sequence[Case]) -> list[AnswerRunResult]:
         self.asked += len(cases)
         return [self._result(case) for case in cases]
 
-    def _result(self, case: Case) -> TrialResult:
+    def _result(self, case: Case) -> AnswerRunResult:
         full = self.solution if case.kind == "solution" else self._passes(case)
         most = case.exercise.points
         check = CheckRecord("a check", full)
@@ -59,8 +59,8 @@ class Grader:
             case.exercise.name, Status.GRADED, most if full else 0.0, most, (check,)
         )
         if full or self.ended == "finished":
-            return TrialResult("finished", record.score, record)
-        return TrialResult(self.ended, 0.0, None)  # type: ignore[arg-type]
+            return AnswerRunResult("finished", record.score, record)
+        return AnswerRunResult(self.ended, 0.0, None)  # type: ignore[arg-type]
 
     def _passes(self, case: Case) -> bool:
         return any(word in case.source for word in self.passing)

@@ -87,7 +87,7 @@ def test_a_claim_that_is_false_is_told(course: Path) -> None:
     tiny.write(course, stable_bytes(tidied(notebook)).decode())
     found = look(course)
     assert failed(found) == ["claims"]
-    assert found.parts[1].told == "1 claims, 1 proofs run, 1 fail"
+    assert found.parts[1].summary == "1 claims, 1 proofs run, 1 fail"
 
 
 def test_claims_that_cannot_be_read_keep_no_answer_from_being_tried(course: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_release_that_is_not_what_the_source_gives_is_told(course: Path) -> No
     (course / "release/notes.txt").write_text("of nobody's lesson")
     part = look(course).parts[3]
     assert part.findings == ("release/01-tiny/01-tiny.ipynb: changed",)
-    assert part.told.endswith("run `autograder release 01`")
+    assert part.summary.endswith("run `autograder release 01`")
 
 
 def test_the_command_prints_a_line_a_part_and_each_finding(
@@ -145,5 +145,5 @@ def test_the_command_speaks_json(
         lambda _, gates, **__: (accepting(gates), ""),
     )
     assert main.main(["check", "--json", "--course", str(course)]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
-    assert (told["lesson"], told["ok"]) == ("01-tiny", True)
+    (summary,) = json.loads(capsys.readouterr().out)
+    assert (summary["lesson"], summary["ok"]) == ("01-tiny", True)

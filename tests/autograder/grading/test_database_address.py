@@ -51,9 +51,9 @@ def test_reading_makes_no_gradebook(tmp_path: Path, command: str, capsys: Captur
     graded(course)
     (tmp_path / "gradebook.db").unlink()
     assert run(command, "--course", tmp_path) == 1
-    told = capsys.readouterr().err
-    assert f"{tmp_path / 'gradebook.db'}: there is no gradebook here\n" in told
-    assert "Run `autograder grade`, which makes it, also anew from the journal." in told
+    printed = capsys.readouterr().err
+    assert f"{tmp_path / 'gradebook.db'}: there is no gradebook here\n" in printed
+    assert "Run `autograder grade`, which makes it, also anew from the journal." in printed
     assert not (tmp_path / "gradebook.db").exists()
 
 
@@ -81,9 +81,9 @@ def test_a_command_without_the_address_says_where_the_grades_are(
 ) -> None:
     url = graded_elsewhere(tmp_path)
     assert run(command, "--course", tmp_path) == 2
-    told = capsys.readouterr().err
-    assert f"the grades of this course are in {url}, and this command would use" in told
-    assert f"Add --db {url}, or write c.CourseDirectory.db_url into nbgrader_config.py" in told
+    printed = capsys.readouterr().err
+    assert f"the grades of this course are in {url}, and this command would use" in printed
+    assert f"Add --db {url}, or write c.CourseDirectory.db_url into nbgrader_config.py" in printed
     assert not (tmp_path / "gradebook.db").exists()
 
 
@@ -122,8 +122,8 @@ def test_collect_reads_names_from_the_same_gradebook(tmp_path: Path, capsys: Cap
 def test_a_course_moves_to_another_gradebook_when_told_to(tmp_path: Path) -> None:
     graded(classroom(tmp_path, "ada")[0])
     moved = load_course(tmp_path, db=elsewhere(tmp_path))
-    told = graded(moved, runner := FakeRunner())
-    assert (told.trouble, runner.ran) == (None, [])
+    result = graded(moved, runner := FakeRunner())
+    assert (result.trouble, runner.ran) == (None, [])
     assert remembered(moved) == address_of(moved)
     with pytest.raises(OtherGradebook):
         GradebookReader(load_course(tmp_path))

@@ -168,8 +168,8 @@ def test_the_gate_asks_no_answers_for_it(course: Path, lesson: Lesson) -> None:
 
 def test_a_simulated_class_writes_about_it(course: Path, lesson: Lesson, tmp_path: Path) -> None:
     made = simulate(course, [lesson], out=tmp_path / "out", students=40, seed=1)
-    told = {one.answers["why"] for one in made.submissions}
-    assert told == {"the model answer", "its first sentence", "stub"}
+    sources = {one.answers["why"] for one in made.submissions}
+    assert sources == {"the model answer", "its first sentence", "stub"}
     for one in made.submissions:
         path = tmp_path / "out/submitted" / one.student / SLUG / f"{SLUG}.ipynb"
         cells = {c["id"]: "".join(c["source"]) for c in json.loads(path.read_text())["cells"]}

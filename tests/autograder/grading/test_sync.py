@@ -107,9 +107,9 @@ def test_what_one_run_could_not_enter_the_next_one_enters_whoever_it_is_for(
     graded(course)
     hand_in(tmp_path, "ada", answered(), LATE)
     graded_while_locked(course)
-    told = graded_for(course, "bob")
+    result = graded_for(course, "bob")
     assert (entry(course).score, entry(course).waiting) == (0.0, frozenset())
-    assert told.news[0] == f"{SLUG}: entered now, as the gradebook had not: ada"
+    assert result.news[0] == f"{SLUG}: entered now, as the gradebook had not: ada"
 
 
 def without_response(book: Gradebook) -> None:

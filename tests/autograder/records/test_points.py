@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader.utils import determine_grade
 
-from autograder.answer_bank.notebook_runner import Trial, run_trials
+from autograder.answer_bank.notebook_runner import AnswerRun, run_answers
 from autograder.records.points import PointsRefused, points_of
 
 ERROR = {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
@@ -94,6 +94,6 @@ def test_a_value_above_the_points_says_both_numbers() -> None:
 
 def test_a_trial_reads_its_last_value_by_the_same_rule() -> None:
     ends = ("-1", "float('nan')", "300", "2.5", "'text'")
-    found = run_trials([Trial("", "", end, 3.0) for end in ends])
+    found = run_answers([AnswerRun("", "", end, 3.0) for end in ends])
     assert [one.points for one in found] == [3.0, 3.0, 0.0, 2.5, 3.0]
     assert [bool(one.test_error) for one in found] == [False, False, True, False, False]

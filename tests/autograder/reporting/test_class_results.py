@@ -91,9 +91,9 @@ def test_every_export_says_whose_points_cannot_be_explained(
     course: CourseDirectory, form: str, capsys: Captured
 ) -> None:
     assert main.main(["export", "--course", str(course.root), "--format", form]) == 0
-    told = capsys.readouterr().err
-    assert f"{SLUG}: points from the gradebook alone, checks and misconceptions" in told
-    assert told.splitlines()[0].endswith(": ada")
+    printed = capsys.readouterr().err
+    assert f"{SLUG}: points from the gradebook alone, checks and misconceptions" in printed
+    assert printed.splitlines()[0].endswith(": ada")
 
 
 def test_feedback_gives_those_points_and_says_what_is_missing(

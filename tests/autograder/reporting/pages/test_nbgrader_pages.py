@@ -28,7 +28,7 @@ def shown(**changes: dict[str, Any]) -> dict[str, NotebookNode]:
     return {cell.id: cell for cell in notebook.cells}
 
 
-def told(**output: Any) -> dict[str, Any]:
+def cell_with(**output: Any) -> dict[str, Any]:
     return {"outputs": [output]}
 
 
@@ -43,7 +43,9 @@ def test_a_traceback_in_colours_does_not_quote_a_hidden_line() -> None:
     frame = (
         f"\x1b[32m----> 8\x1b[39m {LINE.replace('=', chr(27) + '[38;5;66m=' + chr(27) + '[39m')}"
     )
-    about = told(output_type="error", ename="TypeError", evalue="no", traceback=["Error", frame])
+    about = cell_with(
+        output_type="error", ename="TypeError", evalue="no", traceback=["Error", frame]
+    )
     (output,) = shown(test_flatten=about)["test-flatten"].outputs
     assert output.traceback == ["Error", f"----> 8 {REMOVED}"]
 
@@ -51,13 +53,13 @@ def test_a_traceback_in_colours_does_not_quote_a_hidden_line() -> None:
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])
 def test_what_a_learners_cell_displays_does_not_quote_a_hidden_line(kind: str) -> None:
     quoted = "whole = double_answer(torch.arange(3))"
-    about = told(output_type="display_data", metadata={}, data={kind: f"<b>{quoted}</b>"})
+    about = cell_with(output_type="display_data", metadata={}, data={kind: f"<b>{quoted}</b>"})
     (output,) = shown(flatten=about)["flatten"].outputs
     assert output.data[kind] == f"<b>{REMOVED}</b>"
 
 
 def test_what_a_learners_cell_prints_does_not_quote_a_hidden_line() -> None:
-    about = told(output_type="stream", name="stdout", text=f"In[5]:\n{LINE}\n")
+    about = cell_with(output_type="stream", name="stdout", text=f"In[5]:\n{LINE}\n")
     (output,) = shown(flatten=about)["flatten"].outputs
     assert output.text == f"In[5]:\n{REMOVED}\n"
 
