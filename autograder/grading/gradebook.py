@@ -140,7 +140,7 @@ class GradebookReader:
 
     def _penalty_due(self, submission: SubmittedAssignment, lesson: str) -> float:
         grades = (g for n in submission.notebooks if n.name == lesson for g in n.grades)
-        score, seconds = sum(one.score or 0.0 for one in grades), seconds_late(submission)
+        score, seconds = sum(one.score for one in grades), seconds_late(submission)
         return self._policy.penalty(submission.student_id, score, seconds) or 0.0
 
     @staticmethod
@@ -313,8 +313,8 @@ class _Existing(Gradebook):
         file = database_file(course)
         if file is not None and not file.exists():
             raise _nothing_at(course)
-        self.engine = create_engine(course.db_url, future=True)
-        self.db = scoped_session(sessionmaker(bind=self.engine, future=True))
+        self.engine = create_engine(course.db_url)
+        self.db = scoped_session(sessionmaker(bind=self.engine))
         self.course_id, self.authenticator = course.course_id, None
         if not inspect(self.engine).has_table(SubmittedAssignment.__tablename__):
             self.close()

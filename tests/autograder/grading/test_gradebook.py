@@ -15,13 +15,14 @@ from traitlets.config import Config
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.environment import own_programs_first
 from autograder.grading.assignment import register
-from autograder.grading.gradebook import GradebookError, GradebookWriter
+from autograder.grading.gradebook import GradebookError, GradebookWriter, ManualMark
 from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.model import Status, SubmissionRecord
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, classroom, double, flatten, record
 
 own_programs_first()
+FULL = ManualMark(4.0, "all of it")
 
 
 @pytest.fixture
@@ -130,6 +131,26 @@ def test_points_and_comments_of_a_person_survive_a_regrade_and_ask_for_a_look(
     assert found.waiting == {"test-flatten"}
 
 
+def test_points_and_comments_are_given_to_one_question_and_a_blank_leaves_what_is_there(
+    writer: GradebookWriter, lesson: Lesson
+) -> None:
+    for student in ("ada", "bob", "cy"):
+        writer.write(record(student, flatten(0, manual=True), double()), lesson)
+    marks = {"ada": ManualMark(3.0, "well said"), "bob": ManualMark(None, "half"), "dan": FULL}
+    assert writer.give(SLUG, "test-flatten", "flatten", marks) == {"dan"}
+    assert writer.give(SLUG, "test-flatten", "flatten", {"ada": ManualMark(None, None)}) == set()
+    found = writer.entries(SLUG)
+    assert {one: found[one].points["test-flatten"] for one in found} == {
+        "ada": 3,
+        "bob": 0,
+        "cy": 0,
+    }
+    assert {one for one in found if found[one].manual} == {"ada"}
+    assert {one for one in found if found[one].waiting} == {"bob", "cy"}
+    said = {"ada": {"flatten": "well said"}, "bob": {"flatten": "half"}, "cy": {}}
+    assert {one: found[one].comments for one in found} == said
+
+
 @pytest.mark.parametrize("status", [Status.MALFORMED, Status.TAMPERED])
 def test_what_only_a_person_can_judge_waits_for_one(
     writer: GradebookWriter, lesson: Lesson, status: Status
@@ -205,6 +226,17 @@ def test_a_roster_gives_students_their_names_once(
     writer.enrol(roster)
     writer.enrol(roster)
     assert writer.names() == {"ada": ("Ada", "Lovelace"), "bob": ("", "")}
+
+
+def test_a_roster_gives_students_their_address_and_their_number_in_the_lms(
+    writer: GradebookWriter, course: CourseDirectory
+) -> None:
+    roster = course.root / "students.csv"
+    roster.write_text("id,email,lms_user_id,room\nada,a@b.c,55,101\n,x@y.z,56,102\n")
+    writer.enrol(roster)
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        (ada,) = gradebook.students
+        assert (ada.id, ada.email, ada.lms_user_id) == ("ada", "a@b.c", "55")
 
 
 def test_names_and_notes_of_any_characters_are_kept(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from nbformat.v4 import new_notebook
@@ -15,12 +15,22 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
+from autograder.grading.gradebook import GradebookReader
 from autograder.grading.penalties import LatePolicy, PolicyError, seconds_late
 from autograder.lessons.model import find_lesson
 from autograder.reporting import export_csv, feedback
 from autograder.reporting.feedback import write_pages
 from autograder.submissions.class_list import RosterError, read_extensions
-from tests.autograder.classroom import SLUG, FakeRunner, answered, graded, hand_in
+from tests.autograder.classroom import (
+    SLUG,
+    FakeRunner,
+    answered,
+    double,
+    flatten,
+    graded,
+    hand_in,
+    record,
+)
 from tests.autograder.grading.test_sync import LATE, changed, entry, strict
 
 ROSTER = "id,first_name,extension_{}\nada,Ada,{}\nbob,Bob,\n"
@@ -60,9 +70,9 @@ def test_a_due_date_moved_after_grading_changes_penalties_without_running_anythi
     course = late_class(tmp_path)
     assert scores(course) == (0.0, 0.0)
     due(course, "2026-01-12 12:00:00 UTC")
-    told = graded(course, runner := FakeRunner())
+    result = graded(course, runner := FakeRunner())
     assert (runner.ran, scores(course)) == ([], (6.0, 6.0))
-    assert told.news == (
+    assert result.news == (
         f"{SLUG}: the due date, an extension or points by hand changed, and with them late "
         "penalties; nothing was run again: ada 6 → 0, bob 6 → 0",
     )
@@ -158,8 +168,8 @@ def test_a_penalty_of_before_is_told_and_no_learner_reads_it(
     (tmp_path / "nbgrader_config.py").write_text(config)
     changed(course, lambda book: book.grant_extension(SLUG, "ada", days=2))
     assert feedback.run(tmp_path, (lesson,)) == 1
-    told = capsys.readouterr().err
-    assert f"run `autograder grade {SLUG}`: ada\n" in told
+    printed = capsys.readouterr().err
+    assert f"run `autograder grade {SLUG}`: ada\n" in printed
     assert [path.name for path in (tmp_path / "feedback").iterdir()] == ["bob"]
 
 
@@ -188,10 +198,10 @@ def test_a_slip_in_the_class_list_is_told_and_stops_no_grading(
 ) -> None:
     course = strict(tmp_path, "ada")
     (tmp_path / "students.csv").write_text(ROSTER.format(column, cell))
-    told = graded(course)
-    assert isinstance(told.trouble, RosterError)
-    assert message in str(told.trouble)
-    assert [one.score for one in told.records] == [6.0]
+    result = graded(course)
+    assert isinstance(result.trouble, RosterError)
+    assert message in str(result.trouble)
+    assert [one.score for one in result.records] == [6.0]
     (tmp_path / "students.csv").write_text(ROSTER.format("1", "2 days"))
     graded(course, runner := FakeRunner())
     assert (runner.ran, entry(course).score) == ([], 6.0)
@@ -200,9 +210,9 @@ def test_a_slip_in_the_class_list_is_told_and_stops_no_grading(
 def test_a_class_list_in_another_encoding_stops_no_grading(tmp_path: Path) -> None:
     course = strict(tmp_path, "ada")
     (tmp_path / "students.csv").write_bytes("id,first_name\nada,Zoë\n".encode("latin-1"))
-    told = graded(course)
-    assert "Save it as CSV in UTF-8" in str(told.trouble)
-    assert [one.score for one in told.records] == [6.0]
+    result = graded(course)
+    assert "Save it as CSV in UTF-8" in str(result.trouble)
+    assert [one.score for one in result.records] == [6.0]
 
 
 BROKEN = """
@@ -219,12 +229,35 @@ def test_a_plugin_that_fails_is_told_and_stops_no_grading(tmp_path: Path) -> Non
     course = strict(tmp_path, "ada", "bob")
     (tmp_path / "nbgrader_config.py").write_text(BROKEN)
     hand_in(tmp_path, "ada", answered(), LATE)
-    told = graded(load_course(tmp_path))
-    assert "the plugin for late penalties failed: ZeroDivisionError" in str(told.trouble)
-    assert [one.score for one in told.records] == [6.0, 6.0]
+    result = graded(load_course(tmp_path))
+    assert "the plugin for late penalties failed: ZeroDivisionError" in str(result.trouble)
+    assert [one.score for one in result.records] == [6.0, 6.0]
     (tmp_path / "nbgrader_config.py").unlink()
     assert graded(course, runner := FakeRunner()).trouble is None
     assert (runner.ran, scores(course)) == ([], (0.0, 6.0))
+
+
+class Remembers(LateSubmissionPlugin):  # type: ignore[misc]
+    """Takes off nothing, and keeps what it was asked."""
+
+    asked: ClassVar[list[tuple[str, float, float]]] = []
+
+    def late_submission_penalty(self, student_id: str, score: float, late: float) -> float:
+        self.asked.append((student_id, score, late))
+        return 0.0
+
+
+def test_whoever_reads_entries_asks_the_plugin_about_each_learners_own_points(
+    tmp_path: Path,
+) -> None:
+    course = strict(tmp_path, "ada")
+    hand_in(tmp_path, "ada", answered(), LATE)
+    graded(course, FakeRunner(lambda job: record("ada", flatten(0.0), double(1.0))))
+    course.config.AssignLatePenalties.plugin_class = Remembers
+    Remembers.asked.clear()
+    with GradebookReader(course) as reader:
+        reader.entries(SLUG)
+    assert Remembers.asked == [("ada", 1.0, 30 * 3600.0)]
 
 
 # The policy alone.
