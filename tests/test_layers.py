@@ -79,7 +79,8 @@ AUTOGRADER = {
     **{name: set() for name in GROUND},
     "autograder.course_directory": GROUND,
     "autograder.records": GROUND,
-    "autograder.lessons": GROUND | {"autograder.records", "course.claims"},
+    # course.testing: what a test cell writes is held against the checks that there are
+    "autograder.lessons": GROUND | {"autograder.records", "course.claims", "course.testing"},
     "autograder.submissions": GROUND | {"autograder.records", "autograder.lessons"},
     **INSIDE,
     **DECISIONS,

@@ -27,6 +27,7 @@ from autograder.lessons.cells import (
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.findings import Finding, Slip
 from autograder.lessons.lint.form import SCENE, lint_form
+from autograder.lessons.lint.metadata import lint_metadata
 from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.lint.test_cells import lint_test_cell
 from autograder.lessons.lint.text import lint_text
@@ -50,6 +51,7 @@ def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *_stray_regions(cells),
         *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
         *_orphans(cells, lesson),
+        *lint_metadata(cells, lesson),
         *lint_text(cells, lesson),
         *lint_form(cells, lesson),
     ]

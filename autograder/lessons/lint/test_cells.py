@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import number
+from autograder.lessons.lint.check_calls import check_slips, check_variables
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.lint.probes import judgements
 from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
@@ -49,6 +50,7 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
         cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
         yield place, cause, "Add it to the lesson's claims file, or correct it."
     yield from _count(one, tree)
+    yield from check_slips(one.test_id, one.name, tree)
     yield from _ambiguous_matches(one, tree)
     yield from _asked(one)
     yield from _shadowed(one)
@@ -74,13 +76,7 @@ def _count(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
 
 def _check_lines(tree: ast.Module) -> list[int] | None:
     """Return the line of each check; None where one stands in a loop or a function."""
-    made = {
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _is_call_of(node.value, "Check")
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    made = check_variables(tree)
     if any(_checks_in(node, made) for node in ast.walk(tree) if isinstance(node, _REPEATS)):
         return None
     return _checks_in(tree, made)

@@ -223,7 +223,7 @@ def test_a_grade_id_unlike_its_id_is_found(course: Path) -> None:
 
 def test_a_first_code_cell_that_is_not_the_set_up_is_found(course: Path) -> None:
     notebook = tiny.notebook()
-    notebook["cells"].insert(1, tiny.code("demo", "1 + 1"))
+    notebook["cells"].insert(1, tiny.code("demo", "1 + 1", {"course": {"role": "measure"}}))
     assert causes(course, notebook) == ["it is not the set-up cell"]
 
 

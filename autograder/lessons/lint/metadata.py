@@ -1,0 +1,69 @@
+"""The rules of what cells say of themselves: their roles, their locks, the line below a task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from autograder.errors import did_you_mean
+from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
+from autograder.lessons.lint.findings import Slip
+from autograder.lessons.model import Exercise, Lesson
+
+ROLES = ("title", "text", "predict", "measure", "figure", "exercise", "hint", "summary")
+_LINE = re.compile(r"(?m)^\*Difficulty ([●○]+) · (\d+ minutes?) · ([\d.]+ points?)")
+
+
+def lint_metadata(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
+    """Give the slips of the metadata of all cells."""
+    yield from _roles(cells)
+    yield from _locks(cells)
+    tasks = {role(one).get("exercise"): one for one in cells if role(one).get("role") == "exercise"}
+    for exercise in lesson.exercises:
+        if task := tasks.get(exercise.name):
+            yield from _line(task, exercise)
+
+
+def _roles(cells: Iterable[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        said = role(cell).get("role")
+        if grader(cell) or said in ROLES:
+            continue
+        cause = f"no cell has the role '{said}'.{did_you_mean(str(said), ROLES)}"
+        yield (
+            f"cell {cell.get('id')}",
+            cause if said else "it does not say what it is",
+            f"Set metadata.course.role to one of: {', '.join(ROLES)}.",
+        )
+
+
+def _locks(cells: Iterable[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        place, locked = f"cell {cell.get('id')}", bool(grader(cell).get("locked"))
+        if is_answer(cell) and locked:
+            yield place, "it is locked: no learner could answer", "Set nbgrader: locked false."
+        elif is_test(cell) and not is_answer(cell) and not locked:
+            yield (
+                place,
+                "it is not locked: a learner could change it",
+                "Set nbgrader: locked true.",
+            )
+
+
+def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:
+    found = _LINE.search(task["source"])
+    if found is None:
+        return
+    dots = "●" * one.difficulty + "○" * (3 - one.difficulty)
+    wanted = dots, _many(one.minutes, "minute"), _many(one.points, "point")
+    for said, right in zip(found.groups(), wanted, strict=True):
+        if said != right:
+            yield (
+                f"cell {task.get('id')}",
+                f"it says '{said}' where '{right}' is right",
+                "Correct the line, or metadata.course of the task and the points of its test.",
+            )
+
+
+def _many(number: float, noun: str) -> str:
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
