@@ -66,7 +66,7 @@ def judge(
             few = _too_few_checks(case.exercise, record) if complete else ""
             return _not_full(record, result.answer_error) or few
         case "stub":
-            return _not_untouched(record)
+            return _not_untouched(record, result.answer_error)
         case "constant":
             return _too_much(case, record)
         case "wrong":
@@ -123,12 +123,12 @@ def _wrong_record(case: Case, result: AnswerRunResult, known: Collection[str]) -
 
 
 def _not_full(record: ExerciseRecord, raised: str | None) -> str:
+    why = f" (the cell raised {raised})" if raised else ""
     if not record.attempted:
-        return "it counts as not attempted"
+        return f"it counts as not attempted{why}"
     if record.score == record.max:
         return ""
     failed = "; ".join(check.name for check in record.failed) or "no check failed"
-    why = f" (the cell raised {raised})" if raised else ""
     return f"it gets {record.score:g} of {record.max:g}{why}: {failed}"
 
 
@@ -143,10 +143,12 @@ def _too_few_checks(one: Exercise, record: ExerciseRecord) -> str:
     )
 
 
-def _not_untouched(record: ExerciseRecord) -> str:
+def _not_untouched(record: ExerciseRecord, raised: str | None) -> str:
     if record.score:
         return f"it gets {record.score:g} of {record.max:g}"
-    return "it counts as attempted" if record.attempted else ""
+    if record.attempted:
+        return "it counts as attempted"
+    return f"its cell raises before anybody has written anything: {raised}" if raised else ""
 
 
 def _too_much(case: Case, record: ExerciseRecord) -> str:

@@ -28,7 +28,7 @@ from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.findings import Finding, Slip
 from autograder.lessons.lint.form import SCENE, lint_form
 from autograder.lessons.lint.metadata import lint_metadata
-from autograder.lessons.lint.source_code import parsed
+from autograder.lessons.lint.source_code import parsed, syntax_error
 from autograder.lessons.lint.test_cells import lint_test_cell
 from autograder.lessons.lint.text import lint_text
 from autograder.lessons.lint.travel import defined_names
@@ -208,6 +208,8 @@ def _answer_cell(one: Exercise) -> Iterator[Slip]:
     except RegionError as error:
         yield place, str(error), "Pair the markers."
         return
+    if (slip := syntax_error(one.answer_source)) is not None:
+        yield place, f"it cannot be read: {slip}", "Mend the line named."
     if not any(line.strip() for line in inside):
         yield place, "it has no solution", "Write one between ### BEGIN SOLUTION and END SOLUTION."
     elif not any(line.strip() for line in outside):

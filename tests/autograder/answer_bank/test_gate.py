@@ -123,6 +123,19 @@ def test_a_stub_must_count_as_not_attempted(course: Path) -> None:
     assert judge(stub, came_to(table(1.0)), KNOWN) == "it gets 1 of 4"
 
 
+def test_an_untouched_cell_has_to_run(course: Path) -> None:
+    raised = came_to(table(0.0, attempted=False), answer_error="NameError: x")
+    reason = "its cell raises before anybody has written anything: NameError: x"
+    assert judge(case(course, "stub"), raised, KNOWN) == reason
+
+
+@pytest.mark.parametrize("kind", ["right", "solution"])
+def test_an_answer_that_defines_nothing_says_what_its_cell_raised(course: Path, kind: str) -> None:
+    raised = came_to(table(0.0, attempted=False), answer_error="SyntaxError: no")
+    reason = "it counts as not attempted (the cell raised SyntaxError: no)"
+    assert judge(case(course, kind), raised, KNOWN) == reason
+
+
 @pytest.mark.parametrize(
     ("result", "reason"),
     [

@@ -168,6 +168,14 @@ def test_a_slip_in_a_cell_is_found(course: Path, id_: str, old: str, new: str, c
     assert any(cause in one for one in causes(course, notebook))
 
 
+def test_an_answer_that_is_no_python_is_found_with_its_line(course: Path) -> None:
+    notebook = tiny.notebook()
+    cell = next(one for one in notebook["cells"] if one["id"] == "flatten")
+    cell["source"] = cell["source"].replace("x.numel()", "x.numel(")
+    (cause,) = causes(course, notebook)
+    assert cause == "it cannot be read: '(' was never closed (line 4)"
+
+
 def test_a_probe_in_the_hidden_part_is_found(course: Path) -> None:
     notebook = tiny.notebook()
     probe = "### BEGIN HIDDEN TESTS\n@probe\ndef twice(f): ...\n"
