@@ -140,6 +140,11 @@ def points(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def quantity(number: float, noun: str) -> str:
+    """How many there are: `1 rule`, `2 rules`, `2.5 points`."""
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
+
+
 def named(learners: Sequence[str], most: int = 10) -> str:
     """`learners` in one line, which names the first of them.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport, lesson_gate
+from autograder.console import quantity
 from autograder.errors import AutograderError
 from autograder.lessons.authoring.tidy import is_untidy
 from autograder.lessons.lint.claims import lint_claims
@@ -79,9 +80,10 @@ def check_lessons(
 
 def _form(lesson: Lesson, findings: Sequence[Finding]) -> PartResult:
     words = sum(one.manual for one in lesson.exercises)
-    summary = f"{len(lesson.cells())} cells, {len(lesson.exercises) - words} exercises"
+    exercises = quantity(len(lesson.exercises) - words, "exercise")
+    summary = f"{quantity(len(lesson.cells()), 'cell')}, {exercises}"
     summary += f", {words} graded by a person" if words else ""
-    summary = f"{len(findings)} rules are broken" if findings else summary
+    summary = f"{quantity(len(findings), 'rule')} broken" if findings else summary
     return PartResult("form", not findings, summary, tuple(map(str, findings)))
 
 
@@ -96,7 +98,8 @@ def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> PartRe
         proved = prove_changed(course, lesson, done=done)
     except (AutograderError, ClaimError) as error:
         return PartResult("claims", ok=False, summary="they cannot be read", findings=(str(error),))
-    summary = f"{proved.claims} claims, {proved.ran} proofs run, {len(proved.failed)} fail"
+    claims, ran = quantity(proved.claims, "claim"), quantity(proved.ran, "proof")
+    summary = f"{claims}, {ran} run, {len(proved.failed)} failed"
     return PartResult("claims", not proved.failed, summary, tuple(map(str, proved.failed)))
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from autograder.console import Progress, line, plain_lines
+from autograder.console import Progress, line, plain_lines, quantity
 
 
 class Terminal(io.StringIO):
@@ -119,3 +119,8 @@ def test_a_table_for_no_terminal_is_as_wide_as_it_needs_to_be() -> None:
     table = Table("name", "points", box=None, pad_edge=False)
     table.add_row("x" * 300, "1")
     assert plain_lines(table) == [f"{'name':<300}  points", f"{'x' * 300}  1"]
+
+
+def test_one_of_something_is_not_many() -> None:
+    found = [quantity(number, "rule") for number in (0, 1, 2, 0.5)]
+    assert found == ["0 rules", "1 rule", "2 rules", "0.5 rules"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from autograder.console import quantity
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
@@ -55,7 +56,7 @@ def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:
     if found is None:
         return
     dots = "●" * one.difficulty + "○" * (3 - one.difficulty)
-    wanted = dots, _many(one.minutes, "minute"), _many(one.points, "point")
+    wanted = dots, quantity(one.minutes, "minute"), quantity(one.points, "point")
     for said, right in zip(found.groups(), wanted, strict=True):
         if said != right:
             yield (
@@ -63,7 +64,3 @@ def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:
                 f"it says '{said}' where '{right}' is right",
                 "Correct the line, or metadata.course of the task and the points of its test.",
             )
-
-
-def _many(number: float, noun: str) -> str:
-    return f"{number:g} {noun}{'' if number == 1 else 's'}"

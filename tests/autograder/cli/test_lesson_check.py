@@ -87,7 +87,7 @@ def test_a_claim_that_is_false_is_told(course: Path) -> None:
     tiny.write(course, stable_bytes(tidied(notebook)).decode())
     found = look(course)
     assert failed(found) == ["claims"]
-    assert found.parts[1].summary == "1 claims, 1 proofs run, 1 fail"
+    assert found.parts[1].summary == "1 claim, 1 proof run, 1 failed"
 
 
 def test_claims_that_cannot_be_read_keep_no_answer_from_being_tried(course: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_command_prints_a_line_a_part_and_each_finding(
     assert capsys.readouterr().out.splitlines() == [
         "01-tiny",
         "  ✓ form     13 cells, 2 exercises",
-        "  ✓ claims   0 claims, 0 proofs run, 0 fail",
+        "  ✓ claims   0 claims, 0 proofs run, 0 failed",
         "  ✗ answers  exercises 1 · right accepted 2/2 · wrong rejected 4/5",
         "      ✗ flatten  right 2/2 · wrong 4/5",
         "          bank.py:9: wrong, always copies: it gets all 4 points",
