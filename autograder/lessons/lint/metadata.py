@@ -11,7 +11,10 @@ from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
 
-ROLES = ("title", "text", "predict", "measure", "figure", "exercise", "hint", "summary")
+ROLES = (
+    *("title", "scene", "text", "predict", "measure", "figure", "warm-up"),
+    *("exercise", "hint", "summary", "quiz"),
+)
 _LINE = re.compile(r"(?m)^\*Difficulty ([●○]+) · (\d+ minutes?) · ([\d.]+ points?)")
 
 

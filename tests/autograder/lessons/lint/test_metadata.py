@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,12 @@ def test_a_cell_that_does_not_say_what_it_is_is_found(
     remedy = f"Set metadata.course.role to one of: {', '.join(ROLES)}."
     (found,) = slips(tmp_path, notebook)
     assert found == ("cell flattening", "it does not say what it is", remedy)
+
+
+def test_the_page_for_authors_lists_the_roles() -> None:
+    page = Path(__file__).parents[4] / "docs" / "authoring.md"
+    (listed,) = re.findall(r"`metadata.course.role` what it is: (.*?)\.", page.read_text(), re.S)
+    assert sorted(re.findall(r"`([a-z-]+)`", listed)) == sorted(ROLES)
 
 
 def test_a_misspelt_role_names_the_one_that_was_meant(
