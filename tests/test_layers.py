@@ -54,6 +54,7 @@ INSIDE = {
     f"{ENGINE}.outputs": {f"{ENGINE}.limits", f"{ENGINE}.outcomes", f"{ENGINE}.kernel"}
     | {f"{ENGINE}.protocol"},
     f"{ENGINE}.protocol": GROUND,
+    f"{ENGINE}.deadline": {f"{ENGINE}.protocol"},
     f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
     f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.protocol"},

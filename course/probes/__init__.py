@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
-    from course.probes.decorator import Probe, probe
+    from course.probes.decorator import probe
     from course.probes.modules import modules_named, names_used
     from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
     from course.probes.timing import modules_run, timed_epoch
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 __all__ = [
-    "Probe",
     "as_worker",
     "copies_asked",
     "delivered",
@@ -36,7 +35,6 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
-        "Probe": "course.probes.decorator",
         "as_worker": "course.probes.workers",
         "copies_asked": "course.probes.transfers",
         "delivered": "course.probes.transfers",

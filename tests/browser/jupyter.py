@@ -270,9 +270,13 @@ class Notebook:
         return found
 
     def pictures(self) -> list[dict[str, Any]]:
-        """Every picture among the outputs: its cell, its alt text and the size it is drawn in."""
+        """Every picture among the outputs: its cell, its alt text and the size it is drawn in.
+
+        An empty one is none: widgets give their sliders names with it.
+        """
         found: list[dict[str, Any]] = self.page.evaluate(
-            """() => [...document.querySelectorAll('.jp-Cell-outputArea img')].map(one => ({
+            """() => [...document.querySelectorAll(
+                    '.jp-Cell-outputArea img:not([src="data:,"])')].map(one => ({
                 id: one.closest('.jp-Cell').dataset.id, alt: one.alt,
                 width: one.naturalWidth, height: one.naturalHeight}))"""
         )

@@ -43,7 +43,7 @@ ROOT = Path(__file__).parents[3]
 def test_right_answers_get_all_points_and_a_table_each(tmp_path: Path) -> None:
     outcome = grade(tmp_path, exam_cells())
     assert (outcome.record.status, outcome.record.score, outcome.record.max) == ("graded", 5.0, 5.0)
-    assert [len(one.checks) for one in outcome.record.exercises] == [3, 2]
+    assert [len(one.checks) for one in outcome.record.exercises] == [4, 3]
     assert all(one.isolated and one.attempted for one in outcome.record.exercises)
     assert (outcome.record.sandboxed, outcome.record.runner) == (True, "engine")
 
@@ -59,13 +59,16 @@ def test_the_executed_notebook_is_valid_and_holds_the_tables(tmp_path: Path) -> 
 def test_a_wrong_answer_loses_the_points_of_its_failed_checks(tmp_path: Path) -> None:
     first = "def total(x):\n    return x.sum() if x[0] == 0 else x[0]\n"
     total = answers(grade(tmp_path, exam_cells(total=first)))["total"]
-    assert (total.status, total.score) == (Status.GRADED, 2.0)
+    assert (total.status, total.score) == (Status.GRADED, 2.25)
     assert [check.hidden for check in total.failed] == [True]
 
 
 def test_leaving_the_argument_alone_gives_nothing_where_no_value_is_right(tmp_path: Path) -> None:
     total = answers(grade(tmp_path, exam_cells(total=WRONG)))["total"]
-    assert (total.score, [check.passed for check in total.checks]) == (0.0, [False, True, False])
+    assert (total.score, [check.passed for check in total.checks]) == (
+        0.0,
+        [False, True, False, True],
+    )
     assert "gives no points yet: doing nothing passes it, too" in total.checks[1].message
 
 
@@ -112,7 +115,7 @@ def trained(make, steps):
         model(torch.ones(1, 2)).sum().backward()
         optimizer.step()
     return model(torch.ones(1, 2))
-make = answer("make")
+make = answer("make", changes="random state")
 check = Check("make")
 seen = make.watch(keep=True)()
 check.that(seen.live.present)
@@ -128,7 +131,7 @@ def test_probes_run_beside_the_answer(tmp_path: Path) -> None:
     cells += [solution("make", "def make():\n    return torch.nn.Linear(2, 1)")]
     cells += [graded_cell("make", PROBED, 2)]
     make = answers(grade(tmp_path, cells, cells))["make"]
-    assert (make.score, [check.passed for check in make.checks]) == (2.0, [True] * 3)
+    assert (make.score, [check.passed for check in make.checks]) == (2.0, [True] * 4)
 
 
 PLAIN = "assert double(2) == 4\n### BEGIN HIDDEN TESTS\nassert double(3) == 6\n### END HIDDEN TESTS"

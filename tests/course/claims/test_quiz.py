@@ -1,5 +1,6 @@
 """The quiz: text, folded HTML, and buttons that are clicked."""
 
+import ast
 import json
 import re
 from html.parser import HTMLParser
@@ -347,8 +348,16 @@ def test_where_no_file_can_be_written_the_kernel_remembers(
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_each_question_in_a_lesson_exists(path: Path) -> None:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-    calls = re.findall(r"(?:predict|quiz)\(([^)]*)\)", code)
-    asked = [id for call in calls for id in re.findall(r"[\"']([^\"']+)", call)]
+    asked = [
+        given.value
+        for cell in cells
+        if cell["cell_type"] == "code"
+        if not cell["source"][0].startswith("%")
+        for node in ast.walk(ast.parse("".join(cell["source"])))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("predict", "quiz")
+        for given in node.args
+        if isinstance(given, ast.Constant)
+    ]
+    assert asked
     known = {entry.id for entry in claims()}
     assert [id for id in asked if id not in known] == []
