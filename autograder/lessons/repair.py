@@ -19,6 +19,7 @@ from typing import Any
 
 from autograder.lessons.cells import RawCell, cells_of, grader, is_answer
 from autograder.lessons.definitions import defined
+from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.extras import Extras
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
 
@@ -122,6 +123,7 @@ class _Repair:
         free = [cell for cell in source if not belongs_to_lesson(cell)]
         self._free_ids = {cell.get("id") for cell in free}
         self._free_texts = {_normal(cell["source"]) for cell in free}
+        self._ahead = ahead_of(source)
         self._cells = handed_in
         self._place: dict[int, int] = {}
         self._taken: set[int] = set()
@@ -135,7 +137,12 @@ class _Repair:
         self._match(lambda cell: by_id.get(_grade_id(cell)))
         cell_ids = {cell["id"]: n for n, cell in enumerate(self._source) if cell.get("id")}
         self._match(lambda cell: cell_ids.get(cell.get("id")))
-        texts = {_shown(cell): n for n, cell in enumerate(self._source) if not is_answer(cell)}
+        texts = {
+            text: n
+            for n, cell in enumerate(self._source)
+            if not is_answer(cell)
+            for text in self._handed_out(cell)
+        }
         self._match(lambda cell: texts.get(_normal(cell["source"])))
         self._match_by_position()
         duplicates = self._duplicates(by_id)
@@ -294,8 +301,25 @@ class _Repair:
         if cell["cell_type"] != model["cell_type"]:
             was, now = cell["cell_type"], model["cell_type"]
             self._notes.append(f"`{name}` had become a {was} cell; it was run as a {now} cell.")
-        elif not is_answer(model) and _normal(cell["source"]) not in _forms(model):
+        elif not is_answer(model) and _normal(cell["source"]) not in self._forms(model):
             self._notes.append(f"`{name}` was changed; the lesson's own cell was used.")
+
+    def _handed_out(self, cell: RawCell) -> set[str]:
+        """The texts under which the class edition shows a cell: today's, and that of before."""
+        shown, name = _without_hidden_part(cell["source"]), _grade_id(cell)
+        if name not in self._ahead:
+            return {shown}
+        exercise = name.removeprefix("test-")
+        return {shown, _normal(for_readers(shown, exercise, self._ahead[name]))}
+
+    def _forms(self, cell: RawCell) -> set[str]:
+        """These, and the text of the self-study edition, which hides nothing."""
+        whole, name = cell["source"], _grade_id(cell)
+        found = {*self._handed_out(cell), _normal(whole)}
+        if name in self._ahead:
+            exercise = name.removeprefix("test-")
+            found.add(_normal(for_readers(whole, exercise, self._ahead[name])))
+        return found
 
 
 def _fresh(model: RawCell, text: str) -> RawCell:
@@ -344,10 +368,6 @@ def _normal(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().split("\n"))
 
 
-def _shown(cell: RawCell) -> str:
-    return _without_hidden_part(cell["source"])
-
-
 @lru_cache(maxsize=1_000)
 def _without_hidden_part(source: str) -> str:
     """The cell as the class edition shows it."""
@@ -355,7 +375,3 @@ def _without_hidden_part(source: str) -> str:
         return _normal("\n".join(split_regions(source, HIDDEN)[0]))
     except RegionError:
         return _normal(source)
-
-
-def _forms(cell: RawCell) -> set[str]:
-    return {_shown(cell), _normal(cell["source"])}

@@ -36,7 +36,8 @@ def test_the_limits_on_the_page_are_those_that_hold() -> None:
     limits = Limits()
 
     told = (
-        f"{limits.cell_s:.0f} s a cell, {limits.submission_s:.0f} s and "
+        f"{limits.cell_s:.0f} s of processor time a cell, {limits.submission_s:.0f} s in all and "
+        f"{ {3: 'three'}[limits.patience] } times as many on the clock; "
         f"{limits.memory_nbytes // 2**30} GiB of memory beyond PyTorch in all, "
         f"{limits.tmp_nbytes // MiB} MiB of files"
     )

@@ -6,6 +6,7 @@ import contextlib
 import json
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.engine.plan import CellKind, plan, setup_source
+from autograder.lessons.model import Lesson, all_lessons
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from tests.autograder.engine.exam import (
     SECRET,
@@ -308,3 +310,12 @@ def test_words_without_any_mark_are_found_between_the_texts_of_the_lesson() -> N
     result = repair([*SOURCE, task, WHY, end], notebook(cells))
     found = [c for c in result.cells if c["metadata"].get("nbgrader", {}).get("grade_id") == "why"]
     assert [cell["source"] for cell in found] == ["Because it is shared."]
+
+
+COURSE = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("lesson", all_lessons(COURSE), ids=lambda lesson: lesson.slug)
+def test_what_was_handed_out_has_nothing_to_repair(lesson: Lesson) -> None:
+    raw = (COURSE / "release" / lesson.slug / f"{lesson.slug}.ipynb").read_bytes()
+    assert repair(lesson.cells(), read_submission(raw)).notes == ()
