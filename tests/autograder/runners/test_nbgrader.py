@@ -60,9 +60,9 @@ def record_of(course: CourseDirectory, student: str) -> SubmissionRecord:
 def test_partial_points_come_with_the_checks_behind_them(stock: CourseDirectory) -> None:
     found = record_of(stock, "ada")
     flatten, double = found.exercises
-    assert (found.status, flatten.score, double.score) == (Status.GRADED, 3.0, 2.0)
+    assert (found.status, flatten.score, double.score) == (Status.GRADED, 3.2, 2.0)
     assert [one.misconception for one in flatten.failed] == ["reshape-always-copies"]
-    assert [one.hidden for one in flatten.checks] == [False, False, True, True]
+    assert [one.hidden for one in flatten.checks] == [False, False, True, True, False]
     assert flatten.checks[1].layouts
 
 
@@ -139,7 +139,7 @@ def test_nbgrader_makes_its_own_feedback_from_our_notebooks(stock: CourseDirecto
     answer = NbGraderAPI(config=config).generate_feedback(SLUG, "ada")
     assert answer["success"], answer.get("error") or answer.get("log")
     page = stock.root / "their-feedback" / "ada" / SLUG / f"{SLUG}.html"
-    assert "Score: 5.0 / 6.0" in page.read_text()
+    assert "Score: 5.2 / 6.0" in page.read_text()
 
 
 def test_a_set_up_cell_that_fails_is_never_a_zero(tmp_path: Path) -> None:
