@@ -25,16 +25,21 @@ Publish = Callable[..., Any]
 
 # A slider of ipywidgets has its label beside it, but no name that a screen reader would say, and
 # no trait to give it one. A page runs no <script> that a widget brings; an image may fail, though.
-_NAMING = """<img src="data:," alt="" onerror="
-const box = this.closest('.pm-alive');
-const name = () => box.querySelectorAll('.widget-slider').forEach(slider => {
-  const label = slider.querySelector('.widget-label')?.textContent;
-  slider.querySelectorAll('[role=slider]').forEach(handle => {
-    if (label) handle.setAttribute('aria-label', label);
+_NAMING = """<img src="data:," alt="" hidden onerror="
+const me = this;
+(function start() {
+  const box = me.closest('.pm-alive');
+  if (!box) return setTimeout(start, 500);  // not on the page yet: its cell is folded
+  const name = () => box.querySelectorAll('.widget-slider').forEach(slider => {
+    const label = slider.querySelector('.widget-label')?.textContent;
+    slider.querySelectorAll('[role=slider]').forEach(handle => {
+      if (label) handle.setAttribute('aria-label', label);
+    });
   });
-});
-name();
-new MutationObserver(name).observe(box, {childList: true, subtree: true});
+  name();
+  new MutationObserver(name).observe(box, {childList: true, subtree: true});
+  me.remove();
+})();
 ">"""
 
 

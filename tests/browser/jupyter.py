@@ -272,11 +272,11 @@ class Notebook:
     def pictures(self) -> list[dict[str, Any]]:
         """Every picture among the outputs: its cell, its alt text and the size it is drawn in.
 
-        An empty one is none: widgets give their sliders names with it.
+        A hidden one is none: widgets give their sliders names with it.
         """
         found: list[dict[str, Any]] = self.page.evaluate(
             """() => [...document.querySelectorAll(
-                    '.jp-Cell-outputArea img:not([src="data:,"])')].map(one => ({
+                '.jp-Cell-outputArea img:not([hidden])')].map(one => ({
                 id: one.closest('.jp-Cell').dataset.id, alt: one.alt,
                 width: one.naturalWidth, height: one.naturalHeight}))"""
         )

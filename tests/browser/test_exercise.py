@@ -34,6 +34,12 @@ def lesson(browser: Browser, server: Lab) -> Iterator[Notebook]:
     server.end_kernels()
 
 
+def test_checks_and_deep_dives_lie_folded(lesson: Notebook) -> None:
+    expect(lesson.cell("test-row-major").locator(".cm-content")).to_be_hidden()
+    expect(lesson.cell("row-major").locator(".cm-content")).to_be_visible()
+    expect(lesson.cell("test-folk-rules")).to_be_hidden()
+
+
 def test_a_hint_unfolds(lesson: Notebook) -> None:
     hint = lesson.cell("byte-offset-hint-1")
     words = hint.locator(".jp-RenderedMarkdown").get_by_text("t.storage_offset()")

@@ -86,3 +86,24 @@ def test_names_are_seen_in_helpers_and_inner_code_and_not_in_the_library() -> No
     assert names_used.here(tries_it) == ["asarray", "helps", "np", "reshape"]
     assert names_used.here(np.reshape) == []
     assert names_used.here(lambda: helps(1)) == ["helps", "reshape"]
+
+
+def as_handed_out(shape: Any) -> Any:
+    """The words of the task."""
+    raise NotImplementedError()
+
+
+@pytest.mark.parametrize("look", [modules_named, names_used])
+def test_an_exercise_as_it_was_handed_out_is_not_looked_at(look: Any) -> None:
+    with pytest.raises(NotImplementedError):
+        look.here(as_handed_out)
+
+
+def half_written(shape: Any) -> Any:
+    if not shape:
+        return ()
+    raise NotImplementedError()
+
+
+def test_half_of_an_answer_is_looked_at() -> None:
+    assert names_used.here(half_written) == ["NotImplementedError"]
