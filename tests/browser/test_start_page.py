@@ -17,8 +17,9 @@ from tests.browser.jupyter import ROOT, Lab, Notebook, made
 
 SLUG = "04-memory-layout"
 RIGHT = """\
-def dense_rows(t):
-    return t.contiguous()
+def dense_rows(x):
+    given = x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1
+    return x if given else x.contiguous()
 """
 
 
@@ -63,7 +64,7 @@ def test_a_lesson_opens_from_the_start_page_and_reports_back(page: Page, opened:
     start.shoot("start-page-attempted")
     row = start.output("lessons").get_by_role("row", name="04 Memory layout")
     expect(row).to_contain_text("exercises attempted, 1 solved")
-    expect(row.get_by_role("cell").last).to_have_text(re.compile(r"3 of \d+"))
+    expect(row.get_by_role("cell").last).to_have_text(re.compile(r"(\d+) of \1 tried"))
 
 
 def test_the_committed_lessons_are_never_dirtied(opened: Lab) -> None:

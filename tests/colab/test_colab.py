@@ -38,11 +38,14 @@ def said():
     return [one.value for one in widgets if isinstance(one, HTML)]
 
 
-before = said()
+def answers(button):
+    before = said()
+    button.click()
+    return said() != before
+
+
 buttons = [one for one in widgets if isinstance(one, Button) and one.description == "False"]
-for one in buttons:
-    one.click()
-answered = sum(a != b for a, b in zip(before, said()))
+answered = sum(map(answers, buttons))
 for one in widgets:
     if isinstance(one, IntSlider):
         one.value = one.min if one.value == one.max else one.max

@@ -9,9 +9,9 @@ import torch
 
 from course import gpu
 from course.figures.memory import (
+    _name_rows,
     _row_scene,
     _segments_scene,
-    _shelves,
     _widths,
     _yours,
     segments_picture,
@@ -61,10 +61,10 @@ def test_a_shortage_is_said_and_drawn(timeline: Timeline) -> None:
     assert picture.svg() != show_timeline(timeline).svg()
 
 
-def test_names_of_close_marks_stand_on_shelves_of_their_own(timeline: Timeline) -> None:
+def test_names_of_close_marks_stand_in_rows_of_their_own(timeline: Timeline) -> None:
     crowded = [Mark("forward", 3), Mark("backward", 4), Mark("", 0), Mark("a very long name", 4)]
     marked = replace(timeline, moments=_long(timeline), marks=(Mark("step", 100), *crowded))
-    assert _shelves(marked) == [0, 0, 1, 0, 2]
+    assert _name_rows(marked) == [0, 0, 1, 0, 2]
     assert show_timeline(marked).svg()
 
 
