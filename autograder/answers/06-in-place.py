@@ -2736,3 +2736,426 @@ def refusal(t):
             return "leaf"
     repeats = any(size > 1 and step == 0 for size, step in zip(t.shape, t.stride(), strict=True))
     return "overlap" if repeats and t.numel() > 1 else None
+
+
+# %% same trace: the number of an object and the value of a storage do not depend on each other
+def trace(program):
+    """For each name the number of its object, of its storage, and its value.
+
+    trace([("new", "a"), ("view", "b", "a"), ("iplus", "a")]) == {"a": (0, 0, 1), "b": (1, 0, 1)}
+    """
+    where, values, objects = ({}, [], 0)
+    for kind, target, *source in program:
+        match (kind, source):
+            case ["name", [other]]:
+                where[target] = where[other]
+            case ["iplus", _]:
+                values[where[target][1]] += 1
+            case ["write", [other]]:
+                values[where[target][1]] = values[where[other][1]]
+            case ["view" | "detach", [other]]:
+                where[target] = (objects, where[other][1])
+                objects += 1
+            case _:
+                old = sum((values[where[other][1]] for other in source))
+                where[target] = (objects, len(values))
+                objects += 1
+                values.append(old + (kind == "plus"))
+    return {name: (number, storage, values[storage]) for name, (number, storage) in where.items()}
+
+
+# %% same fit: backward leaves the loss as it is
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    """The losses of a polynomial fit by gradient descent; the weights are updated in place.
+
+    w = [torch.zeros((), requires_grad=True)]
+    fit(w, torch.zeros(1), torch.ones(1), 0.25, 2) == [1.0, 0.25]
+    """
+    losses, buffers = ([], [None] * len(weights))
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum((w * x**k for k, w in enumerate(weights))) - y).square().sum()
+        losses.append(loss.item())
+        loss.backward()
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is None:
+                    continue
+                old = buffers[k]
+                buffers[k] = w.grad.clone() if old is None else old.mul_(momentum).add_(w.grad)
+                w -= lr * buffers[k]
+                w.grad = None
+    return losses
+
+
+# %% same fit: each step makes a new gradient: this one stays as it is
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    """The losses of a polynomial fit by gradient descent; the weights are updated in place.
+
+    w = [torch.zeros((), requires_grad=True)]
+    fit(w, torch.zeros(1), torch.ones(1), 0.25, 2) == [1.0, 0.25]
+    """
+    losses, buffers = ([], [None] * len(weights))
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum((w * x**k for k, w in enumerate(weights))) - y).square().sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is None:
+                    continue
+                old = buffers[k]
+                buffers[k] = w.grad.contiguous() if old is None else old.mul_(momentum).add_(w.grad)
+                w -= lr * buffers[k]
+                w.grad = None
+    return losses
+
+
+# %% same fit: each step makes a new gradient, and nobody else writes into this one
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    """The losses of a polynomial fit by gradient descent; the weights are updated in place.
+
+    w = [torch.zeros((), requires_grad=True)]
+    fit(w, torch.zeros(1), torch.ones(1), 0.25, 2) == [1.0, 0.25]
+    """
+    losses, buffers = ([], [None] * len(weights))
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum((w * x**k for k, w in enumerate(weights))) - y).square().sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is None:
+                    continue
+                old = buffers[k]
+                buffers[k] = w.grad if old is None else old.mul_(momentum).add_(w.grad)
+                w -= lr * buffers[k]
+                w.grad = None
+    return losses
+
+
+# %% same fit: a new buffer is stored where the old one was
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    """The losses of a polynomial fit by gradient descent; the weights are updated in place.
+
+    w = [torch.zeros((), requires_grad=True)]
+    fit(w, torch.zeros(1), torch.ones(1), 0.25, 2) == [1.0, 0.25]
+    """
+    losses, buffers = ([], [None] * len(weights))
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum((w * x**k for k, w in enumerate(weights))) - y).square().sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is None:
+                    continue
+                old = buffers[k]
+                buffers[k] = w.grad.clone() if old is None else old.mul_(momentum).add(w.grad)
+                w -= lr * buffers[k]
+                w.grad = None
+    return losses
+
+
+# %% same fit: a new buffer is stored where the old one was, said in another way
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    """The losses of a polynomial fit by gradient descent; the weights are updated in place.
+
+    w = [torch.zeros((), requires_grad=True)]
+    fit(w, torch.zeros(1), torch.ones(1), 0.25, 2) == [1.0, 0.25]
+    """
+    losses, buffers = ([], [None] * len(weights))
+    for w in weights:
+        w.grad = None
+    for _ in range(steps):
+        loss = (sum((w * x**k for k, w in enumerate(weights))) - y).square().sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for k, w in enumerate(weights):
+                if w.grad is None:
+                    continue
+                old = buffers[k]
+                buffers[k] = w.grad.clone() if old is None else old.mul(momentum).add_(w.grad)
+                w -= lr * buffers[k]
+                w.grad = None
+    return losses
+
+
+# %% same must-stay: any write counts
+def must_stay(fn, *inputs):
+    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+
+    must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
+    """
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        result = fn(*fresh)
+        if not result.requires_grad:
+            return found
+        with torch.no_grad():
+            (result if candidate == "result" else fresh[candidate]).add_(1)
+        try:
+            result.sum().backward()
+        except RuntimeError:
+            found.add(candidate)
+    return found
+
+
+# %% same must-stay: any write counts, a negative one too
+def must_stay(fn, *inputs):
+    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+
+    must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
+    """
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        result = fn(*fresh)
+        if not result.requires_grad:
+            return found
+        with torch.no_grad():
+            (result if candidate == "result" else fresh[candidate]).add_(-1)
+        try:
+            result.sum().backward()
+        except RuntimeError:
+            found.add(candidate)
+    return found
+
+
+# %% same must-stay: what backward needs does not depend on the weight of the results
+def must_stay(fn, *inputs):
+    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+
+    must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
+    """
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        result = fn(*fresh)
+        if not result.requires_grad:
+            return found
+        with torch.no_grad():
+            (result if candidate == "result" else fresh[candidate]).add_(0)
+        try:
+            result.mean().backward()
+        except RuntimeError:
+            found.add(candidate)
+    return found
+
+
+# %% same must-stay: backward raises RuntimeError and nothing else here
+def must_stay(fn, *inputs):
+    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+
+    must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
+    """
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        result = fn(*fresh)
+        if not result.requires_grad:
+            return found
+        with torch.no_grad():
+            (result if candidate == "result" else fresh[candidate]).add_(0)
+        try:
+            result.sum().backward()
+        except Exception:
+            found.add(candidate)
+    return found
+
+
+# %% same silent-writes: the old values are only compared
+def writes(fn, *tensors):
+    """For each tensor what fn did to it: "counted", "silent" or "untouched".
+
+    x = torch.zeros(2)
+    writes(lambda t: t.add_(1), x) == ["counted"]
+    """
+    before = [(t._version, t.clone()) for t in tensors]
+    fn(*tensors)
+
+    def word(t, version, old):
+        if t._version != version:
+            return "counted"
+        now = t.detach()
+        if now.shape != old.shape or not ((now == old) | now.isnan() & old.isnan()).all():
+            return "silent"
+        return "untouched"
+
+    return [word(t, *note) for t, note in zip(tensors, before, strict=True)]
+
+
+# %% same silent-writes: a copy of a copy
+def writes(fn, *tensors):
+    """For each tensor what fn did to it: "counted", "silent" or "untouched".
+
+    x = torch.zeros(2)
+    writes(lambda t: t.add_(1), x) == ["counted"]
+    """
+    before = [(t._version, t.clone().clone()) for t in tensors]
+    fn(*tensors)
+
+    def word(t, version, old):
+        if t._version != version:
+            return "counted"
+        now = t.detach()
+        if now.shape != old.shape or not ((now == old) | now.isnan() & old.isnan()).all():
+            return "silent"
+        return "untouched"
+
+    return [word(t, *note) for t, note in zip(tensors, before, strict=True)]
+
+
+# %% same silent-writes: the new values are only compared
+def writes(fn, *tensors):
+    """For each tensor what fn did to it: "counted", "silent" or "untouched".
+
+    x = torch.zeros(2)
+    writes(lambda t: t.add_(1), x) == ["counted"]
+    """
+    before = [(t._version, t.detach().clone()) for t in tensors]
+    fn(*tensors)
+
+    def word(t, version, old):
+        if t._version != version:
+            return "counted"
+        now = t
+        if now.shape != old.shape or not ((now == old) | now.isnan() & old.isnan()).all():
+            return "silent"
+        return "untouched"
+
+    return [word(t, *note) for t, note in zip(tensors, before, strict=True)]
+
+
+# %% same silent-writes: the new values are only compared, and a copy does for that
+def writes(fn, *tensors):
+    """For each tensor what fn did to it: "counted", "silent" or "untouched".
+
+    x = torch.zeros(2)
+    writes(lambda t: t.add_(1), x) == ["counted"]
+    """
+    before = [(t._version, t.detach().clone()) for t in tensors]
+    fn(*tensors)
+
+    def word(t, version, old):
+        if t._version != version:
+            return "counted"
+        now = t.clone()
+        if now.shape != old.shape or not ((now == old) | now.isnan() & old.isnan()).all():
+            return "silent"
+        return "untouched"
+
+    return [word(t, *note) for t, note in zip(tensors, before, strict=True)]
+
+
+# %% same squash: apply calls forward through the class
+class Squash(torch.autograd.Function):
+    """x / (1 + |x|) in place; backward needs the result only."""
+
+    def forward(ctx, x):
+        """Write into x and return it."""
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        """The gradient of the old x, made from that of the result."""
+        (y,) = ctx.saved_tensors
+        return grad * (1 - y.abs()).square()
+
+
+def squash_(x):
+    """The tensor x itself, every element replaced by x / (1 + |x|).
+
+    squash_(torch.tensor([1.0, -3.0])) holds [0.5, -0.75]
+    """
+    return Squash.apply(x)
+
+
+# %% same squash: the mark says that x is changed, before or after
+class Squash(torch.autograd.Function):
+    """x / (1 + |x|) in place; backward needs the result only."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        x.div_(1 + x.abs())
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        """The gradient of the old x, made from that of the result."""
+        (y,) = ctx.saved_tensors
+        return grad * (1 - y.abs()).square()
+
+
+def squash_(x):
+    """The tensor x itself, every element replaced by x / (1 + |x|).
+
+    squash_(torch.tensor([1.0, -3.0])) holds [0.5, -0.75]
+    """
+    return Squash.apply(x)
+
+
+# %% same squash: the order of the two notes does not matter
+class Squash(torch.autograd.Function):
+    """x / (1 + |x|) in place; backward needs the result only."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x.div_(1 + x.abs())
+        ctx.save_for_backward(x)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        """The gradient of the old x, made from that of the result."""
+        (y,) = ctx.saved_tensors
+        return grad * (1 - y.abs()).square()
+
+
+def squash_(x):
+    """The tensor x itself, every element replaced by x / (1 + |x|).
+
+    squash_(torch.tensor([1.0, -3.0])) holds [0.5, -0.75]
+    """
+    return Squash.apply(x)
+
+
+# %% same squash: apply calls backward through the class
+class Squash(torch.autograd.Function):
+    """x / (1 + |x|) in place; backward needs the result only."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Write into x and return it."""
+        x.div_(1 + x.abs())
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    def backward(ctx, grad):
+        """The gradient of the old x, made from that of the result."""
+        (y,) = ctx.saved_tensors
+        return grad * (1 - y.abs()).square()
+
+
+def squash_(x):
+    """The tensor x itself, every element replaced by x / (1 + |x|).
+
+    squash_(torch.tensor([1.0, -3.0])) holds [0.5, -0.75]
+    """
+    return Squash.apply(x)
