@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -168,3 +170,16 @@ def test_a_mistake_of_the_author_is_an_error(
 ) -> None:
     with learner({"f": flat}), pytest.raises(ValueError, match=said):
         Check("f").agrees(flat, cases, compare=compare)
+
+
+def test_gradients_are_taken_without_importing_sympy() -> None:
+    script = """
+import sys, torch
+from course.testing.agreement import running
+x = torch.ones(3, requires_grad=True)
+case = {"args": [x], "kwargs": {}, "under": "", "intermediate": False}
+(found,) = running.run_cases(lambda x: x * 3, [case], True)
+print(found["grads"][0].tolist() == [3.0, 4.5, 6.0], "sympy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "False"], done.stderr
