@@ -1339,8 +1339,11 @@ def row_major_strides(shape):
         s *= n or 1
     return out
 
+
 def is_row_major(shape, stride):
-    return 0 in shape or all(n == 1 or a == b for n, a, b in zip(shape, stride, row_major_strides(shape)))
+    return 0 in shape or all(
+        n == 1 or a == b for n, a, b in zip(shape, stride, row_major_strides(shape))
+    )
 
 
 # %% wrong row-major: asks torch, but only the second time -> strides-need-a-tensor
@@ -1351,6 +1354,7 @@ def row_major_strides(shape):
         s *= n or 1
     return tuple(out)
 
+
 def is_row_major(shape, stride):
     return torch.empty_strided(shape, stride).is_contiguous()
 
@@ -1358,6 +1362,7 @@ def is_row_major(shape, stride):
 # %% wrong row-major: a tensor without memory -> strides-need-a-tensor
 def row_major_strides(shape):
     return torch.empty(shape, device="meta").stride()
+
 
 def is_row_major(shape, stride):
     return torch.empty_strided(shape, stride, device="meta").is_contiguous()
@@ -1375,20 +1380,30 @@ def row_major_strides(shape):
         s *= n or 1
     return tuple(out)
 
+
 def is_row_major(shape, stride):
-    if 0 in shape: return True
+    if 0 in shape:
+        return True
     r = row_major_strides(shape)
-    return all(a == b or (n == 1 and i == len(shape) - 1) for i, (n, a, b) in enumerate(zip(shape, stride, r)))
+    return all(
+        a == b or (n == 1 and i == len(shape) - 1)
+        for i, (n, a, b) in enumerate(zip(shape, stride, r))
+    )
 
 
 # %% right row-major: the rest of the shape first
 def row_major_strides(shape):
-    if not shape: return ()
+    if not shape:
+        return ()
     rest = row_major_strides(shape[1:])
-    if not rest: return (1,)
+    if not rest:
+        return (1,)
     return (max(shape[1], 1) * rest[0], *rest)
+
+
 def is_row_major(shape, stride):
-    if any(n == 0 for n in shape): return True
+    if any(n == 0 for n in shape):
+        return True
     return all(n == 1 or s == w for n, s, w in zip(shape, stride, row_major_strides(shape)))
 
 
@@ -1404,7 +1419,8 @@ def byte_offset(t, index):
 def byte_offset(t, index):
     pos = t.storage_offset()
     for d, (i, n, s) in enumerate(zip(index, t.shape, t.stride())):
-        if d == 0 and not -n <= i < n: raise IndexError
+        if d == 0 and not -n <= i < n:
+            raise IndexError
         pos += (i + n if i < 0 else i) * s
     return pos * t.element_size()
 
@@ -1413,7 +1429,8 @@ def byte_offset(t, index):
 def byte_offset(t, index):
     pos = t.storage_offset()
     for i, n, s in zip(index, t.shape, t.stride()):
-        if not -n <= i < n: raise ValueError("out of range")
+        if not -n <= i < n:
+            raise ValueError("out of range")
         pos += (i % n) * s
     return pos * t.element_size()
 
@@ -1427,7 +1444,8 @@ def byte_offset(t, index):
 def byte_offset(t, index):
     pos = t.storage_offset()
     for i, n, s in zip(index, t.shape, t.stride()):
-        if not -n <= i < n: raise IndexError
+        if not -n <= i < n:
+            raise IndexError
         pos += (i % n) * s
     return float(pos * t.element_size())
 
@@ -1436,7 +1454,8 @@ def byte_offset(t, index):
 def byte_offset(t, index):
     pos = 0
     for i, n, s in zip(index, t.shape, t.stride()):
-        if not -n <= i < n: raise IndexError
+        if not -n <= i < n:
+            raise IndexError
         pos += (i % n) * s
     return pos * t.element_size()
 
@@ -1445,9 +1464,12 @@ def byte_offset(t, index):
 def byte_offset(t, index):
     pos = t.storage_offset()
     for i, n, s in zip(index, t.shape, t.stride()):
-        if not -n <= i < n: raise IndexError
+        if not -n <= i < n:
+            raise IndexError
         pos += (i % n) * s
-    return pos * {"torch.float32": 4, "torch.float64": 8, "torch.int64": 8, "torch.int32": 4}.get(str(t.dtype), 4)
+    return pos * {"torch.float32": 4, "torch.float64": 8, "torch.int64": 8, "torch.int32": 4}.get(
+        str(t.dtype), 4
+    )
 
 
 # %% right byte-offset: the list of positions
@@ -1463,7 +1485,8 @@ def byte_offset(t, index):
     f = facts(t)
     steps = []
     for i, n, s in zip(index, f.shape, f.stride):
-        if i not in range(-n, n): raise IndexError
+        if i not in range(-n, n):
+            raise IndexError
         steps.append((i + n) % n * s)
     return f.itemsize * (f.storage_offset + sum(steps))
 
@@ -1537,7 +1560,8 @@ def flatten(x):
     if x.numel():
         last = None
         for d in range(x.dim()):
-            if x.size(d) == 1: continue
+            if x.size(d) == 1:
+                continue
             if last is not None and x.stride(last) != x.size(d) * x.stride(d):
                 raise ValueError(f"Dimensions {last} and {d} do not merge (strides {x.stride()})")
             last = d
@@ -1558,7 +1582,12 @@ def dense_rows(x):
 
 # %% wrong dense-rows: copies what is contiguous -> a-clone-costs-nothing
 def dense_rows(x):
-    if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or (x.stride(-1) == 1 and not x.is_contiguous()):
+    if (
+        x.dim() == 0
+        or x.numel() == 0
+        or x.shape[-1] == 1
+        or (x.stride(-1) == 1 and not x.is_contiguous())
+    ):
         return x
     return x.clone(memory_format=torch.contiguous_format)
 
@@ -1585,6 +1614,7 @@ def dense_rows(x):
     if x.dim() == 0 or x.numel() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
         return x
     import numpy as np
+
     return torch.from_numpy(np.ascontiguousarray(x.detach().numpy()))
 
 
@@ -1608,6 +1638,8 @@ def dense_rows(x):
 # %% wrong hwc-to-chw: turns the caller's image -> a-view-may-be-made-in-place
 def to_chw(images):
     return images.transpose_(-1, -2).transpose_(-2, -3)
+
+
 def view_is_harmless(h, w, c):
     return c == 1 or h * w == 1
 
@@ -1617,6 +1649,8 @@ def to_chw(images):
     if images.dim() == 4:
         return torch.stack([i.permute(2, 0, 1) for i in images])
     return images.permute(2, 0, 1)
+
+
 def view_is_harmless(h, w, c):
     return c == 1 or h * w == 1
 
@@ -1626,6 +1660,8 @@ def to_chw(images):
     if images.dim() == 4:
         return images.permute(3, 0, 1, 2).transpose(0, 1)
     return images.permute(2, 1, 0)
+
+
 def view_is_harmless(h, w, c):
     return c == 1 or h * w == 1
 
@@ -1633,6 +1669,8 @@ def view_is_harmless(h, w, c):
 # %% wrong hwc-to-chw: three equal sizes -> square-hides-the-bug
 def to_chw(images):
     return images.movedim(-1, -3)
+
+
 def view_is_harmless(h, w, c):
     return c == 1 or h * w == 1 or h == w == c
 
@@ -1640,6 +1678,8 @@ def view_is_harmless(h, w, c):
 # %% wrong hwc-to-chw: one pixel is overlooked -> a-wrong-view-always-shows
 def to_chw(images):
     return images.movedim(-1, -3)
+
+
 def view_is_harmless(h, w, c):
     return h == w == c == 1 or c == 1
 
@@ -1647,6 +1687,8 @@ def view_is_harmless(h, w, c):
 # %% wrong hwc-to-chw: tries it on random pixels -> a-random-try-proves-it
 def to_chw(images):
     return images.movedim(-1, -3)
+
+
 def view_is_harmless(h, w, c):
     x = torch.rand(h, w, c)
     return torch.equal(x.view(c, h, w), x.permute(2, 0, 1))
@@ -1655,6 +1697,8 @@ def view_is_harmless(h, w, c):
 # %% right hwc-to-chw: einsum
 def to_chw(images):
     return torch.einsum("...hwc->...chw", images)
+
+
 def view_is_harmless(h, w, c):
     return not (c > 1 and h * w > 1)
 
@@ -1664,13 +1708,16 @@ def to_chw(images):
     *n, h, w, c = images.shape
     *sn, sh, sw, sc = images.stride()
     return images.as_strided((*n, c, h, w), (*sn, sc, sh, sw))
+
+
 def view_is_harmless(h, w, c):
     return min(c, h * w) == 1
 
 
 # %% wrong common-bytes: one width for both -> positions-ignore-the-dtype
 def common_bytes(a, b):
-    if not same_storage(a, b): return None
+    if not same_storage(a, b):
+        return None
     w = a.element_size()
     f = lambda t: {p * w + k for p in positions(t) for k in range(w)}
     return len(f(a) & f(b))
@@ -1678,7 +1725,8 @@ def common_bytes(a, b):
 
 # %% wrong common-bytes: elements that begin at one byte -> positions-ignore-the-dtype
 def common_bytes(a, b):
-    if not same_storage(a, b): return None
+    if not same_storage(a, b):
+        return None
     sa = {p * a.element_size() for p in positions(a)}
     sb = {p * b.element_size() for p in positions(b)}
     return len(sa & sb) * min(a.element_size(), b.element_size())
@@ -1686,7 +1734,8 @@ def common_bytes(a, b):
 
 # %% wrong common-bytes: writes what is there already -> write-to-find-out
 def common_bytes(a, b):
-    if not same_storage(a, b): return None
+    if not same_storage(a, b):
+        return None
     s = a.untyped_storage()
     old = bytes(s.tolist())
     f = lambda t: {p * t.element_size() + k for p in positions(t) for k in range(t.element_size())}
@@ -1698,26 +1747,31 @@ def common_bytes(a, b):
 # %% wrong common-bytes: compares the bases of the views -> python-object-is-the-storage
 def common_bytes(a, b):
     base = lambda t: t if t._base is None else t._base
-    if base(a) is not base(b): return None
+    if base(a) is not base(b):
+        return None
     f = lambda t: {p * t.element_size() + k for p in positions(t) for k in range(t.element_size())}
     return len(f(a) & f(b))
 
 
 # %% wrong common-bytes: the smaller of the two where they meet -> sharing-is-overlapping
 def common_bytes(a, b):
-    if not same_storage(a, b): return None
+    if not same_storage(a, b):
+        return None
     return min(a.nbytes, b.nbytes) if set(positions(a)) & set(positions(b)) else 0
 
 
 # %% right common-bytes: marks in NumPy
 import numpy as np
+
+
 def common_bytes(a, b):
-    if facts(a).storage != facts(b).storage: return None
+    if facts(a).storage != facts(b).storage:
+        return None
     n = a.untyped_storage().nbytes()
     m = np.zeros((2, n + 16), dtype=bool)
     for row, t in zip(m, (a, b)):
         for p in positions(t):
-            row[p * t.itemsize:(p + 1) * t.itemsize] = True
+            row[p * t.itemsize : (p + 1) * t.itemsize] = True
     return int((m[0] & m[1]).sum())
 
 
@@ -1737,31 +1791,40 @@ def common_bytes(a, b):
 # %% wrong reshape-copies: imports the course's own -> the-course-has-it-already
 def reshape_copies(shape, stride, new_shape):
     from course.inspection.strides import view_strides
+
     return view_strides(shape, stride, new_shape) is None
 
 
 # %% wrong reshape-copies: tries it without memory -> layout-must-be-tried
 def reshape_copies(shape, stride, new_shape):
     x = torch.empty_strided(shape, stride, device="meta")
-    try: x.view(new_shape); return False
-    except RuntimeError: return True
+    try:
+        x.view(new_shape)
+        return False
+    except RuntimeError:
+        return True
 
 
 # %% wrong reshape-copies: lets NumPy try -> layout-must-be-tried
 import numpy as np
+
+
 def reshape_copies(shape, stride, new_shape):
-    if 0 in shape: return False
+    if 0 in shape:
+        return False
     a = np.lib.stride_tricks.as_strided(np.zeros(20000, dtype=np.int8), shape, stride)
     return not np.shares_memory(a, a.reshape(new_shape))
 
 
 # %% right reshape-copies: cuts, from the right
 def reshape_copies(shape, stride, new_shape):
-    if 0 in shape: return False
+    if 0 in shape:
+        return False
     cuts, size = set(), 1
     last = None
     for n, s in reversed(list(zip(shape, stride))):
-        if n == 1: continue
+        if n == 1:
+            continue
         if last is not None and s != last:
             cuts.add(size)
         size *= n
@@ -1775,19 +1838,26 @@ def reshape_copies(shape, stride, new_shape):
 
 # %% wrong windows: clones what requires grad -> contiguous-is-free
 def windows(x, size, step):
-    if len(x) < size: raise ValueError
+    if len(x) < size:
+        raise ValueError
     return (x.clone() if x.requires_grad else x).unfold(0, size, step)
 
 
 # %% wrong windows: switches requires_grad on -> requires-grad-belongs-to-the-result
 def windows(x, size, step):
-    if len(x) < size: raise ValueError
-    return x.requires_grad_().unfold(0, size, step) if x.is_floating_point() and x.is_leaf else x.unfold(0, size, step)
+    if len(x) < size:
+        raise ValueError
+    return (
+        x.requires_grad_().unfold(0, size, step)
+        if x.is_floating_point() and x.is_leaf
+        else x.unfold(0, size, step)
+    )
 
 
 # %% wrong windows: under no_grad -> data-keeps-the-graph
 def windows(x, size, step):
-    if len(x) < size: raise ValueError
+    if len(x) < size:
+        raise ValueError
     with torch.no_grad():
         return x.unfold(0, size, step)
 
@@ -1812,7 +1882,9 @@ def linear(x, weight, bias=None):
 
 # %% wrong linear: bilinear with ones -> the-library-does-it-by-hand
 def linear(x, weight, bias=None):
-    return torch.nn.functional.bilinear(torch.ones(*x.shape[:-1], 1, dtype=x.dtype), x, weight.unsqueeze(1), bias)
+    return torch.nn.functional.bilinear(
+        torch.ones(*x.shape[:-1], 1, dtype=x.dtype), x, weight.unsqueeze(1), bias
+    )
 
 
 # %% wrong linear: leaves out a bias of zeros -> zero-is-none
@@ -1853,46 +1925,88 @@ def linear(x, weight, bias=None):
 # %% wrong folk-rules: parts that overlap -> sharing-is-overlapping
 def judge(rule):
     x = torch.arange(6.0).view(2, 3)
-    return {"view": (x.t(), (3, 2, 1)), "reshape copies": (x, (6,)), "reshape contiguous": (x.t(), (3, 2)), "no gaps": x.t(),
-        "transpose": x[:1], "contiguous copies": x, "clone": x.t(), "aligned": x.view(-1)[1:],
-        "sharing": (x.view(-1)[:4], x.view(-1)[2:])}.get(rule)
+    return {
+        "view": (x.t(), (3, 2, 1)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x.view(-1)[:4], x.view(-1)[2:]),
+    }.get(rule)
 
 
 # %% wrong folk-rules: a shape that view refuses -> view-needs-contiguous
 def judge(rule):
     x = torch.arange(6.0).view(2, 3)
-    return {"view": (x.t(), (6,)), "reshape copies": (x, (6,)), "reshape contiguous": (x.t(), (3, 2)), "no gaps": x.t(),
-        "transpose": x[:1], "contiguous copies": x, "clone": x.t(), "aligned": x.view(-1)[1:],
-        "sharing": (x[0], x[1])}.get(rule)
+    return {
+        "view": (x.t(), (6,)),
+        "reshape copies": (x, (6,)),
+        "reshape contiguous": (x.t(), (3, 2)),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }.get(rule)
 
 
 # %% wrong folk-rules: forgets the shapes -> reshape-always-copies
 def judge(rule):
     x = torch.arange(6.0).view(2, 3)
-    return {"view": x.t(), "reshape copies": x, "reshape contiguous": x.t(), "no gaps": x.t(), "transpose": x[:1],
-        "contiguous copies": x, "clone": x.t(), "aligned": x.view(-1)[1:], "sharing": (x[0], x[1])}.get(rule)
+    return {
+        "view": x.t(),
+        "reshape copies": x,
+        "reshape contiguous": x.t(),
+        "no gaps": x.t(),
+        "transpose": x[:1],
+        "contiguous copies": x,
+        "clone": x.t(),
+        "aligned": x.view(-1)[1:],
+        "sharing": (x[0], x[1]),
+    }.get(rule)
 
 
 # %% right folk-rules: a fresh matrix every time
 def judge(rule):
     m = torch.rand(4, 4, generator=torch.Generator().manual_seed(0))
-    if rule == "view": return m[:, ::2], (8,)
-    if rule == "reshape copies": return m, (4, 4)
-    if rule == "reshape contiguous": return m[:, :2], (2, 2, 2)
-    if rule == "no gaps": return m.t()
-    if rule == "transpose": return m[:, :1].contiguous()
-    if rule == "contiguous copies": return m[1:]
-    if rule == "clone": return m.t()
-    if rule == "aligned": return m[0, 1:3]
-    if rule == "sharing": return m[:, ::2], m[:, 1::2]
+    if rule == "view":
+        return m[:, ::2], (8,)
+    if rule == "reshape copies":
+        return m, (4, 4)
+    if rule == "reshape contiguous":
+        return m[:, :2], (2, 2, 2)
+    if rule == "no gaps":
+        return m.t()
+    if rule == "transpose":
+        return m[:, :1].contiguous()
+    if rule == "contiguous copies":
+        return m[1:]
+    if rule == "clone":
+        return m.t()
+    if rule == "aligned":
+        return m[0, 1:3]
+    if rule == "sharing":
+        return m[:, ::2], m[:, 1::2]
 
 
 # %% right folk-rules: other kinds of shapes
 def judge(rule):
     x = torch.zeros(2, 3)
-    d = {"view": (x.t(), [3, 2]), "reshape copies": (x, [3, 2]), "reshape contiguous": (x.t(), torch.Size([3, 2])), "no gaps": x.t(),
-        "transpose": torch.zeros(0, 3), "contiguous copies": torch.tensor(1), "clone": x.t(), "aligned": torch.zeros(9)[1:2],
-        "sharing": [x[:, 0], x[:, 1]]}
+    d = {
+        "view": (x.t(), [3, 2]),
+        "reshape copies": (x, [3, 2]),
+        "reshape contiguous": (x.t(), torch.Size([3, 2])),
+        "no gaps": x.t(),
+        "transpose": torch.zeros(0, 3),
+        "contiguous copies": torch.tensor(1),
+        "clone": x.t(),
+        "aligned": torch.zeros(9)[1:2],
+        "sharing": [x[:, 0], x[:, 1]],
+    }
     return d[rule] if rule in d else None
 
 

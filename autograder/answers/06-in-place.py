@@ -3159,3 +3159,162 @@ def squash_(x):
     squash_(torch.tensor([1.0, -3.0])) holds [0.5, -0.75]
     """
     return Squash.apply(x)
+
+
+# %% right legal-updates: copy_, foreach with alpha, negative step
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        w.copy_(w - lr * grad)
+
+
+def step_decorated(w, grad, lr):
+    @torch.no_grad()
+    def write():
+        torch._foreach_add_([w], [grad], alpha=-lr)
+
+    write()
+
+
+def step_through_detach(w, grad, lr):
+    plain = w.detach()
+    plain += (-lr) * grad.detach()
+
+
+# %% wrong first-break: a swap of weights goes unseen -> any-of-the-weights-will-do
+def first_break(step, weights, steps):
+    given = {id(w): w for w in weights}  # keeps the objects alive, so ids are unique
+    for number in range(steps):
+        weights = step(weights)
+        for index, w in enumerate(weights):
+            if not w.is_leaf:
+                return number, index, "not a leaf"
+            if not w.requires_grad:
+                return number, index, "frozen"
+            if id(w) not in given:
+                return number, index, "replaced"
+    return None
+
+
+# %% wrong fit: momentum survives into the next call -> momentum-outlives-a-fit
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    for w in weights:
+        w.grad = None
+    losses = []
+    for _ in range(steps):
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).square().sum()
+        losses.append(loss.item())
+        loss.backward()
+        with torch.no_grad():
+            for w in weights:
+                if w.grad is None:
+                    continue
+                if not hasattr(w, "momentum_buffer"):
+                    w.momentum_buffer = w.grad.clone()
+                else:
+                    w.momentum_buffer.mul_(momentum).add_(w.grad)
+                w.sub_(lr * w.momentum_buffer)
+                w.grad = None
+    return losses
+
+
+# %% wrong refusal: overlap guessed from storage size -> a-full-storage-is-overlap
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    room = t.untyped_storage().nbytes() // t.element_size()
+    if t.numel() > room:  # more elements than places
+        return "overlap"
+    return None
+
+
+# %% wrong refusal: out= writes to find out -> refusal-must-be-tried
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    same = t.data
+    try:
+        torch.add(same, 0, out=same)
+    except RuntimeError:
+        return "overlap"
+    return None
+
+
+# %% wrong must-stay: caller's storage written, restored with rounding -> inputs-are-scratch-paper
+def must_stay(fn, *inputs):
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        mine = [t.data.requires_grad_(t.requires_grad) for t in inputs]  # counters of their own
+        result = fn(*mine)
+        if not result.requires_grad:
+            return set()
+        target = result if candidate == "result" else mine[candidate]
+        with torch.no_grad():
+            target += 1
+        try:
+            result.sum().backward()
+        except RuntimeError:
+            found.add(candidate)
+        with torch.no_grad():
+            target -= 1
+    return found
+
+
+# %% wrong must-stay: refused write counts as needed -> a-refused-write-is-a-need
+def must_stay(fn, *inputs):
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        copies = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        result = fn(*copies)
+        if not result.requires_grad:
+            continue
+        try:
+            if candidate == "result":
+                result.add_(0)
+            else:
+                copies[candidate].detach().add_(0)
+            result.sum().backward()
+        except RuntimeError:
+            found.add(candidate)
+    return found
+
+
+# %% wrong silent-writes: fn runs unrecorded, graph lost -> fn-runs-the-same-unrecorded
+@torch.no_grad()
+def writes(fn, *tensors):
+    before = [(t._version, t.clone()) for t in tensors]
+    fn(*tensors)
+    words = []
+    for t, (version, old) in zip(tensors, before, strict=True):
+        if t._version != version:
+            words.append("counted")
+        elif t.shape != old.shape or not ((t == old) | (t.isnan() & old.isnan())).all():
+            words.append("silent")
+        else:
+            words.append("untouched")
+    return words
+
+
+# %% wrong silent-writes: new shape that broadcasts is missed -> shapes-stay
+import torch
+
+
+def writes(fn, *tensors):
+    before = [(t._version, t.detach().clone()) for t in tensors]
+    fn(*tensors)
+
+    def same(new, old):
+        try:
+            return bool(((new == old) | (new.isnan() & old.isnan())).all())
+        except RuntimeError:  # the shapes differ
+            return False
+
+    return [
+        "counted" if t._version != version else "untouched" if same(t.detach(), old) else "silent"
+        for t, (version, old) in zip(tensors, before)
+    ]

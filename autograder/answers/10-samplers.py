@@ -697,7 +697,7 @@ def sample_weights(labels, shares=None):
         if share > 0 and c not in classes.tolist():
             raise ValueError(f"class {c} has no samples")
     of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    return (of_class / counts / of_class.sum())
+    return of_class / counts / of_class.sum()
 
 
 # %% wrong sample-weights: frequent classes weigh more -> weights-are-frequencies
@@ -1678,7 +1678,9 @@ def balanced_loader(x, y, batch_size, generator):
     counts = torch.bincount(y)
     weights = counts.reciprocal()[y]
     sampler = WeightedRandomSampler(weights, len(weights))
-    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=sampler, generator=generator)
+    return DataLoader(
+        TensorDataset(x, y), batch_size=batch_size, sampler=sampler, generator=generator
+    )
 
 
 def balanced_loss(logits, y, counts):

@@ -17,6 +17,7 @@ from operator import methodcaller
 from typing import Any, Protocol
 
 import torch
+from torch.autograd.graph import increment_version
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -84,8 +85,11 @@ class _Operators(TorchDispatchMode):
         given = "".join(
             [f"|{storage_number(t)}" for t in _plain((args, list(kwargs.values())), [])]
         )
+        uncounted = _uncounted(func._schema.name, args)
         with self._scope(f"{OPERATOR}{func._schema.name}{given}"):
             result = func(*args, **kwargs)
+        if uncounted:
+            _count_writes(uncounted)
         made = "".join([f"|{storage_number(t)}:{_nbytes(t)}" for t in _plain(result, [])])
         if made:
             with self._scope(MADE + made):
@@ -104,6 +108,22 @@ class _Functions(TorchFunctionMode):
         with self._scope(FUNCTION + _name_of(func)):
             pass
         return func(*args, **(kwargs or {}))
+
+
+def _uncounted(name: str, args: tuple[Any, ...]) -> list[tuple[torch.Tensor, int]]:
+    """What a `_foreach_…_` operator writes, with versions.
+
+    Without a dispatch mode torch counts these writes; under one it forgets to (2.13).
+    """
+    if not (name.startswith("aten::_foreach_") and name.endswith("_") and args):
+        return []
+    return [(one, one._version) for one in _plain(args[0], []) if not one.is_inference()]
+
+
+def _count_writes(written: list[tuple[torch.Tensor, int]]) -> None:
+    for one, version in written:
+        if one._version == version:
+            increment_version(one)
 
 
 _START = "start "
