@@ -957,3 +957,452 @@ def reversed_gradient(x, scale):
     if y.requires_grad:
         y.register_hook(lambda g: -scale * g)
     return y
+
+
+# %% right specimen: asks the questions one at a time
+def specimen(kind, w):
+    with torch.no_grad():
+        twice = w + w
+    if kind == "computed leaf":
+        return twice
+    if kind == "same memory":
+        return w.detach().view_as(w)
+    if kind == "frozen":
+        parameter = torch.nn.Parameter(twice)
+        parameter.requires_grad = False
+        return parameter
+    if kind == "weight":
+        return torch.nn.Parameter(twice)
+    if kind == "intermediate":
+        return w.clone()
+
+
+# %% wrong specimen: the numbers of the example -> the-example-is-the-task
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": torch.tensor([2.0, 4.0]),
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: same memory through a copy of NumPy -> detach-copies
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": torch.tensor(w.detach().numpy()),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% same specimen: every result of an operation on w is an intermediate
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w / 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: any operation makes an intermediate
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w + 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: any factor makes an intermediate
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 3
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: a factor of 1 makes an intermediate, too
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 1
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: a Parameter takes the memory of its tensor and never its history
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w, requires_grad=False)
+    return None
+
+
+# %% same specimen: a Parameter of a clone has no history either
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.clone(), requires_grad=False)
+    return None
+
+
+# %% wrong leaves-behind: a leaf used twice in one node counts twice -> the-graph-is-a-tree
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+            continue
+        if node in met:
+            continue
+        met.add(node)
+        waiting.extend(n for n, _ in node.next_functions if n is not None)
+    return leaves
+
+
+# %% wrong leaves-behind: sums up a copy and looks who got a gradient -> leaves-need-a-backward
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        waiting.extend(n for n, _ in node.next_functions)
+    grads = torch.autograd.grad(result.sum(), leaves, retain_graph=True, allow_unused=True)
+    torch.autograd.backward(result.sum() * 0, retain_graph=True)
+    return [leaf for leaf, grad in zip(leaves, grads) if grad is not None]
+
+
+# %% same gradients-along: a clone of x is no leaf, and its gradient is the same
+def gradients_along(x, functions):
+    values = [x.clone().requires_grad_()]
+    for function in functions:
+        values.append(function(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% same gradients-along: a tuple of gradients is a list of them to whoever reads it
+def gradients_along(x, functions):
+    values = [x.detach().requires_grad_()]
+    for function in functions:
+        values.append(function(values[-1]))
+    return torch.autograd.grad(values[-1].sum(), values)
+
+
+# %% wrong gradients-along: a leaf that requires grad, through its own past -> grad-is-scratch-space
+def gradients_along(x, functions):
+    kept, x.grad = x.grad, None
+    value = x if x.requires_grad else x.detach().requires_grad_()
+    values = [value]
+    for f in functions:
+        value = f(value)
+        value.retain_grad()
+        values.append(value)
+    value.sum().backward()
+    found = [v.grad for v in values]
+    x.grad = None
+    return found
+
+
+# %% wrong gradients-along: the values are detached on the way -> local-derivatives-are-gradients
+def gradients_along(x, functions):
+    grads, value = [], x.detach()
+    for f in functions:
+        value = value.detach().requires_grad_()
+        after = f(value)
+        after.sum().backward()
+        grads.append(value.grad)
+        value = after
+    return [*grads, torch.ones_like(value.detach())]
+
+
+# %% right full-gradient: in closed form, without a graph
+def full_gradient(w, batches):
+    with torch.no_grad():
+        count = sum(len(y) for _, y in batches)
+        gradient, total = torch.zeros_like(w), 0.0
+        for x, y in batches:
+            off = x @ w - y
+            gradient += 2 * x.t() @ off / count
+            total += float(off @ off) / count
+    w.grad = gradient
+    return total
+
+
+# %% wrong full-gradient: all batches as one -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    x, y = torch.cat([x for x, _ in batches]), torch.cat([y for _, y in batches])
+    w.grad = None
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    return loss.item()
+
+
+# %% wrong full-gradient: a running total of losses, freed by backward but growing -> a-loss-is-a-number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total = total + loss
+    return total.item()
+
+
+# %% wrong full-gradient: the losses in a list -> a-loss-is-a-number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    losses = []
+    for x, y in batches:
+        losses.append(((x @ w - y) ** 2).sum() / count)
+        losses[-1].backward()
+    return sum(loss.item() for loss in losses)
+
+
+# %% wrong full-gradient: a mean in each batch, weighted by the number of batches -> a-mean-of-means-is-the-mean
+def full_gradient(w, batches):
+    w.grad = None
+    errors = []
+    for x, y in batches:
+        error = torch.nn.functional.mse_loss(x @ w, y)
+        (error / len(batches)).backward()
+        errors.append(error.item())
+    return sum(errors) / len(errors)
+
+
+# %% same full-gradient: item() before or after backward reads the same number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        total += loss.item()
+        loss.backward()
+    return total
+
+
+# %% right score: with mm and the functional relu
+def score(x, w1, w2):
+    hidden = x.mm(w1)
+    hidden = torch.nn.functional.relu(hidden)
+    return hidden.mm(w2.detach())
+
+
+# %% wrong score: w2 as numbers of its own -> detach-copies
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ torch.tensor(w2.tolist(), dtype=w2.dtype).view(w2.shape)
+
+
+# %% wrong score: w2 times one, detached -> detach-copies
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ (w2 * 1).detach()
+
+
+# %% wrong score: switches the flag off and on again -> the-flag-is-local
+def score(x, w1, w2):
+    flag = w2.requires_grad
+    w2.requires_grad_(False)
+    out = torch.relu(x @ w1) @ w2
+    w2.requires_grad_(flag)
+    return out
+
+
+# %% wrong score: everything under no_grad -> no-grad-only-skips-the-weights
+@torch.no_grad()
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ w2
+
+
+# %% right snapshot: a new tensor, filled
+def snapshot(t):
+    with torch.no_grad():
+        copied = torch.empty_like(t, requires_grad=False).copy_(t)
+    copied.requires_grad = t.requires_grad
+    return copied
+
+
+# %% right snapshot: a deep copy of what was detached
+import copy
+
+
+def snapshot(t):
+    return copy.deepcopy(t.detach()).requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: contiguous() taken for a copy -> detach-copies
+def snapshot(t):
+    return t.detach().contiguous().requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: through NumPy, whose memory it shares -> detach-copies
+def snapshot(t):
+    return torch.from_numpy(t.detach().numpy()).requires_grad_(t.requires_grad)
+
+
+# %% right modern: enable_grad around a leaf of one's own
+def mean_square(x, w):
+    x, w = x.detach(), w.detach()
+    return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    mine = x.detach().clone()
+    with torch.enable_grad():
+        mine.requires_grad_(True)
+        loss = torch.exp(mine @ w.detach()).pow(2).mean()
+    (gradient,) = torch.autograd.grad(loss, [mine])
+    return gradient
+
+
+# %% same modern: a clone of x is no leaf, and its gradient is the same
+def mean_square(x, w):
+    """The mean of exp(x @ w) squared, as a Python number; nothing is recorded.
+
+    mean_square(torch.zeros(2, 3), torch.ones(3, 1)) == 1.0
+    """
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.clone().requires_grad_()
+        loss = (leaf @ w.detach()).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[0]
+
+
+# %% same modern: autograd.grad asks for the gradient of the leaf alone, whatever w is
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        loss = (leaf @ w).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[0]
+
+
+# %% same modern: a clone of w costs memory, and the text does not forbid it
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        loss = (leaf @ w.clone()).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[0]
+
+
+# %% same modern: of one gradient the first is the last
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        loss = (leaf @ w.detach()).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[-1]
+
+
+# %% right loss-gradients: backward into leaves of one's own is not needed, a tuple will do
+def loss_gradients(losses, params):
+    rows, left = [], len(losses)
+    for loss in losses:
+        left -= 1
+        found = torch.autograd.grad(
+            [loss], list(params), [torch.ones_like(loss)], retain_graph=left > 0, allow_unused=True
+        )
+        rows.append([p.detach() * 0 if g is None else g for g, p in zip(found, params)])
+    return rows
+
+
+# %% same loss-gradients: a row may be a tuple
+def loss_gradients(losses, params):
+    rows = []
+    for number, loss in enumerate(losses, 1):
+        more = number < len(losses)
+        rows.append(
+            torch.autograd.grad(loss.sum(), params, retain_graph=more, materialize_grads=True)
+        )
+    return rows
+
+
+# %% wrong reversed-gradient: a hook on an intermediate x itself -> a-hook-sees-one-path
+def reversed_gradient(x, scale):
+    if x.requires_grad and not x.is_leaf:
+        x.register_hook(lambda g: -scale * g)
+        return x.view_as(x)
+    y = x.view_as(x)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% wrong reversed-gradient: an intermediate is cut off -> detach-keeps-the-path
+def reversed_gradient(x, scale):
+    if not x.is_leaf:
+        return x.detach().requires_grad_()
+    y = x.view_as(x)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
