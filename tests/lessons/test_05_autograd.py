@@ -79,16 +79,15 @@ MENDED = {
 @pytest.mark.parametrize("body", MENDED.values(), ids=MENDED)
 def test_the_ending_mends_the_scene(body: str) -> None:
     names = SOURCE.solved("scene", "scene-again")
-    assert names["trained_with"](names["normalised"]) == 0.25
+    assert names["trained_with"](torch.no_grad()(eval(f"lambda hidden: {body}"))) == 0.25
     assert names["trained_with"](eval(f"lambda hidden: {body}")) < 0.1
 
 
 def test_the_mended_scene_is_told_that_it_is_right() -> None:
     names = SOURCE.solved("scene", "scene-again")
     source = SOURCE.cells()["mend-the-scene"]["source"]
-    ways = {"@torch.no_grad()": "open", "": "right", "@torch.inference_mode()": "open"}
-    for decorator, state in ways.items():
-        body, asked = source.replace("@torch.no_grad()", decorator).split("warm_up", 1)
+    for block, state in (("no_grad", "open"), ("enable_grad", "right")):
+        body, asked = source.replace("no_grad", block).split("warm_up", 1)
         exec(f"{body}answer = warm_up{asked}", names)
         assert names["answer"].state == state
 
