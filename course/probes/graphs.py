@@ -1,15 +1,67 @@
-"""What the tests of autograd lessons need: how much a call keeps for backward at any moment."""
+"""What the tests of autograd lessons need: small programs, and what calls keep for backward."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["kept_for_backward"]
+from course.probes.decorator import probe
+
+__all__ = ["kept_for_backward", "leaves_found", "loss_rows"]
+
+Step = Sequence[Any]  # ("mul", 0, 2) multiplies values 0 and 2 of a program and appends the product
+
+
+def _values(leaves: Sequence[torch.Tensor], steps: Sequence[Step]) -> list[torch.Tensor]:
+    """The leaves of a program, and what each step made."""
+    values = list(leaves)
+    for name, *places in steps:
+        values.append(getattr(torch, name)(*(values[place] for place in places)))
+    return values
+
+
+@probe
+def leaves_found(
+    find: Callable[..., Any], asks: Sequence[bool], steps: Sequence[Step]
+) -> list[int]:
+    """The numbers of the leaves that `find` finds behind the last value of a small program.
+
+    `asks` says which of the leaves, all of them 1, require grad; -1 stands for what is none of
+    them. A step ("mul", 0, 2) multiplies values 0 and 2 and appends the product.
+    """
+    leaves = [torch.ones((), requires_grad=ask) for ask in asks]
+    numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
+    return sorted(numbers.get(id(one), -1) for one in find(_values(leaves, steps)[-1]))
+
+
+@probe
+def loss_rows(
+    loss_gradients: Callable[..., Any],
+    leaves: Sequence[torch.Tensor],
+    steps: Sequence[Step],
+    ends: Sequence[int],
+    old: float | None = None,
+) -> dict[str, Any]:
+    """The rows for the losses numbered by `ends`, and each `.grad` after the call.
+
+    The leaves' `.grad` is filled with `old` before. "once more" is the message of the error when
+    the graph behind the last loss is walked again; empty without one.
+    """
+    for leaf in leaves:
+        leaf.grad = None if old is None else torch.full_like(leaf, old)
+    values = _values(leaves, steps)
+    losses = [values[end] for end in ends]
+    rows = loss_gradients(losses, leaves)
+    seen = {"rows": rows, "grads": [leaf.grad for leaf in leaves], "once more": ""}
+    try:
+        torch.autograd.grad(losses[-1].sum(), leaves, allow_unused=True)
+    except RuntimeError as error:
+        seen["once more"] = str(error)
+    return seen
 
 
 class _Count:
@@ -52,6 +104,7 @@ class _Nodes(TorchFunctionMode):
         return made
 
 
+@probe
 def kept_for_backward(function: Callable[..., Any], *args: Any) -> dict[str, int]:
     """The most that graphs kept at any moment of a call: bytes of saved tensors, and nodes.
 
@@ -59,7 +112,7 @@ def kept_for_backward(function: Callable[..., Any], *args: Any) -> dict[str, int
     twice.
 
     >>> w = torch.ones(4, requires_grad=True)
-    >>> kept_for_backward(lambda: w.exp().sum())
+    >>> kept_for_backward.here(lambda: w.exp().sum())
     {'bytes': 16, 'nodes': 2}
     """
     saved, nodes = _Count(), _Count()

@@ -35,22 +35,34 @@ def text_of(cell: dict[str, Any]) -> str:
     return str(cell["source"])
 
 
-def assigned(source: str) -> set[str]:
-    """The names that a cell binds at its top level, as far as plain assignments do."""
-    body = ast.parse(source).body
-    targets = [t for step in body if isinstance(step, ast.Assign) for t in step.targets]
-    names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-    return names | {step.name for step in body if isinstance(step, ast.FunctionDef)}
+def bound(source: str) -> set[str]:
+    """The names that a cell binds at its top level: by assignments, loops, blocks, definitions."""
+    found: set[str] = set()
+    open_ = list[ast.AST](ast.parse(source).body)
+    while open_:
+        node = open_.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif not isinstance(node, ast.Lambda | _COMPREHENSIONS):
+            open_ += ast.iter_child_nodes(node)
+    return found
+
+
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+ROLES = ("scene", "measure", "figure", "warm-up")
 
 
 def test_no_test_cell_rebinds_a_name_that_the_lessons_own_cells_use() -> None:
     codes = [c for c in SOURCE.cells().values() if c["cell_type"] == "code"]
     tests = [c for c in codes if c["id"].startswith("test-")]
-    shown = [c for c in codes if course_of(c).get("role") in ("scene", "measure", "figure")]
-    bound = set().union(*(assigned(c["source"]) for c in tests))
-    kept = set().union(*(assigned(c["source"]) for c in shown))
-    assert {"weight", "points", "first", "last", "cleaned", "scores"} <= kept
-    assert (bound & kept) <= {"seen"}
+    shown = [c for c in codes if course_of(c).get("role") in ROLES]
+    taken, kept = (set[str]().union(*(bound(c["source"]) for c in part)) for part in (tests, shown))
+    assert {"weight", "points", "first", "last", "cleaned", "scores", "leaf"} <= kept
+    assert (taken & kept) <= {"seen"}
 
 
 # --- the scene ----------------------------------------------------------------------------------

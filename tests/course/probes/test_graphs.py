@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from course.probes.graphs import kept_for_backward
+from course.probes.graphs import kept_for_backward, leaves_found, loss_rows
 
 
 def losses(count: int, keep: bool, walk: bool = True) -> None:
@@ -18,27 +18,46 @@ def losses(count: int, keep: bool, walk: bool = True) -> None:
 
 
 def test_a_graph_that_is_walked_in_each_round_is_counted_once() -> None:
-    assert kept_for_backward(losses, 3, False) == kept_for_backward(losses, 9, False)
+    assert kept_for_backward.here(losses, 3, False) == kept_for_backward.here(losses, 9, False)
 
 
 def test_losses_that_are_added_up_keep_their_nodes_though_backward_freed_what_they_saved() -> None:
-    few, many = (kept_for_backward(losses, count, True) for count in (3, 9))
+    few, many = (kept_for_backward.here(losses, count, True) for count in (3, 9))
     assert few["bytes"] == many["bytes"]
     assert few["nodes"] < many["nodes"]
 
 
 def test_losses_that_wait_for_one_backward_keep_all_that_they_saved() -> None:
-    few, many = (kept_for_backward(losses, count, True, False) for count in (3, 9))
+    few, many = (kept_for_backward.here(losses, count, True, False) for count in (3, 9))
     assert (few["bytes"], many["bytes"]) == (3 * 32, 9 * 32)
 
 
 def test_nothing_is_kept_where_nothing_is_recorded() -> None:
     x = torch.ones(3)
-    assert kept_for_backward(lambda: x.exp().sum()) == {"bytes": 0, "nodes": 0}
+    assert kept_for_backward.here(lambda: x.exp().sum()) == {"bytes": 0, "nodes": 0}
 
 
 def test_backward_is_the_same_under_the_probe() -> None:
     w = torch.tensor([1.0, 2.0], requires_grad=True)
-    kept_for_backward(lambda: (w * w).sum().backward())
+    kept_for_backward.here(lambda: (w * w).sum().backward())
     assert w.grad is not None
     assert w.grad.tolist() == [2.0, 4.0]
+
+
+def test_leaves_are_named_by_their_numbers_and_strangers_by_minus_one() -> None:
+    def strange(result: torch.Tensor) -> list[torch.Tensor]:
+        product, _ = (node for node, _ in result.grad_fn.next_functions)  # type: ignore[union-attr]
+        return [torch.ones(()), product.next_functions[1][0].variable]  # type: ignore
+
+    assert leaves_found.here(strange, [True, True], [("mul", 0, 1), ("add", 2, 0)]) == [-1, 1]
+
+
+def test_the_rows_of_losses_are_told_with_what_the_call_left_behind() -> None:
+    def freeing(losses: list[torch.Tensor], params: list[torch.Tensor]) -> list[object]:
+        return [torch.autograd.grad(losses[0], params)]
+
+    leaf = torch.tensor(3.0, requires_grad=True)
+    seen = loss_rows.here(freeing, [leaf], [("mul", 0, 0)], [1], 9.0)
+    assert seen["rows"] == [(torch.tensor(6.0),)]
+    assert seen["grads"] == [torch.tensor(9.0)]
+    assert "second time" in seen["once more"]
