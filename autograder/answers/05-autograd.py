@@ -1406,3 +1406,306 @@ def reversed_gradient(x, scale):
     if y.requires_grad:
         y.register_hook(lambda g: -scale * g)
     return y
+
+
+# %% wrong specimen: doubled through a list -> a-list-keeps-the-dtype
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": torch.tensor([[2 * v for v in row] for row in w.tolist()])
+        if w.dim() == 2
+        else torch.tensor((w * 2).tolist()),
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: leaves recording switched off -> grad-mode-ends-with-the-function
+def specimen(kind, w):
+    if kind == "computed leaf":
+        torch.set_grad_enabled(False)
+        return w * 2
+    torch.set_grad_enabled(True)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: a view where nothing is recorded -> a-view-drops-the-flag
+def specimen(kind, w):
+    with torch.no_grad():
+        view = w.view_as(w)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": view,
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: frozen, but no Parameter -> parameter-takes-over-the-flag
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.detach(),
+        "frozen": w.detach().clone().requires_grad_(False),
+    }.get(kind)
+
+
+# %% wrong leaves-behind: detached leaves, to be on the safe side -> a-detached-leaf-is-the-leaf
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable.detach())
+        waiting.extend(n for n, _ in node.next_functions if n is not None)
+    return leaves
+
+
+# %% wrong leaves-behind: a hundred levels, and no more -> graphs-are-shallow
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    level, met, leaves = [result.grad_fn], set(), []
+    for _ in range(100):
+        ahead = []
+        for node in level:
+            if node in met:
+                continue
+            met.add(node)
+            if hasattr(node, "variable"):
+                leaves.append(node.variable)
+            ahead += [n for n, _ in node.next_functions if n is not None]
+        level = ahead
+    return leaves
+
+
+# %% right leaves-behind: breadth first, with a deque
+from collections import deque
+
+
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    if result.grad_fn is None:
+        return [result]
+    line, known, leaves = deque([result.grad_fn]), {result.grad_fn}, []
+    while line:
+        node = line.popleft()
+        if "AccumulateGrad" in type(node).__name__:
+            leaves.append(node.variable)
+        for edge in node.next_functions:
+            if edge[0] is not None and edge[0] not in known:
+                known.add(edge[0])
+                line.append(edge[0])
+    return leaves
+
+
+# %% wrong gradients-along: everything in float32 -> float32-is-enough
+def gradients_along(x, functions):
+    values = [x.detach().float().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% right gradients-along: one pass for each value, on a chain of its own
+def gradients_along(x, functions):
+    found = []
+    for start in range(len(functions) + 1):
+        value = x.detach()
+        for f in functions[:start]:
+            value = f(value)
+        leaf = value = value.detach().clone().requires_grad_()
+        for f in functions[start:]:
+            value = f(value)
+        found.append(torch.autograd.grad(value.sum(), leaf)[0])
+    return found
+
+
+# %% wrong full-gradient: a step of descent as well -> a-gradient-is-a-step
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    return total
+
+
+# %% wrong full-gradient: each graph is kept by retain_graph -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    losses = []
+    for x, y in batches:
+        losses.append(((x @ w - y) ** 2).sum() / count)
+        losses[-1].backward(retain_graph=True)
+    return sum(loss.item() for loss in losses)
+
+
+# %% wrong full-gradient: counts with recording off, for good -> grad-mode-ends-with-the-function
+def full_gradient(w, batches):
+    torch.set_grad_enabled(False)
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        with torch.enable_grad():
+            loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong score: a hook that makes the gradient zero -> zeros-are-no-gradient
+def score(x, w1, w2):
+    frozen = w2 * 1
+    if frozen.requires_grad:
+        frozen.register_hook(torch.zeros_like)
+    return torch.relu(x @ w1) @ frozen
+
+
+# %% wrong score: recording stays off -> grad-mode-ends-with-the-function
+def score(x, w1, w2):
+    hidden = torch.relu(x @ w1)
+    torch.set_grad_enabled(False)
+    return hidden @ w2
+
+
+# %% wrong snapshot: through a list -> a-list-keeps-the-dtype
+def snapshot(t):
+    return torch.tensor(t.tolist()).requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: the flag of leaves alone -> only-leaves-require-grad
+def snapshot(t):
+    return t.detach().clone().requires_grad_(t.is_leaf and t.requires_grad)
+
+
+# %% wrong snapshot: the flag depends on the block -> under-no-grad-nothing-requires-grad
+def snapshot(t):
+    return t.detach().clone().requires_grad_(t.requires_grad and torch.is_grad_enabled())
+
+
+# %% wrong snapshot: switches recording off -> grad-mode-ends-with-the-function
+def snapshot(t):
+    torch.set_grad_enabled(False)
+    copied = t.clone()
+    copied.requires_grad = t.requires_grad
+    return copied
+
+
+# %% wrong modern: a gradient with a past -> create-graph-is-retain-graph
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        value = torch.exp(leaf @ w.detach()).pow(2).mean()
+        return torch.autograd.grad(value, leaf, create_graph=True)[0]
+
+
+# %% wrong modern: clears and fills the caller's .grad -> grad-is-scratch-space
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x if x.requires_grad and x.is_leaf else x.detach().requires_grad_()
+        leaf.grad = None
+        torch.exp(leaf @ w.detach()).pow(2).mean().backward()
+        found, leaf.grad = leaf.grad, None
+        return found
+
+
+# %% wrong modern: switches recording off and on by hand -> grad-mode-ends-with-the-function
+def mean_square(x, w):
+    torch.set_grad_enabled(False)
+    value = torch.exp(x @ w).pow(2).mean().item()
+    torch.set_grad_enabled(True)
+    return value
+
+
+def input_gradient(x, w):
+    torch.set_grad_enabled(True)
+    leaf = x.detach().requires_grad_()
+    return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong loss-gradients: only the first pass retains -> a-graph-can-be-walked-twice
+def loss_gradients(losses, params):
+    return [
+        list(
+            torch.autograd.grad(
+                loss.sum(),
+                params,
+                retain_graph=len(losses) > 1 and n == 0,
+                materialize_grads=True,
+            )
+        )
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong loss-gradients: a single zero for what is unused -> any-zero-will-do
+def loss_gradients(losses, params):
+    last, rows = len(losses) - 1, []
+    for n, loss in enumerate(losses):
+        found = torch.autograd.grad(loss.sum(), params, retain_graph=n < last, allow_unused=True)
+        rows.append([torch.zeros(()) if g is None else g for g in found])
+    return rows
+
+
+# %% wrong loss-gradients: the mean of a loss -> a-loss-is-averaged
+def loss_gradients(losses, params):
+    last = len(losses) - 1
+    return [
+        list(
+            torch.autograd.grad(
+                loss.mean(), params, retain_graph=n < last, materialize_grads=True
+            )
+        )
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong reversed-gradient: flattens and shapes again -> every-layout-can-be-viewed
+def reversed_gradient(x, scale):
+    y = x.view(-1).view(x.shape)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% right reversed-gradient: an alias, and the name of the hook's function
+def reversed_gradient(x, scale):
+    def turn(gradient):
+        return gradient * -scale
+
+    same = torch.ops.aten.alias(x)
+    if same.requires_grad:
+        same.register_hook(turn)
+    return same
