@@ -8,7 +8,6 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.probes.decorator import probe
-    from course.probes.graphs import kept_for_backward, leaves_found, loss_rows
     from course.probes.modules import modules_named, names_used
     from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
     from course.probes.timing import modules_run, timed_epoch
@@ -21,9 +20,6 @@ __all__ = [
     "delivered",
     "folder_listing",
     "forked",
-    "kept_for_backward",
-    "leaves_found",
-    "loss_rows",
     "modules_named",
     "modules_run",
     "names_used",
@@ -44,9 +40,6 @@ __getattr__ = loading(
         "delivered": "course.probes.transfers",
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
-        "kept_for_backward": "course.probes.graphs",
-        "leaves_found": "course.probes.graphs",
-        "loss_rows": "course.probes.graphs",
         "modules_named": "course.probes.modules",
         "names_used": "course.probes.modules",
         "modules_run": "course.probes.timing",

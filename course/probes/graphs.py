@@ -11,7 +11,14 @@ from torch.overrides import TorchFunctionMode
 
 from course.probes.decorator import probe
 
-__all__ = ["kept_for_backward", "leaves_found", "loss_rows"]
+__all__ = [
+    "kept_for_backward",
+    "leaves_found",
+    "loss_rows",
+    "snapshots_in_a_step",
+    "uses_reversed",
+    "with_old_grads",
+]
 
 Step = Sequence[Any]  # ("mul", 0, 2) multiplies values 0 and 2 of a program and appends the product
 
@@ -62,6 +69,63 @@ def loss_rows(
     except RuntimeError as error:
         seen["once more"] = str(error)
     return seen
+
+
+@probe
+def with_old_grads(
+    function: Callable[..., Any],
+    tensors: Sequence[torch.Tensor],
+    *more: Any,
+    old: float | None = None,
+    recording: bool = True,
+) -> dict[str, Any]:
+    """What `function(*tensors, *more)` gives; the tensors, each `.grad` and grad mode after it.
+
+    Before the call each `.grad` is filled with `old`. Without `recording` it is called in a block
+    under `no_grad`.
+    """
+    for one in tensors:
+        one.grad = None if old is None else torch.full_like(one, old)
+    with torch.set_grad_enabled(recording):
+        result = function(*tensors, *more)
+        mode = torch.is_grad_enabled()
+    grads = [one.grad for one in tensors]
+    return {"result": result, "tensors": list(tensors), "grads": grads, "recording": mode}
+
+
+@probe
+def snapshots_in_a_step(shot: Callable[..., Any], leaf: torch.Tensor) -> dict[str, Any]:
+    """Snapshots of a leaf that has a gradient of ones and of its double, after a training step.
+
+    The second snapshot takes part in the step, and a step is a write to the leaf.
+    """
+    leaf.grad = torch.ones_like(leaf)
+    copies = [shot(leaf), shot(leaf * 2)]
+    (copies[1] * leaf).sum().backward()
+    gradient = leaf.grad.clone()
+    with torch.no_grad():
+        leaf.add_(1)
+    return {"copies": copies, "gradient": gradient}
+
+
+@probe
+def uses_reversed(
+    reversed_gradient: Callable[..., Any],
+    scales: Sequence[float],
+    weights: torch.Tensor,
+    plainly: float = 0,
+    intermediate: bool = False,
+) -> dict[str, Any]:
+    """The gradients of x, used reversed for each scale and `plainly` times, and of a neighbour.
+
+    All uses are added up, and the reversed ones and the neighbour are multiplied by the weights.
+    """
+    leaf, other = (torch.ones_like(weights).requires_grad_() for _ in range(2))
+    x, total = leaf * 1 if intermediate else leaf, other * 1
+    for scale in scales:
+        total = total + reversed_gradient(x, scale)
+    (total * weights + plainly * x).sum().backward()
+    return {"x": leaf.grad, "other": other.grad}
 
 
 class _Count:
