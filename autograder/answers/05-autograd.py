@@ -1709,3 +1709,62 @@ def reversed_gradient(x, scale):
     if same.requires_grad:
         same.register_hook(turn)
     return same
+
+
+# %% right gradients-along: autograd.grad goes no further than it is asked, so x may stay as it is
+def gradients_along(x, functions):
+    values = [x if x.requires_grad else x.detach().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% right modern: in closed form
+def mean_square(x, w):
+    return float((2 * (x.detach() @ w.detach())).exp().mean())
+
+
+def input_gradient(x, w):
+    x, w = x.detach(), w.detach()
+    product = x @ w
+    return 2 * (2 * product).exp() @ w.t() / product.numel()
+
+
+# %% right snapshot: a Parameter is a tensor that requires grad
+def snapshot(t):
+    copied = t.detach().clone()
+    return torch.nn.Parameter(copied) if t.requires_grad else copied
+
+
+# %% right loss-gradients: .grad is lent, and given back as it was
+def loss_gradients(losses, params):
+    lent, rows = [p.grad for p in params], []
+    for number, loss in enumerate(losses, 1):
+        for p in params:
+            p.grad = None
+        loss.sum().backward(retain_graph=number < len(losses))
+        rows.append([torch.zeros_like(p.detach()) if p.grad is None else p.grad for p in params])
+    for p, grad in zip(params, lent):
+        p.grad = grad
+    return rows
+
+
+# %% wrong modern: detaches the weights and forgets the input -> detach-undoes-the-recording
+def mean_square(x, w):
+    return torch.exp(x @ w.detach()).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong full-gradient: adds up losses of which each still has its graph -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    losses = [((x @ w - y) ** 2).sum() / count for x, y in batches]
+    for loss in losses:
+        loss.backward()
+    return sum(loss.item() for loss in losses)
