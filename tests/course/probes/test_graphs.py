@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from course.probes.graphs import kept_for_backward, leaves_found, loss_rows
+from course.probes.graphs import (
+    kept_for_backward,
+    leaves_found,
+    loss_rows,
+    snapshots_in_a_step,
+    uses_reversed,
+    with_old_grads,
+)
 
 
 def losses(count: int, keep: bool, walk: bool = True) -> None:
@@ -61,3 +68,45 @@ def test_the_rows_of_losses_are_told_with_what_the_call_left_behind() -> None:
     assert seen["rows"] == [(torch.tensor(6.0),)]
     assert seen["grads"] == [torch.tensor(9.0)]
     assert "second time" in seen["once more"]
+
+
+def test_grads_that_were_there_before_are_told_as_the_call_left_them() -> None:
+    kept, filled = (torch.ones(2, requires_grad=True) for _ in range(2))
+
+    def fill(kept: torch.Tensor, filled: torch.Tensor, times: int) -> str:
+        torch.set_grad_enabled(True)
+        (times * filled).sum().backward()
+        return "done"
+
+    seen = with_old_grads.here(fill, [kept, filled], 3, old=1.0, recording=False)
+    assert (seen["result"], seen["recording"]) == ("done", True)
+    assert [grad.tolist() for grad in seen["grads"]] == [[1.0, 1.0], [4.0, 4.0]]
+    assert seen["tensors"][0] is kept
+
+
+def test_recording_is_what_it_was_after_a_call_without_it() -> None:
+    seen = with_old_grads.here(lambda w: (w * 2).requires_grad, [torch.ones(1)], recording=False)
+    assert (seen["result"], seen["recording"], seen["grads"]) == (False, False, [None])
+    assert torch.is_grad_enabled()
+
+
+def test_a_snapshot_that_shares_memory_or_keeps_its_past_is_seen_in_a_step() -> None:
+    for shot, copy, gradient in (
+        (lambda t: t.detach().clone(), [3.0], [7.0]),
+        (lambda t: t.detach(), [4.0], [7.0]),
+        (lambda t: t.clone(), [3.0], [13.0]),
+    ):
+        seen = snapshots_in_a_step.here(shot, torch.tensor([3.0], requires_grad=True))
+        assert seen["copies"][0].tolist() == copy
+        assert seen["gradient"].tolist() == gradient
+
+
+def test_a_gradient_is_told_for_x_and_for_its_neighbour() -> None:
+    def doubled(x: torch.Tensor, scale: float) -> torch.Tensor:
+        return x * scale
+
+    weights = torch.tensor([1.0, 2.0])
+    for intermediate in (False, True):
+        seen = uses_reversed.here(doubled, [2.0, 3.0], weights, 10, intermediate)
+        assert seen["x"].tolist() == [15.0, 20.0]
+        assert seen["other"].tolist() == [1.0, 2.0]
