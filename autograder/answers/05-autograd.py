@@ -957,3 +957,814 @@ def reversed_gradient(x, scale):
     if y.requires_grad:
         y.register_hook(lambda g: -scale * g)
     return y
+
+
+# %% right specimen: asks the questions one at a time
+def specimen(kind, w):
+    with torch.no_grad():
+        twice = w + w
+    if kind == "computed leaf":
+        return twice
+    if kind == "same memory":
+        return w.detach().view_as(w)
+    if kind == "frozen":
+        parameter = torch.nn.Parameter(twice)
+        parameter.requires_grad = False
+        return parameter
+    if kind == "weight":
+        return torch.nn.Parameter(twice)
+    if kind == "intermediate":
+        return w.clone()
+
+
+# %% wrong specimen: the numbers of the example -> the-example-is-the-task
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": torch.tensor([2.0, 4.0]),
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: same memory through a copy of NumPy -> detach-copies
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": torch.tensor(w.detach().numpy()),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% same specimen: every result of an operation on w is an intermediate
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w / 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: any operation makes an intermediate
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w + 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: any factor makes an intermediate
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 3
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: a factor of 1 makes an intermediate, too
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 1
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.detach(), requires_grad=False)
+    return None
+
+
+# %% same specimen: a Parameter takes the memory of its tensor and never its history
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w, requires_grad=False)
+    return None
+
+
+# %% same specimen: a Parameter of a clone has no history either
+def specimen(kind, w):
+    if kind == "weight":
+        return w
+    if kind == "intermediate":
+        return w * 2
+    if kind == "computed leaf":
+        return w.detach() * 2
+    if kind == "same memory":
+        return w.detach()
+    if kind == "frozen":
+        return torch.nn.Parameter(w.clone(), requires_grad=False)
+    return None
+
+
+# %% wrong leaves-behind: a leaf used twice in one node counts twice -> the-graph-is-a-tree
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+            continue
+        if node in met:
+            continue
+        met.add(node)
+        waiting.extend(n for n, _ in node.next_functions if n is not None)
+    return leaves
+
+
+# %% wrong leaves-behind: sums up a copy and looks who got a gradient -> leaves-need-a-backward
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        waiting.extend(n for n, _ in node.next_functions)
+    grads = torch.autograd.grad(result.sum(), leaves, retain_graph=True, allow_unused=True)
+    torch.autograd.backward(result.sum() * 0, retain_graph=True)
+    return [leaf for leaf, grad in zip(leaves, grads) if grad is not None]
+
+
+# %% same gradients-along: a clone of x is no leaf, and its gradient is the same
+def gradients_along(x, functions):
+    values = [x.clone().requires_grad_()]
+    for function in functions:
+        values.append(function(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% same gradients-along: a tuple of gradients is a list of them to whoever reads it
+def gradients_along(x, functions):
+    values = [x.detach().requires_grad_()]
+    for function in functions:
+        values.append(function(values[-1]))
+    return torch.autograd.grad(values[-1].sum(), values)
+
+
+# %% wrong gradients-along: a leaf that requires grad, through its own past -> grad-is-scratch-space
+def gradients_along(x, functions):
+    kept, x.grad = x.grad, None
+    value = x if x.requires_grad else x.detach().requires_grad_()
+    values = [value]
+    for f in functions:
+        value = f(value)
+        value.retain_grad()
+        values.append(value)
+    value.sum().backward()
+    found = [v.grad for v in values]
+    x.grad = None
+    return found
+
+
+# %% wrong gradients-along: the values are detached on the way -> local-derivatives-are-gradients
+def gradients_along(x, functions):
+    grads, value = [], x.detach()
+    for f in functions:
+        value = value.detach().requires_grad_()
+        after = f(value)
+        after.sum().backward()
+        grads.append(value.grad)
+        value = after
+    return [*grads, torch.ones_like(value.detach())]
+
+
+# %% right full-gradient: in closed form, without a graph
+def full_gradient(w, batches):
+    with torch.no_grad():
+        count = sum(len(y) for _, y in batches)
+        gradient, total = torch.zeros_like(w), 0.0
+        for x, y in batches:
+            off = x @ w - y
+            gradient += 2 * x.t() @ off / count
+            total += float(off @ off) / count
+    w.grad = gradient
+    return total
+
+
+# %% wrong full-gradient: all batches as one -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    x, y = torch.cat([x for x, _ in batches]), torch.cat([y for _, y in batches])
+    w.grad = None
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    return loss.item()
+
+
+# %% wrong full-gradient: a running total of losses, freed by backward but growing -> a-loss-is-a-number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total = total + loss
+    return total.item()
+
+
+# %% wrong full-gradient: the losses in a list -> a-loss-is-a-number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    losses = []
+    for x, y in batches:
+        losses.append(((x @ w - y) ** 2).sum() / count)
+        losses[-1].backward()
+    return sum(loss.item() for loss in losses)
+
+
+# %% wrong full-gradient: a mean in each batch, weighted by the number of batches -> a-mean-of-means-is-the-mean
+def full_gradient(w, batches):
+    w.grad = None
+    errors = []
+    for x, y in batches:
+        error = torch.nn.functional.mse_loss(x @ w, y)
+        (error / len(batches)).backward()
+        errors.append(error.item())
+    return sum(errors) / len(errors)
+
+
+# %% same full-gradient: item() before or after backward reads the same number
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        total += loss.item()
+        loss.backward()
+    return total
+
+
+# %% right score: with mm and the functional relu
+def score(x, w1, w2):
+    hidden = x.mm(w1)
+    hidden = torch.nn.functional.relu(hidden)
+    return hidden.mm(w2.detach())
+
+
+# %% wrong score: w2 as numbers of its own -> detach-copies
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ torch.tensor(w2.tolist(), dtype=w2.dtype).view(w2.shape)
+
+
+# %% wrong score: w2 times one, detached -> detach-copies
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ (w2 * 1).detach()
+
+
+# %% wrong score: switches the flag off and on again -> the-flag-is-local
+def score(x, w1, w2):
+    flag = w2.requires_grad
+    w2.requires_grad_(False)
+    out = torch.relu(x @ w1) @ w2
+    w2.requires_grad_(flag)
+    return out
+
+
+# %% wrong score: everything under no_grad -> no-grad-only-skips-the-weights
+@torch.no_grad()
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ w2
+
+
+# %% right snapshot: a new tensor, filled
+def snapshot(t):
+    with torch.no_grad():
+        copied = torch.empty_like(t, requires_grad=False).copy_(t)
+    copied.requires_grad = t.requires_grad
+    return copied
+
+
+# %% right snapshot: a deep copy of what was detached
+import copy
+
+
+def snapshot(t):
+    return copy.deepcopy(t.detach()).requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: contiguous() taken for a copy -> detach-copies
+def snapshot(t):
+    return t.detach().contiguous().requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: through NumPy, whose memory it shares -> detach-copies
+def snapshot(t):
+    return torch.from_numpy(t.detach().numpy()).requires_grad_(t.requires_grad)
+
+
+# %% right modern: enable_grad around a leaf of one's own
+def mean_square(x, w):
+    x, w = x.detach(), w.detach()
+    return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    mine = x.detach().clone()
+    with torch.enable_grad():
+        mine.requires_grad_(True)
+        loss = torch.exp(mine @ w.detach()).pow(2).mean()
+    (gradient,) = torch.autograd.grad(loss, [mine])
+    return gradient
+
+
+# %% same modern: a clone of x is no leaf, and its gradient is the same
+def mean_square(x, w):
+    """The mean of exp(x @ w) squared, as a Python number; nothing is recorded.
+
+    mean_square(torch.zeros(2, 3), torch.ones(3, 1)) == 1.0
+    """
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.clone().requires_grad_()
+        loss = (leaf @ w.detach()).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[0]
+
+
+# %% same modern: autograd.grad asks for the gradient of the leaf alone, whatever w is
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        loss = (leaf @ w).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[0]
+
+
+# %% same modern: a clone of w costs memory, and the text does not forbid it
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        loss = (leaf @ w.clone()).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[0]
+
+
+# %% same modern: of one gradient the first is the last
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        loss = (leaf @ w.detach()).exp().square().mean()
+        return torch.autograd.grad(loss, leaf)[-1]
+
+
+# %% right loss-gradients: backward into leaves of one's own is not needed, a tuple will do
+def loss_gradients(losses, params):
+    rows, left = [], len(losses)
+    for loss in losses:
+        left -= 1
+        found = torch.autograd.grad(
+            [loss], list(params), [torch.ones_like(loss)], retain_graph=left > 0, allow_unused=True
+        )
+        rows.append([p.detach() * 0 if g is None else g for g, p in zip(found, params)])
+    return rows
+
+
+# %% same loss-gradients: a row may be a tuple
+def loss_gradients(losses, params):
+    rows = []
+    for number, loss in enumerate(losses, 1):
+        more = number < len(losses)
+        rows.append(
+            torch.autograd.grad(loss.sum(), params, retain_graph=more, materialize_grads=True)
+        )
+    return rows
+
+
+# %% wrong reversed-gradient: a hook on an intermediate x itself -> a-hook-sees-one-path
+def reversed_gradient(x, scale):
+    if x.requires_grad and not x.is_leaf:
+        x.register_hook(lambda g: -scale * g)
+        return x.view_as(x)
+    y = x.view_as(x)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% wrong reversed-gradient: an intermediate is cut off -> detach-keeps-the-path
+def reversed_gradient(x, scale):
+    if not x.is_leaf:
+        return x.detach().requires_grad_()
+    y = x.view_as(x)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% wrong specimen: doubled through a list -> a-list-keeps-the-dtype
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": torch.tensor([[2 * v for v in row] for row in w.tolist()])
+        if w.dim() == 2
+        else torch.tensor((w * 2).tolist()),
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: leaves recording switched off -> grad-mode-ends-with-the-function
+def specimen(kind, w):
+    if kind == "computed leaf":
+        torch.set_grad_enabled(False)
+        return w * 2
+    torch.set_grad_enabled(True)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "same memory": w.detach(),
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: a view where nothing is recorded -> a-view-drops-the-flag
+def specimen(kind, w):
+    with torch.no_grad():
+        view = w.view_as(w)
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": view,
+        "frozen": torch.nn.Parameter(w.detach(), requires_grad=False),
+    }.get(kind)
+
+
+# %% wrong specimen: frozen, but no Parameter -> parameter-takes-over-the-flag
+def specimen(kind, w):
+    return {
+        "weight": w,
+        "intermediate": w * 3,
+        "computed leaf": w.detach() * 2,
+        "same memory": w.detach(),
+        "frozen": w.detach().clone().requires_grad_(False),
+    }.get(kind)
+
+
+# %% wrong leaves-behind: detached leaves, to be on the safe side -> a-detached-leaf-is-the-leaf
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    waiting, met, leaves = [result.grad_fn], set(), []
+    while waiting:
+        node = waiting.pop()
+        if node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            leaves.append(node.variable.detach())
+        waiting.extend(n for n, _ in node.next_functions if n is not None)
+    return leaves
+
+
+# %% wrong leaves-behind: a hundred levels, and no more -> graphs-are-shallow
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    level, met, leaves = [result.grad_fn], set(), []
+    for _ in range(100):
+        ahead = []
+        for node in level:
+            if node in met:
+                continue
+            met.add(node)
+            if hasattr(node, "variable"):
+                leaves.append(node.variable)
+            ahead += [n for n, _ in node.next_functions if n is not None]
+        level = ahead
+    return leaves
+
+
+# %% right leaves-behind: breadth first, with a deque
+from collections import deque
+
+
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    if result.grad_fn is None:
+        return [result]
+    line, known, leaves = deque([result.grad_fn]), {result.grad_fn}, []
+    while line:
+        node = line.popleft()
+        if "AccumulateGrad" in type(node).__name__:
+            leaves.append(node.variable)
+        for edge in node.next_functions:
+            if edge[0] is not None and edge[0] not in known:
+                known.add(edge[0])
+                line.append(edge[0])
+    return leaves
+
+
+# %% wrong gradients-along: everything in float32 -> float32-is-enough
+def gradients_along(x, functions):
+    values = [x.detach().float().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% right gradients-along: one pass for each value, on a chain of its own
+def gradients_along(x, functions):
+    found = []
+    for start in range(len(functions) + 1):
+        value = x.detach()
+        for f in functions[:start]:
+            value = f(value)
+        leaf = value = value.detach().clone().requires_grad_()
+        for f in functions[start:]:
+            value = f(value)
+        found.append(torch.autograd.grad(value.sum(), leaf)[0])
+    return found
+
+
+# %% wrong full-gradient: a step of descent as well -> a-gradient-is-a-step
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    return total
+
+
+# %% wrong full-gradient: each graph is kept by retain_graph -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    losses = []
+    for x, y in batches:
+        losses.append(((x @ w - y) ** 2).sum() / count)
+        losses[-1].backward(retain_graph=True)
+    return sum(loss.item() for loss in losses)
+
+
+# %% wrong full-gradient: counts with recording off, for good -> grad-mode-ends-with-the-function
+def full_gradient(w, batches):
+    torch.set_grad_enabled(False)
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    total = 0.0
+    for x, y in batches:
+        with torch.enable_grad():
+            loss = ((x @ w - y) ** 2).sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong score: a hook that makes the gradient zero -> zeros-are-no-gradient
+def score(x, w1, w2):
+    frozen = w2 * 1
+    if frozen.requires_grad:
+        frozen.register_hook(torch.zeros_like)
+    return torch.relu(x @ w1) @ frozen
+
+
+# %% wrong score: recording stays off -> grad-mode-ends-with-the-function
+def score(x, w1, w2):
+    hidden = torch.relu(x @ w1)
+    torch.set_grad_enabled(False)
+    return hidden @ w2
+
+
+# %% wrong snapshot: through a list -> a-list-keeps-the-dtype
+def snapshot(t):
+    return torch.tensor(t.tolist()).requires_grad_(t.requires_grad)
+
+
+# %% wrong snapshot: the flag of leaves alone -> only-leaves-require-grad
+def snapshot(t):
+    return t.detach().clone().requires_grad_(t.is_leaf and t.requires_grad)
+
+
+# %% wrong snapshot: the flag depends on the block -> under-no-grad-nothing-requires-grad
+def snapshot(t):
+    return t.detach().clone().requires_grad_(t.requires_grad and torch.is_grad_enabled())
+
+
+# %% wrong snapshot: switches recording off -> grad-mode-ends-with-the-function
+def snapshot(t):
+    torch.set_grad_enabled(False)
+    copied = t.clone()
+    copied.requires_grad = t.requires_grad
+    return copied
+
+
+# %% wrong modern: a gradient with a past -> create-graph-is-retain-graph
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        value = torch.exp(leaf @ w.detach()).pow(2).mean()
+        return torch.autograd.grad(value, leaf, create_graph=True)[0]
+
+
+# %% wrong modern: clears and fills the caller's .grad -> grad-is-scratch-space
+def mean_square(x, w):
+    with torch.no_grad():
+        return torch.exp(x @ w).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x if x.requires_grad and x.is_leaf else x.detach().requires_grad_()
+        leaf.grad = None
+        torch.exp(leaf @ w.detach()).pow(2).mean().backward()
+        found, leaf.grad = leaf.grad, None
+        return found
+
+
+# %% wrong modern: switches recording off and on by hand -> grad-mode-ends-with-the-function
+def mean_square(x, w):
+    torch.set_grad_enabled(False)
+    value = torch.exp(x @ w).pow(2).mean().item()
+    torch.set_grad_enabled(True)
+    return value
+
+
+def input_gradient(x, w):
+    torch.set_grad_enabled(True)
+    leaf = x.detach().requires_grad_()
+    return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong loss-gradients: only the first pass retains -> a-graph-can-be-walked-twice
+def loss_gradients(losses, params):
+    return [
+        list(
+            torch.autograd.grad(
+                loss.sum(),
+                params,
+                retain_graph=len(losses) > 1 and n == 0,
+                materialize_grads=True,
+            )
+        )
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong loss-gradients: a single zero for what is unused -> any-zero-will-do
+def loss_gradients(losses, params):
+    last, rows = len(losses) - 1, []
+    for n, loss in enumerate(losses):
+        found = torch.autograd.grad(loss.sum(), params, retain_graph=n < last, allow_unused=True)
+        rows.append([torch.zeros(()) if g is None else g for g in found])
+    return rows
+
+
+# %% wrong loss-gradients: the mean of a loss -> a-loss-is-averaged
+def loss_gradients(losses, params):
+    last = len(losses) - 1
+    return [
+        list(
+            torch.autograd.grad(
+                loss.mean(), params, retain_graph=n < last, materialize_grads=True
+            )
+        )
+        for n, loss in enumerate(losses)
+    ]
+
+
+# %% wrong reversed-gradient: flattens and shapes again -> every-layout-can-be-viewed
+def reversed_gradient(x, scale):
+    y = x.view(-1).view(x.shape)
+    if y.requires_grad:
+        y.register_hook(lambda g: -scale * g)
+    return y
+
+
+# %% right reversed-gradient: an alias, and the name of the hook's function
+def reversed_gradient(x, scale):
+    def turn(gradient):
+        return gradient * -scale
+
+    same = torch.ops.aten.alias(x)
+    if same.requires_grad:
+        same.register_hook(turn)
+    return same
+
+
+# %% right gradients-along: autograd.grad goes no further than it is asked, so x may stay as it is
+def gradients_along(x, functions):
+    values = [x if x.requires_grad else x.detach().requires_grad_()]
+    for f in functions:
+        values.append(f(values[-1]))
+    return list(torch.autograd.grad(values[-1].sum(), values))
+
+
+# %% right modern: in closed form
+def mean_square(x, w):
+    return float((2 * (x.detach() @ w.detach())).exp().mean())
+
+
+def input_gradient(x, w):
+    x, w = x.detach(), w.detach()
+    product = x @ w
+    return 2 * (2 * product).exp() @ w.t() / product.numel()
+
+
+# %% right snapshot: a Parameter is a tensor that requires grad
+def snapshot(t):
+    copied = t.detach().clone()
+    return torch.nn.Parameter(copied) if t.requires_grad else copied
+
+
+# %% right loss-gradients: .grad is lent, and given back as it was
+def loss_gradients(losses, params):
+    lent, rows = [p.grad for p in params], []
+    for number, loss in enumerate(losses, 1):
+        for p in params:
+            p.grad = None
+        loss.sum().backward(retain_graph=number < len(losses))
+        rows.append([torch.zeros_like(p.detach()) if p.grad is None else p.grad for p in params])
+    for p, grad in zip(params, lent):
+        p.grad = grad
+    return rows
+
+
+# %% wrong modern: detaches the weights and forgets the input -> detach-undoes-the-recording
+def mean_square(x, w):
+    return torch.exp(x @ w.detach()).pow(2).mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
+
+
+# %% wrong full-gradient: adds up losses of which each still has its graph -> a-sum-of-losses-costs-nothing
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    w.grad = None
+    losses = [((x @ w - y) ** 2).sum() / count for x, y in batches]
+    for loss in losses:
+        loss.backward()
+    return sum(loss.item() for loss in losses)

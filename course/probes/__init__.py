@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.probes import graphs
     from course.probes.decorator import probe
     from course.probes.modules import modules_named, names_used
     from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
@@ -20,6 +21,7 @@ __all__ = [
     "delivered",
     "folder_listing",
     "forked",
+    "graphs",
     "modules_named",
     "modules_run",
     "names_used",
@@ -40,6 +42,7 @@ __getattr__ = loading(
         "delivered": "course.probes.transfers",
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
+        "graphs": "course.probes.graphs",
         "modules_named": "course.probes.modules",
         "names_used": "course.probes.modules",
         "modules_run": "course.probes.timing",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -28,22 +30,138 @@ def gradient_of(tensor: torch.Tensor) -> list[float]:
     return found
 
 
-def assigned(source: str) -> set[str]:
-    """The names that a cell binds at its top level, as far as plain assignments do."""
-    body = ast.parse(source).body
-    targets = [t for step in body if isinstance(step, ast.Assign) for t in step.targets]
-    names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-    return names | {step.name for step in body if isinstance(step, ast.FunctionDef)}
+def text_of(cell: dict[str, Any]) -> str:
+    """The source of a cell."""
+    return str(cell["source"])
 
 
-def test_no_test_cell_rebinds_a_tensor_that_later_cells_use() -> None:
+def bound(source: str) -> set[str]:
+    """The names that a cell binds at its top level: by assignments, loops, blocks, definitions."""
+    found: set[str] = set()
+    open_ = list[ast.AST](ast.parse(source).body)
+    while open_:
+        node = open_.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif not isinstance(node, ast.Lambda | _COMPREHENSIONS):
+            open_ += ast.iter_child_nodes(node)
+    return found
+
+
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+ROLES = ("scene", "measure", "figure", "warm-up")
+
+
+def test_no_test_cell_rebinds_a_name_that_the_lessons_own_cells_use() -> None:
     codes = [c for c in SOURCE.cells().values() if c["cell_type"] == "code"]
     tests = [c for c in codes if c["id"].startswith("test-")]
-    shown = [c for c in codes if course_of(c).get("role") in ("measure", "figure")]
-    bound = set().union(*(assigned(c["source"]) for c in tests))
-    kept = {"w", "x", "b", "h", "v", "y", "first", "w1", "w2", "number", "tensor"}
-    assert kept <= set().union(*(assigned(c["source"]) for c in shown))
-    assert bound & kept == set()
+    shown = [c for c in codes if course_of(c).get("role") in ROLES]
+    taken, kept = (set[str]().union(*(bound(c["source"]) for c in part)) for part in (tests, shown))
+    assert {"weight", "points", "first", "last", "cleaned", "scores", "leaf"} <= kept
+    assert (taken & kept) <= {"seen"}
+
+
+# --- the scene ----------------------------------------------------------------------------------
+
+
+def test_the_scene_trains_and_its_first_layer_stays_as_it_was(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exec(SOURCE.cells()["scene"]["source"], {})
+    assert capsys.readouterr().out == "loss 0.25, first layer as it was: True\n"
+    assert "to 0.25" in SOURCE.cells()["scene-symptom"]["source"]
+
+
+def test_the_loss_of_the_scene_begins_where_its_text_says() -> None:
+    names: dict[str, Any] = {}
+    exec(SOURCE.cells()["scene"]["source"].replace("range(401)", "range(1)"), names)
+    assert f"from {names['loss'].item():.2f} to" in SOURCE.cells()["scene-symptom"]["source"]
+
+
+MENDED = {
+    "no decorator": "(hidden - hidden.mean(0)) / hidden.std(0)",
+    "statistics without a past": "(hidden - hidden.mean(0).detach()) / hidden.std(0).detach()",
+}
+
+
+@pytest.mark.parametrize("body", MENDED.values(), ids=MENDED)
+def test_the_ending_mends_the_scene(body: str) -> None:
+    names = SOURCE.solved("scene", "scene-again")
+    assert names["trained_with"](torch.no_grad()(eval(f"lambda hidden: {body}"))) == 0.25
+    assert names["trained_with"](eval(f"lambda hidden: {body}")) < 0.1
+
+
+def test_the_mended_scene_is_told_that_it_is_right() -> None:
+    names = SOURCE.solved("scene", "scene-again")
+    source = SOURCE.cells()["mend-the-scene"]["source"]
+    for block, state in (("no_grad", "open"), ("enable_grad", "right")):
+        body, asked = source.replace("no_grad", block).split("warm_up", 1)
+        exec(f"{body}answer = warm_up{asked}", names)
+        assert names["answer"].state == state
+
+
+# --- the form -----------------------------------------------------------------------------------
+
+
+def test_the_core_has_five_exercises_and_takes_ninety_minutes() -> None:
+    units = [text for text in map(text_of, SOURCE.with_role("text")) if text.startswith("## ")]
+    minutes = [int(m[1]) for text in units if (m := re.search(r"\*(\d+) minutes\*", text))]
+    assert sum(minutes) == 90
+    assert all(15 <= unit <= 25 for unit in minutes)
+    inside = [one for one in SOURCE.exercises if not one.section.startswith("deep-dive")]
+    assert len(inside) == len(minutes) == 5
+    for number in minutes:
+        assert f"| {number} |" in SOURCE.cells()["plan-minutes"]["source"]
+
+
+def test_at_most_ten_predictions_stand_before_the_quiz() -> None:
+    assert len(SOURCE.with_role("predict")) <= 10
+
+
+def test_every_deep_dive_is_folded_and_nothing_else() -> None:
+    cells = SOURCE.cells().values()
+    folded = [cell for cell in cells if cell["metadata"].get("jp-MarkdownHeadingCollapsed")]
+    assert folded == [cell for cell in cells if text_of(cell).startswith("## Deep dive: ")]
+
+
+WARM_UPS = {
+    "constant-result": True,
+    "recorded-result": False,
+    "detached-result": False,
+    "comparison": False,
+    "node-name": "ExpBackward0",
+    "two-entries": 2,
+    "leaf-used-twice": 1,
+    "behind-detach": True,
+    "once": 6,
+    "twice": 12,
+    "two-means": 2,
+    "item-grad": False,
+    "eval": True,
+    "blocked": False,
+    "made-in-block": True,
+    "inner-grad": True,
+    "detach-memory": True,
+    "clone-past": True,
+    "snapshot-version": True,
+    "array-write": 7,
+}
+
+
+def test_every_warm_up_takes_its_answer_and_refuses_another() -> None:
+    names = SOURCE.solved("first-graph-figure", "adds-measured", "alive-measured")
+    names |= SOURCE.solved("freeze-figure", "switched")
+    assert len(SOURCE.with_role("warm-up")) == len(WARM_UPS) + 1  # and the mended scene
+    for id_, right in WARM_UPS.items():
+        before, asked = SOURCE.cells()[f"warm-up-{id_}"]["source"].split("warm_up(", 1)
+        for yours, state in ((right, "right"), ("something else", "wrong")):
+            told = asked.replace("yours=...", f"yours={yours!r}")
+            exec(f"{before}answer = warm_up({told}", names)
+            assert names["answer"].state == state, id_
 
 
 # --- what the texts say -------------------------------------------------------------------------
@@ -147,3 +265,23 @@ def test_gradcheck_needs_double_precision() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert not torch.autograd.gradcheck(function, u, raise_exception=False)
+
+
+def test_a_block_restores_recording_after_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), torch.no_grad():
+        print(1 / 0)
+    assert torch.is_grad_enabled()
+
+
+def test_an_inference_tensor_may_be_written_in_its_own_block_only() -> None:
+    with torch.inference_mode():
+        served = torch.ones(2) * 2
+        served.add_(1)
+    with pytest.raises(RuntimeError, match="outside InferenceMode"):
+        served.add_(1)
+
+
+def test_detaching_the_frozen_weights_leaves_the_way_to_the_layer_before_open() -> None:
+    inner, outer = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (inner * outer.detach()).sum().backward()
+    assert (gradient_of(inner), outer.grad) == ([3.0, 4.0], None)

@@ -1,0 +1,189 @@
+"""What the tests of autograd lessons need: small programs, and what calls keep for backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.autograd.graph import saved_tensors_hooks
+from torch.overrides import TorchFunctionMode
+
+from course.probes.decorator import probe
+
+__all__ = [
+    "kept_for_backward",
+    "leaves_found",
+    "loss_rows",
+    "snapshots_in_a_step",
+    "uses_reversed",
+    "with_old_grads",
+]
+
+Step = Sequence[Any]  # ("mul", 0, 2) multiplies values 0 and 2 of a program and appends the product
+
+
+def _values(leaves: Sequence[torch.Tensor], steps: Sequence[Step]) -> list[torch.Tensor]:
+    """The leaves of a program, and what each step made."""
+    values = list(leaves)
+    for name, *places in steps:
+        values.append(getattr(torch, name)(*(values[place] for place in places)))
+    return values
+
+
+@probe
+def leaves_found(
+    find: Callable[..., Any], asks: Sequence[bool], steps: Sequence[Step]
+) -> list[int]:
+    """The numbers of the leaves that `find` finds behind the last value of a small program.
+
+    `asks` says which of the leaves, all of them 1, require grad; -1 stands for what is none of
+    them. A step ("mul", 0, 2) multiplies values 0 and 2 and appends the product.
+    """
+    leaves = [torch.ones((), requires_grad=ask) for ask in asks]
+    numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
+    return sorted(numbers.get(id(one), -1) for one in find(_values(leaves, steps)[-1]))
+
+
+@probe
+def loss_rows(
+    loss_gradients: Callable[..., Any],
+    leaves: Sequence[torch.Tensor],
+    steps: Sequence[Step],
+    ends: Sequence[int],
+    old: float | None = None,
+) -> dict[str, Any]:
+    """The rows for the losses numbered by `ends`, and each `.grad` after the call.
+
+    The leaves' `.grad` is filled with `old` before. "once more" is the message of the error when
+    the graph behind the last loss is walked again; empty without one.
+    """
+    for leaf in leaves:
+        leaf.grad = None if old is None else torch.full_like(leaf, old)
+    values = _values(leaves, steps)
+    losses = [values[end] for end in ends]
+    rows = loss_gradients(losses, leaves)
+    seen = {"rows": rows, "grads": [leaf.grad for leaf in leaves], "once more": ""}
+    try:
+        torch.autograd.grad(losses[-1].sum(), leaves, allow_unused=True)
+    except RuntimeError as error:
+        seen["once more"] = str(error)
+    return seen
+
+
+@probe
+def with_old_grads(
+    function: Callable[..., Any],
+    tensors: Sequence[torch.Tensor],
+    *more: Any,
+    old: float | None = None,
+    recording: bool = True,
+) -> dict[str, Any]:
+    """What `function(*tensors, *more)` gives; the tensors, each `.grad` and grad mode after it.
+
+    Before the call each `.grad` is filled with `old`. Without `recording` it is called in a block
+    under `no_grad`.
+    """
+    for one in tensors:
+        one.grad = None if old is None else torch.full_like(one, old)
+    with torch.set_grad_enabled(recording):
+        result = function(*tensors, *more)
+        mode = torch.is_grad_enabled()
+    grads = [one.grad for one in tensors]
+    return {"result": result, "tensors": list(tensors), "grads": grads, "recording": mode}
+
+
+@probe
+def snapshots_in_a_step(shot: Callable[..., Any], leaf: torch.Tensor) -> dict[str, Any]:
+    """Snapshots of a leaf that has a gradient of ones and of its double, after a training step.
+
+    The second snapshot takes part in the step, and a step is a write to the leaf.
+    """
+    leaf.grad = torch.ones_like(leaf)
+    copies = [shot(leaf), shot(leaf * 2)]
+    (copies[1] * leaf).sum().backward()
+    gradient = leaf.grad.clone()
+    with torch.no_grad():
+        leaf.add_(1)
+    return {"copies": copies, "gradient": gradient}
+
+
+@probe
+def uses_reversed(
+    reversed_gradient: Callable[..., Any],
+    scales: Sequence[float],
+    weights: torch.Tensor,
+    plainly: float = 0,
+    intermediate: bool = False,
+) -> dict[str, Any]:
+    """The gradients of x, used reversed for each scale and `plainly` times, and of a neighbour.
+
+    All uses are added up, and the reversed ones and the neighbour are multiplied by the weights.
+    """
+    leaf, other = (torch.ones_like(weights).requires_grad_() for _ in range(2))
+    x, total = leaf * 1 if intermediate else leaf, other * 1
+    for scale in scales:
+        total = total + reversed_gradient(x, scale)
+    (total * weights + plainly * x).sum().backward()
+    return {"x": leaf.grad, "other": other.grad}
+
+
+class _Count:
+    """How much there is of something now, and how much there was at most."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    def add(self, amount: int) -> None:
+        self.now += amount
+        self.most = max(self.most, self.now)
+
+
+class _Counted:
+    """Counts for as long as it is alive; it may hold a tensor that was saved."""
+
+    def __init__(self, count: _Count, amount: int, tensor: torch.Tensor | None = None) -> None:
+        self.count, self.amount, self.tensor = count, amount, tensor
+        count.add(amount)
+
+    def __del__(self) -> None:
+        self.count.add(-self.amount)
+
+
+class _Nodes(TorchFunctionMode):
+    """Puts a counted object into the metadata of every node, which live as long as the node."""
+
+    def __init__(self, count: _Count) -> None:
+        super().__init__()
+        self._count = count
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        made = function(*args, **(kwargs or {}))
+        node = made.grad_fn if isinstance(made, torch.Tensor) else None
+        metadata: Any = {} if node is None else node.metadata
+        if node is not None and _Nodes not in metadata:
+            metadata[_Nodes] = _Counted(self._count, 1)
+        return made
+
+
+@probe
+def kept_for_backward(function: Callable[..., Any], *args: Any) -> dict[str, int]:
+    """The most that graphs kept at any moment of a call: bytes of saved tensors, and nodes.
+
+    Nodes are those that made a tensor which the call saw. A tensor that was saved twice counts
+    twice.
+
+    >>> w = torch.ones(4, requires_grad=True)
+    >>> kept_for_backward.here(lambda: w.exp().sum())
+    {'bytes': 16, 'nodes': 2}
+    """
+    saved, nodes = _Count(), _Count()
+
+    def pack(tensor: torch.Tensor) -> _Counted:
+        return _Counted(saved, tensor.nbytes, tensor)
+
+    with saved_tensors_hooks(pack, lambda one: one.tensor), _Nodes(nodes):
+        function(*args)
+    return {"bytes": saved.most, "nodes": nodes.most}
