@@ -10,12 +10,15 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils.data import WeightedRandomSampler
+
+from course.inspection.global_state import GlobalState
 
 __all__ = ["folder_listing", "picture_folder", "sampler_epochs"]
 
@@ -33,14 +36,15 @@ def sampler_epochs(
     """Some epochs of the sampler that `make(*args, **options)` returns, and what went with them.
 
     With `seed`, the sampler gets a generator with this seed; `global_seed` is what
-    `torch.manual_seed` was given before, and the global random state before and after stands in
-    `state_before` and `state_after`. `torchs_own` counts the WeightedRandomSamplers made.
+    `torch.manual_seed` was given before, and torch's global random state before and after stands
+    in `state_before` and `state_after`, a digest of Python's and NumPy's in `others_before` and
+    `others_after`. `torchs_own` counts the WeightedRandomSamplers made.
     """
     with torch.random.fork_rng(devices=[]), _counted(WeightedRandomSampler) as made:
         torch.manual_seed(global_seed)
         if seed is not None:
             options["generator"] = torch.Generator().manual_seed(seed)
-        before = torch.get_rng_state()
+        before, others = torch.get_rng_state(), _other_generators()
         sampler = make(*args, **options)
         runs = [list(islice(iter(sampler), _MOST_INDICES)) for _ in range(epochs)]
         return {
@@ -49,8 +53,15 @@ def sampler_epochs(
             "len": _length(sampler),
             "state_before": before,
             "state_after": torch.get_rng_state(),
+            "others_before": others,
+            "others_after": _other_generators(),
             "torchs_own": len(made),
         }
+
+
+def _other_generators() -> str:
+    """A digest of the global random states of Python and NumPy."""
+    return sha256(repr(GlobalState().generators[1:]).encode()).hexdigest()
 
 
 def _length(sampler: Any) -> int | str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import WeightedRandomSampler
@@ -53,6 +55,18 @@ def test_the_same_seed_shows_the_same_epochs() -> None:
     assert one["epochs"] == other["epochs"]
     assert one["epochs"][0] != one["epochs"][1]
     assert torch.equal(one["state_before"], one["state_after"])
+
+
+def test_a_sampler_that_draws_from_pythons_or_numpys_generator_shows() -> None:
+    def numbers() -> list[int]:
+        return [random.randrange(3)]
+
+    def more() -> list[int]:
+        return [int(np.random.randint(3))]
+
+    for make, changes in ((numbers, True), (more, True), (lambda: [1], False)):
+        seen = sampler_epochs(make)
+        assert (seen["others_before"] != seen["others_after"]) is changes
 
 
 def test_draws_from_the_global_state_are_noticed() -> None:
