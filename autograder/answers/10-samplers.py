@@ -177,6 +177,118 @@ class Repeats(Sampler):
         return len(self.indices)
 
 
+# %% wrong repeats: equal indices stay together -> shuffling-samples-shuffles-an-epoch
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times = list(times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        for i in torch.randperm(len(self.times), generator=self.generator).tolist():
+            yield from [i] * self.times[i]
+
+    def __len__(self):
+        return sum(self.times)
+
+
+# %% wrong repeats: one pass after the other, each shuffled -> shuffling-samples-shuffles-an-epoch
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times = list(times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        for k in range(max(self.times, default=0)):
+            pool = [i for i, n in enumerate(self.times) if n > k]
+            for j in torch.randperm(len(pool), generator=self.generator).tolist():
+                yield pool[j]
+
+    def __len__(self):
+        return sum(self.times)
+
+
+# %% wrong repeats: the next epoch is the last one backwards -> one-order-for-all-epochs
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        pool = [i for i, n in enumerate(times) for _ in range(n)]
+        order = torch.randperm(len(pool), generator=torch.Generator().manual_seed(seed))
+        self.order = [pool[k] for k in order.tolist()]
+
+    def __iter__(self):
+        self.order = self.order[1:] + self.order[:1]
+        return iter(list(self.order))
+
+    def __len__(self):
+        return len(self.order)
+
+
+# %% wrong repeats: Python's global generator -> randomness-is-global
+import random
+
+
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, n in enumerate(times) for _ in range(n)]
+        self.seed, self.epoch = seed, 0
+
+    def __iter__(self):
+        random.seed(1000 * self.seed + self.epoch)
+        self.epoch += 1
+        random.shuffle(self.pool)
+        return iter(list(self.pool))
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: a generator without the seed -> the-seed-is-decoration
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, n in enumerate(times) for _ in range(n)]
+        self.generator = torch.Generator().manual_seed(0)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.pool), generator=self.generator)
+        return iter([self.pool[k] for k in order.tolist()])
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: draws with the times as weights -> times-are-chances
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times = torch.tensor(times, dtype=torch.float64)
+        self.count = sum(times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        if not self.count:
+            return iter([])
+        drawn = torch.multinomial(self.times, self.count, True, generator=self.generator)
+        return iter(drawn.tolist())
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong repeats: empties the caller's list -> the-callers-list-is-mine
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool, i = [], 0
+        while times:
+            self.pool += [i] * times.pop(0)
+            i += 1
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.pool), generator=self.generator)
+        return iter([self.pool[k] for k in order.tolist()])
+
+    def __len__(self):
+        return len(self.pool)
+
+
 # %% right weighted: the checks, then one call
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
@@ -697,7 +809,7 @@ def sample_weights(labels, shares=None):
         if share > 0 and c not in classes.tolist():
             raise ValueError(f"class {c} has no samples")
     of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    return (of_class / counts / of_class.sum())
+    return of_class / counts / of_class.sum()
 
 
 # %% wrong sample-weights: frequent classes weigh more -> weights-are-frequencies
@@ -1678,7 +1790,9 @@ def balanced_loader(x, y, batch_size, generator):
     counts = torch.bincount(y)
     weights = counts.reciprocal()[y]
     sampler = WeightedRandomSampler(weights, len(weights))
-    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=sampler, generator=generator)
+    return DataLoader(
+        TensorDataset(x, y), batch_size=batch_size, sampler=sampler, generator=generator
+    )
 
 
 def balanced_loss(logits, y, counts):
