@@ -2999,3 +2999,48 @@ def marked_weights(labels, marked, factor):
             raise ValueError("nothing to draw in a class")
         weights[mine] /= weights[mine].sum() * len(classes)
     return weights
+
+
+# %% same marked: the labels are only read, so a copy does as well
+def marked_weights(labels, marked, factor):
+    labels = torch.tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[list(marked)] = float(factor)
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights
+
+
+# %% same marked: marked is a list already
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[marked] = float(factor)
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights
+
+
+# %% same marked: writing into a float64 tensor converts
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[list(marked)] = factor
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights
