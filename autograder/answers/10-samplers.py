@@ -1048,6 +1048,20 @@ class Weighted(Sampler):
         return self.num_samples
 
 
+# %% wrong weighted: inherits the sampler's iterator -> wrapping-is-rebuilding
+class Weighted(WeightedRandomSampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError("num_samples must be a positive integer")
+        if not isinstance(replacement, bool):
+            raise ValueError("replacement must be True or False")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError("weights must have one dimension")
+        self.num_samples, self.replacement = num_samples, replacement
+        self.generator = generator
+
+
 # %% same weighted: a copy of the weights draws the same
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
@@ -1713,6 +1727,22 @@ def balanced_loss(logits, y, counts):
     losses = [cross_entropy(one[None], label[None]).item() for one, label in zip(logits, y)]
     weights = 1 / counts[y]
     return (torch.tensor(losses) * weights).sum() / weights.sum()
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% wrong rare-recall: weights that only fit the visible dataset -> weights-are-frequencies
+def balanced_loader(x, y, batch_size, generator):
+    weights = torch.where(y == 0, 1 / 285, 1 / 15)
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
 
 
 def recall(logits, y, classes):
@@ -2786,6 +2816,24 @@ class Stratified(Sampler):
         for label, size in enumerate(self.sizes.tolist()):
             mine = (self.labels == label).nonzero().flatten()
             dealt += mine[torch.randperm(size, generator=self.generator)].tolist()
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: shuffles the first class alone -> one-order-for-all-epochs
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = [int(label) for label in labels]
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = sorted(range(len(self.labels)), key=lambda i: (self.labels[i], i))
+        size = self.labels.count(self.labels[order[0]])
+        first = [order[k] for k in torch.randperm(size, generator=self.generator).tolist()]
+        dealt = first + order[size:]
         return iter([dealt[k :: self.count] for k in range(self.count)])
 
     def __len__(self):

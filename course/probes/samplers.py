@@ -7,6 +7,7 @@ file system lists a folder in an order of its own, so a test chooses one: sorted
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from types import FrameType, FunctionType
 from typing import Any
 
 import torch
@@ -46,9 +48,10 @@ def sampler_epochs(
     - "contents", the indices of each epoch sorted, batches joined; "sizes" of its batches, sorted;
     - "types" of what came, and "len" of the sampler;
     - "state_before" and "state_after", digests of the global random state of torch, Python, NumPy;
-    - "torchs_own", how many WeightedRandomSamplers were made.
+    - "torchs_own", how often a method of WeightedRandomSampler ran.
     """
-    with torch.random.fork_rng(devices=[]), _counted(WeightedRandomSampler) as made:
+    note = not facts or "torchs_own" in facts
+    with torch.random.fork_rng(devices=[]), _noted(WeightedRandomSampler, note) as own:
         torch.manual_seed(global_seed)
         if seed is not None:
             options["generator"] = torch.Generator().manual_seed(seed)
@@ -64,7 +67,7 @@ def sampler_epochs(
             "len": _length(sampler),
             "state_before": before,
             "state_after": _random_state(),
-            "torchs_own": len(made),
+            "torchs_own": len(own),
         }
     return {name: seen[name] for name in facts or seen}
 
@@ -103,20 +106,21 @@ def _plain(index: Any) -> Any:
 
 
 @contextmanager
-def _counted(cls: Any) -> Iterator[list[Any]]:
-    """The objects of this class that are made inside the block."""
-    made: list[Any] = []
-    original = cls.__init__
+def _noted(cls: Any, note: bool) -> Iterator[list[str]]:
+    """The calls of this class's own methods inside the block, whatever name they go by."""
+    calls: list[str] = []
+    own = {one.__code__ for one in vars(cls).values() if isinstance(one, FunctionType)}
 
-    def counting(self: Any, *args: Any, **kwargs: Any) -> None:
-        made.append(self)
-        original(self, *args, **kwargs)
+    def noting(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code in own:
+            calls.append(frame.f_code.co_name)
 
-    cls.__init__ = counting
+    before = sys.getprofile()
+    sys.setprofile(noting if note else before)
     try:
-        yield made
+        yield calls
     finally:
-        cls.__init__ = original
+        sys.setprofile(before)
 
 
 @probe

@@ -89,10 +89,18 @@ def test_the_random_state_outside_is_left_alone() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_using_torchs_own_weighted_sampler_is_noticed() -> None:
-    assert sampler_epochs.here(coins)["torchs_own"] == 1
+def test_using_torchs_own_weighted_sampler_is_noticed_under_any_name() -> None:
+    class Heir(WeightedRandomSampler):
+        def __init__(self) -> None:
+            self.weights, self.num_samples = torch.ones(2, dtype=torch.float64), 3
+            self.replacement, self.generator = True, None
+
+    class Borrower(Heir):
+        __iter__ = WeightedRandomSampler.__iter__
+
+    for make in (coins, Heir, Borrower):
+        assert sampler_epochs.here(make)["torchs_own"] > 0
     assert sampler_epochs.here(lambda: [1, 2])["torchs_own"] == 0
-    assert WeightedRandomSampler.__init__.__qualname__ == "WeightedRandomSampler.__init__"
 
 
 def test_a_sampler_without_an_end_is_cut_off_and_one_without_len_says_so() -> None:
