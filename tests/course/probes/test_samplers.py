@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
+from course import answer
 from course.probes.samplers import (
     folder_listing,
     loader_epochs,
@@ -81,6 +82,12 @@ def test_draws_from_the_global_state_are_noticed() -> None:
     one, other = sampler_epochs.here(coins), sampler_epochs.here(coins, global_seed=9)
     assert one["epochs"] != other["epochs"]
     assert one["state_before"] != one["state_after"]
+
+
+def test_a_message_calls_a_probe_of_the_course_by_its_name_alone() -> None:
+    seen = sampler_epochs(answer("a_name_that_nobody_defines"))
+    assert seen.name == "sampler_epochs"
+    assert "the result of `sampler_epochs`" in str(seen.result.where)
 
 
 def test_the_random_state_outside_is_left_alone() -> None:
