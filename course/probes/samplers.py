@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from random import getstate
 from types import FrameType, FunctionType
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data import WeightedRandomSampler
 
-from course.inspection.global_state import GlobalState
 from course.probes.decorator import probe
 
 __all__ = ["folder_listing", "loader_epochs", "picture_folder", "sampler_epochs"]
@@ -87,7 +88,10 @@ def _joined(run: list[Any]) -> list[int]:
 
 def _random_state() -> str:
     """A digest of the global random states of torch, Python and NumPy."""
-    return sha256(repr(GlobalState().generators).encode()).hexdigest()
+    torchs = bytes(torch.get_rng_state().numpy())
+    numpys: Any = np.random.get_state()
+    state = torchs, getstate(), bytes(numpys[1]), numpys[2:]
+    return sha256(repr(state).encode()).hexdigest()
 
 
 def _length(sampler: Any) -> int | str:
