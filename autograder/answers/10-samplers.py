@@ -50,6 +50,53 @@ class Repeats(Sampler):
         return int(self.times.sum())
 
 
+# %% right repeats: the seed and the number of the epoch
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times, self.seed, self.epoch = list(times), seed, 0
+
+    def __iter__(self):
+        generator = torch.Generator()
+        generator.manual_seed(self.seed + self.epoch)
+        self.epoch += 1
+        pool = [i for i, count in enumerate(self.times) for _ in range(count)]
+        return iter([pool[j] for j in torch.randperm(len(pool), generator=generator)])
+
+    def __len__(self):
+        return sum(self.times)
+
+
+# %% right repeats: NumPy's generator
+import numpy as np
+
+
+class Repeats:
+    def __init__(self, times, seed):
+        self.pool = np.repeat(np.arange(len(times)), times)
+        self.rng = np.random.default_rng(seed)
+
+    def __iter__(self):
+        return iter(self.rng.permutation(self.pool).tolist())
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% right repeats: a RandomSampler inside
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, count in enumerate(times) for _ in range(count)]
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        if not self.pool:
+            return iter(())
+        return (self.pool[k] for k in RandomSampler(self.pool, generator=self.generator))
+
+    def __len__(self):
+        return len(self.pool)
+
+
 # %% wrong repeats: one iterator for all epochs -> a-sampler-is-used-up
 class Repeats(Sampler):
     def __init__(self, times, seed):
@@ -177,6 +224,451 @@ class Repeats(Sampler):
         return len(self.indices)
 
 
+# %% wrong repeats: equal indices stay together -> shuffling-samples-shuffles-an-epoch
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times = list(times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        for i in torch.randperm(len(self.times), generator=self.generator).tolist():
+            yield from [i] * self.times[i]
+
+    def __len__(self):
+        return sum(self.times)
+
+
+# %% wrong repeats: one pass after the other, each shuffled -> shuffling-samples-shuffles-an-epoch
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times = list(times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        for k in range(max(self.times, default=0)):
+            pool = [i for i, n in enumerate(self.times) if n > k]
+            for j in torch.randperm(len(pool), generator=self.generator).tolist():
+                yield pool[j]
+
+    def __len__(self):
+        return sum(self.times)
+
+
+# %% wrong repeats: the next epoch is the last one backwards -> one-order-for-all-epochs
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        pool = [i for i, n in enumerate(times) for _ in range(n)]
+        order = torch.randperm(len(pool), generator=torch.Generator().manual_seed(seed))
+        self.order = [pool[k] for k in order.tolist()]
+
+    def __iter__(self):
+        self.order = self.order[1:] + self.order[:1]
+        return iter(list(self.order))
+
+    def __len__(self):
+        return len(self.order)
+
+
+# %% wrong repeats: Python's global generator -> randomness-is-global
+import random
+
+
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, n in enumerate(times) for _ in range(n)]
+        self.seed, self.epoch = seed, 0
+
+    def __iter__(self):
+        random.seed(1000 * self.seed + self.epoch)
+        self.epoch += 1
+        random.shuffle(self.pool)
+        return iter(list(self.pool))
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: a generator without the seed -> the-seed-is-decoration
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, n in enumerate(times) for _ in range(n)]
+        self.generator = torch.Generator().manual_seed(0)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.pool), generator=self.generator)
+        return iter([self.pool[k] for k in order.tolist()])
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: draws with the times as weights -> times-are-chances
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.times = torch.tensor(times, dtype=torch.float64)
+        self.count = sum(times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        if not self.count:
+            return iter([])
+        drawn = torch.multinomial(self.times, self.count, True, generator=self.generator)
+        return iter(drawn.tolist())
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong repeats: empties the caller's list -> the-callers-list-is-mine
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool, i = [], 0
+        while times:
+            self.pool += [i] * times.pop(0)
+            i += 1
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.pool), generator=self.generator)
+        return iter([self.pool[k] for k in order.tolist()])
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: gives NumPy's integers -> indices-may-be-tensors
+import numpy as np
+
+
+class Repeats:
+    def __init__(self, times, seed):
+        self.pool = np.repeat(np.arange(len(times)), times)
+        self.rng = np.random.default_rng(seed)
+
+    def __iter__(self):
+        return iter(self.rng.permutation(self.pool))
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: NumPy's global generator -> randomness-is-global
+import numpy as np
+
+
+class Repeats:
+    def __init__(self, times, seed):
+        self.pool = np.repeat(np.arange(len(times)), times)
+        np.random.seed(seed)
+
+    def __iter__(self):
+        return iter(np.random.permutation(self.pool).tolist())
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: swaps any two places, n times -> shuffling-samples-shuffles-an-epoch
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, count in enumerate(times) for _ in range(count)]
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order, size = list(self.pool), len(self.pool)
+        for i in range(size):
+            j = int(torch.randint(size, (1,), generator=self.generator))
+            order[i], order[j] = order[j], order[i]
+        return iter(order)
+
+    def __len__(self):
+        return len(self.pool)
+
+
+# %% wrong repeats: len of the different samples -> an-epoch-is-the-dataset
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.pool = [i for i, count in enumerate(times) for _ in range(count)]
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.pool), generator=self.generator)
+        return iter([self.pool[k] for k in order.tolist()])
+
+    def __len__(self):
+        return len(set(self.pool))
+
+
+# %% same repeats: a list is copied either way
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        times = torch.tensor(times)
+        self.indices = torch.repeat_interleave(torch.arange(len(times)), times)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.indices), generator=self.generator)
+        return iter(self.indices[order].tolist())
+
+    def __len__(self):
+        return len(self.indices)
+
+
+# %% right sample-weights: unique, and back by the inverse
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    for c, share in shares.items():
+        if share > 0 and c not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    return (of_class / counts / of_class.sum())[which]
+
+
+# %% right sample-weights: a loop over the samples
+def sample_weights(labels, shares=None):
+    labels = [int(label) for label in labels]
+    size = Counter(labels)
+    shares = dict(shares) if shares is not None else {label: 1.0 for label in size}
+    if any(share and not size[label] for label, share in shares.items()):
+        raise ValueError("a class without samples cannot have a share")
+    weights = torch.zeros(len(labels), dtype=torch.float64)
+    for i, label in enumerate(labels):
+        weights[i] = shares.get(label, 0) / size[label]
+    return weights / weights.sum()
+
+
+# %% right sample-weights: a mask for each class
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    weights = torch.zeros(len(labels), dtype=torch.float64)
+    if shares is None:
+        shares = dict.fromkeys(labels.tolist(), 1)
+    total = sum(shares.values())
+    for label, share in shares.items():
+        mine = labels == label
+        if mine.any():
+            weights[mine] = share / total / mine.sum().item()
+        elif share > 0:
+            raise ValueError(f"no sample of class {label}")
+    return weights
+
+
+# %% right sample-weights: with NumPy
+import numpy as np
+
+
+def sample_weights(labels, shares=None):
+    names, which, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    shares = {int(name): 1 for name in names} if shares is None else shares
+    if any(share > 0 and label not in names for label, share in shares.items()):
+        raise ValueError("a class without samples")
+    each = (np.array([shares.get(int(name), 0) for name in names]) / sizes)[which]
+    return torch.from_numpy(each / each.sum())
+
+
+# %% wrong sample-weights: one weight for each class -> class-weights-are-sample-weights
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    for c, share in shares.items():
+        if share > 0 and c not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    return of_class / counts / of_class.sum()
+
+
+# %% wrong sample-weights: frequent classes weigh more -> weights-are-frequencies
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    for c, share in shares.items():
+        if share > 0 and c not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    weights = (of_class * counts)[which]
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: one minus the frequency -> one-minus-frequency
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    for c, share in shares.items():
+        if share > 0 and c not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    weights = (of_class * (1 - counts / len(labels)))[which]
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: the share itself -> a-share-is-the-weight
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    for c, share in shares.items():
+        if share > 0 and c not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    weights = of_class[which] if any(shares[c] != 1 for c in shares) else (of_class / counts)[which]
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: labels as positions of a count -> labels-are-positions
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    counts = labels.bincount()
+    if shares is None:
+        shares = {c: 1 for c in range(len(counts))}
+    if any(c >= len(counts) or counts[c] == 0 for c in shares if shares[c]):
+        raise ValueError("a class without samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in range(len(counts))], dtype=torch.float64)
+    weights = (of_class / counts)[labels]
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: weights that are right up to their sum -> weights-need-no-sum
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    for c, share in shares.items():
+        if share > 0 and c not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    return (of_class / counts)[which]
+
+
+# %% wrong sample-weights: an absent class is passed over -> a-missing-class-is-harmless
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
+    if shares is None:
+        shares = {c: 1 for c in classes.tolist()}
+    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
+    return (of_class / counts / of_class.sum())[which]
+
+
+# %% wrong sample-weights: single precision -> single-precision-will-do
+def sample_weights(labels, shares=None):
+    labels = [int(label) for label in labels]
+    sizes = Counter(labels)
+    shares = shares or dict.fromkeys(sizes, 1)
+    if any(share > 0 and label not in sizes for label, share in shares.items()):
+        raise ValueError("a class without samples")
+    weights = torch.tensor([shares.get(label, 0) / sizes[label] for label in labels])
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: refuses a share of 0 -> a-share-of-zero-is-a-mistake
+def sample_weights(labels, shares=None):
+    labels = [int(label) for label in labels]
+    sizes = Counter(labels)
+    shares = shares or dict.fromkeys(sizes, 1)
+    if any(label not in sizes for label in shares):
+        raise ValueError("a class without samples")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% wrong sample-weights: counts the elements of a tensor -> a-tensor-is-a-key
+def sample_weights(labels, shares=None):
+    sizes = Counter(labels)
+    names = {int(label) for label in labels}
+    shares = shares or dict.fromkeys(names, 1)
+    if any(share > 0 and label not in names for label, share in shares.items()):
+        raise ValueError("a class without samples")
+    each = [shares.get(int(label), 0) / sizes[label] for label in labels]
+    weights = torch.tensor(each, dtype=torch.float64)
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: a missing class keeps its share -> no-share-means-an-equal-one
+def sample_weights(labels, shares=None):
+    labels = [int(label) for label in labels]
+    sizes = Counter(labels)
+    shares = {**dict.fromkeys(sizes, 1), **(shares or {})}
+    if any(share > 0 and label not in sizes for label, share in shares.items()):
+        raise ValueError("a class without samples")
+    each = [shares[label] / sizes[label] for label in labels]
+    weights = torch.tensor(each, dtype=torch.float64)
+    return weights / weights.sum()
+
+
+# %% wrong sample-weights: takes the shares for fractions -> weights-need-no-sum
+def sample_weights(labels, shares=None):
+    labels = [int(label) for label in labels]
+    sizes = Counter(labels)
+    shares = shares or {label: 1 / len(sizes) for label in sizes}
+    if any(share > 0 and label not in sizes for label, share in shares.items()):
+        raise ValueError("a class without samples")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% wrong sample-weights: removes shares of 0 from the caller's dictionary -> the-callers-list-is-mine
+def sample_weights(labels, shares=None):
+    labels = [int(label) for label in labels]
+    sizes = Counter(labels)
+    shares = dict.fromkeys(sizes, 1) if shares is None else shares
+    for label in [label for label, share in shares.items() if share == 0]:
+        del shares[label]
+    if any(label not in sizes for label in shares):
+        raise ValueError("a class without samples")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: the list is only read
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if share > 0 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: of equal shares only the ratios count
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 2)
+    missing = [label for label, share in shares.items() if share > 0 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: a list of its own is copied either way
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if share > 0 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.as_tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
 # %% right weighted: the checks, then one call
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
@@ -219,6 +711,28 @@ class Weighted:
 
     def __len__(self):
         return self.length
+
+
+# %% right weighted: built on a RandomSampler's shape, with a generator function
+class Weighted(Sampler[int]):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if not isinstance(num_samples, int) or num_samples is True or num_samples < 1:
+            raise ValueError("num_samples")
+        if type(replacement) is not bool:
+            raise ValueError("replacement")
+        self.weights = torch.tensor(
+            weights.tolist() if isinstance(weights, torch.Tensor) else weights, dtype=torch.double
+        )
+        if len(self.weights.shape) != 1:
+            raise ValueError("weights")
+        self.options = dict(num_samples=num_samples, replacement=replacement, generator=generator)
+
+    def __iter__(self):
+        for index in torch.multinomial(self.weights, **self.options):
+            yield index.item()
+
+    def __len__(self):
+        return self.options["num_samples"]
 
 
 # %% wrong weighted: leaves replacement to multinomial -> multinomial-replaces-by-default
@@ -446,6 +960,131 @@ class Weighted(Sampler):
         return self.num_samples
 
 
+# %% wrong weighted: a number passes for a bool -> a-number-is-a-bool
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError("num_samples must be a positive integer")
+        if replacement not in (True, False):
+            raise ValueError("replacement must be True or False")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError("weights must have one dimension")
+        self.num_samples, self.replacement = num_samples, bool(replacement)
+        self.generator = generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        return iter(drawn.tolist())
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong weighted: leaves the shape to multinomial -> multinomial-checks-the-weights
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError("num_samples must be a positive integer")
+        if not isinstance(replacement, bool):
+            raise ValueError("replacement must be True or False")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        self.num_samples, self.replacement = num_samples, replacement
+        self.generator = generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        return iter(drawn.tolist())
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong weighted: asks for the sign alone -> only-the-sign-matters
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError("num_samples must be a positive integer")
+        if not isinstance(replacement, bool):
+            raise ValueError("replacement must be True or False")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError("weights must have one dimension")
+        self.num_samples, self.replacement = num_samples, replacement
+        self.generator = generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, int(self.num_samples), self.replacement, generator=self.generator
+        )
+        return iter(drawn.tolist())
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong weighted: an iterator made once -> a-sampler-is-used-up
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError("num_samples must be a positive integer")
+        if not isinstance(replacement, bool):
+            raise ValueError("replacement must be True or False")
+        weights = torch.as_tensor(weights, dtype=torch.float64)
+        if weights.dim() != 1:
+            raise ValueError("weights must have one dimension")
+        self.num_samples = num_samples
+        drawn = torch.multinomial(weights, num_samples, replacement, generator=generator)
+        self.indices = iter(drawn.tolist())
+
+    def __iter__(self):
+        return self.indices
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong weighted: inherits the sampler's iterator -> wrapping-is-rebuilding
+class Weighted(WeightedRandomSampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError("num_samples must be a positive integer")
+        if not isinstance(replacement, bool):
+            raise ValueError("replacement must be True or False")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError("weights must have one dimension")
+        self.num_samples, self.replacement = num_samples, replacement
+        self.generator = generator
+
+
+# %% same weighted: a copy of the weights draws the same
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError(f"num_samples must be a positive integer, not {num_samples!r}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement must be True or False, not {replacement!r}")
+        self.weights = torch.tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError(f"one weight for each sample, not shape {tuple(self.weights.shape)}")
+        self.num_samples, self.replacement = num_samples, replacement
+        self.generator = generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        return iter(drawn.tolist())
+
+    def __len__(self):
+        return self.num_samples
+
+
 # %% right expected: the formulas
 def expected_draws(weights, num_samples):
     weights = torch.as_tensor(weights, dtype=torch.float64)
@@ -489,6 +1128,33 @@ def enough_draws(weights, index, risk):
     while missed > risk:
         draws, missed = draws + 1, missed * (1 - p)
     return draws
+
+
+# %% right expected: with plain Python, doubling and halving
+def expected_draws(weights, num_samples):
+    weights = [float(w) for w in weights]
+    return torch.tensor([num_samples * w / sum(weights) for w in weights], dtype=torch.float64)
+
+
+def never_seen(weights, num_samples):
+    weights = torch.tensor([float(w) for w in weights], dtype=torch.float64)
+    return torch.pow(1 - weights / weights.sum(), num_samples)
+
+
+def enough_draws(weights, index, risk):
+    if float(weights[index]) == 0:
+        raise ValueError("never drawn")
+    high = 1
+    while never_seen(weights, high)[index] > risk:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if never_seen(weights, middle)[index] > risk:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 # %% wrong expected: takes the weights for chances -> weights-are-chances
@@ -661,795 +1327,90 @@ def enough_draws(weights, index, risk):
     return math.ceil(math.log(risk) / math.log(1 - p))
 
 
-# %% right sample-weights: unique, and back by the inverse
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    for c, share in shares.items():
-        if share > 0 and c not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    return (of_class / counts / of_class.sum())[which]
+# %% wrong expected: no sample twice -> draws-are-without-replacement
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
 
 
-# %% right sample-weights: a loop over the samples
-def sample_weights(labels, shares=None):
-    labels = [int(label) for label in labels]
-    size = Counter(labels)
-    shares = dict(shares) if shares is not None else {label: 1.0 for label in size}
-    if any(share and not size[label] for label, share in shares.items()):
-        raise ValueError("a class without samples cannot have a share")
-    weights = torch.zeros(len(labels), dtype=torch.float64)
-    for i, label in enumerate(labels):
-        weights[i] = shares.get(label, 0) / size[label]
-    return weights / weights.sum()
+def never_seen(weights, num_samples):
+    missed = (1 - expected_draws(weights, 1)) ** num_samples
+    return missed if num_samples < len(weights) else torch.zeros_like(missed)
 
 
-# %% wrong sample-weights: one weight for each class -> class-weights-are-sample-weights
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    for c, share in shares.items():
-        if share > 0 and c not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    return of_class / counts / of_class.sum()
+def enough_draws(weights, index, risk):
+    share = expected_draws(weights, 1)[index].item()
+    if share == 0:
+        raise ValueError("never drawn")
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log1p(-share))
 
 
-# %% wrong sample-weights: frequent classes weigh more -> weights-are-frequencies
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    for c, share in shares.items():
-        if share > 0 and c not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    weights = (of_class * counts)[which]
-    return weights / weights.sum()
+# %% wrong expected: single precision -> single-precision-will-do
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float32)
+    return num_samples * weights / weights.sum()
 
 
-# %% wrong sample-weights: one minus the frequency -> one-minus-frequency
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    for c, share in shares.items():
-        if share > 0 and c not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    weights = (of_class * (1 - counts / len(labels)))[which]
-    return weights / weights.sum()
+def never_seen(weights, num_samples):
+    return (1 - expected_draws(weights, 1)) ** num_samples
 
 
-# %% wrong sample-weights: the share itself -> a-share-is-the-weight
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    for c, share in shares.items():
-        if share > 0 and c not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    weights = of_class[which] if any(shares[c] != 1 for c in shares) else (of_class / counts)[which]
-    return weights / weights.sum()
+def enough_draws(weights, index, risk):
+    share = expected_draws(weights, 1)[index].item()
+    if share == 0:
+        raise ValueError("never drawn")
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log1p(-share))
 
 
-# %% wrong sample-weights: labels as positions of a count -> labels-are-positions
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    counts = labels.bincount()
-    if shares is None:
-        shares = {c: 1 for c in range(len(counts))}
-    if any(c >= len(counts) or counts[c] == 0 for c in shares if shares[c]):
-        raise ValueError("a class without samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in range(len(counts))], dtype=torch.float64)
-    weights = (of_class / counts)[labels]
-    return weights / weights.sum()
+# %% wrong expected: a float that looks like an int -> a-number-of-draws-is-an-int
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
 
 
-# %% wrong sample-weights: weights that are right up to their sum -> weights-need-no-sum
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    for c, share in shares.items():
-        if share > 0 and c not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    return (of_class / counts)[which]
+def never_seen(weights, num_samples):
+    return (1 - expected_draws(weights, 1)) ** num_samples
 
 
-# %% wrong sample-weights: an absent class is passed over -> a-missing-class-is-harmless
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
-    if shares is None:
-        shares = {c: 1 for c in classes.tolist()}
-    of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    return (of_class / counts / of_class.sum())[which]
+def enough_draws(weights, index, risk):
+    share = expected_draws(weights, 1)[index]
+    if share == 0:
+        raise ValueError("never drawn")
+    return 1.0 if share == 1 else (math.log(risk) / torch.log1p(-share)).ceil().item()
 
 
-# %% right folder: sorted walks below each class, as ImageFolder does it
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
+# %% same expected: the weights are only read, so a copy does as well
+def expected_draws(weights, num_samples):
+    weights = torch.tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
 
-    def __len__(self):
-        return len(self.samples)
 
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
+def never_seen(weights, num_samples):
+    return (1 - expected_draws(weights, 1)) ** num_samples
 
 
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount()[targets].double()
+def enough_draws(weights, index, risk):
+    share = expected_draws(weights, 1)[index].item()
+    if share == 0:
+        raise ValueError(f"sample {index} has weight 0 and is never drawn")
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log1p(-share))
 
 
-# %% right folder: every file once, labelled by the first part of its path
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        root = Path(root)
-        self.load = load
-        self.classes = sorted(p.name for p in root.iterdir() if p.is_dir())
-        files = [p for p in root.rglob("*") if p.suffix in {".png", ".ppm"} and p.parent != root]
-        label_of = {name: label for label, name in enumerate(self.classes)}
-        pairs = [(label_of[p.relative_to(root).parts[0]], p) for p in files]
-        pairs.sort()
-        self.targets = [label for label, _ in pairs]
-        self.paths = [path for _, path in pairs]
-        if set(self.targets) != set(range(len(self.classes))):
-            raise FileNotFoundError("a class has no pictures")
+# %% same expected: math takes tensors of one element, too
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
 
-    def __len__(self):
-        return len(self.paths)
 
-    def __getitem__(self, i):
-        return self.load(self.paths[i]), self.targets[i]
+def never_seen(weights, num_samples):
+    return (1 - expected_draws(weights, 1)) ** num_samples
 
 
-def balanced_weights(pictures):
-    size = Counter(pictures.targets)
-    return torch.tensor([1 / size[t] for t in pictures.targets])
-
-
-# %% wrong folder: classes as they are listed -> walk-order-is-class-order
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = [e.name for e in os.scandir(root) if e.is_dir()]
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount()[targets].double()
-
-
-# %% wrong folder: counts collected by os.walk, indexed by label -> walk-order-is-class-order
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    class_weights = []
-    for place, folders, files in os.walk(pictures.root):
-        if place != pictures.root and len(files) > 0:
-            class_weights.append(1 / len(files))
-    return [class_weights[label] for label in pictures.targets]
-
-
-# %% wrong folder: sorted counts, the root's among them -> stray-files-do-no-harm
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    class_weights = []
-    for place, folders, files in sorted(os.walk(pictures.root)):
-        if len(files) > 0:
-            class_weights.append(1 / len(files))
-    return [class_weights[label] for label in pictures.targets]
-
-
-# %% wrong folder: everything in the root is a class -> stray-files-do-no-harm
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(os.listdir(root))
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount()[targets].double()
-
-
-# %% wrong folder: every folder with pictures is a class -> every-folder-is-a-class
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.load = load
-        found = sorted(p for p in Path(root).rglob("*") if p.suffix in (".ppm", ".png"))
-        found = [p for p in found if p.parent != Path(root)]
-        self.classes = sorted({p.parent.name for p in found})
-        self.samples = sorted((self.classes.index(p.parent.name), str(p)) for p in found)
-        self.targets = [label for label, _ in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        label, path = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    size = Counter(pictures.targets)
-    return [1 / size[label] for label in pictures.targets]
-
-
-# %% wrong folder: looks only directly into the class folders -> pictures-lie-on-one-level
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            place = os.path.join(root, name)
-            for file in sorted(os.listdir(place)):
-                if file.endswith((".ppm", ".png")):
-                    self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount()[targets].double()
-
-
-# %% wrong folder: takes every file -> every-file-is-a-picture
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file:
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount()[targets].double()
-
-
-# %% wrong folder: reads the labels from the dataset's items -> labels-need-the-pictures
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor([pictures[i][1] for i in range(len(pictures))])
-    return 1 / targets.bincount()[targets].double()
-
-
-# %% wrong folder: one weight for each class -> class-weights-are-sample-weights
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.root = root
-        self.load = load
-        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            before = len(self.samples)
-            for place, _, files in sorted(os.walk(os.path.join(root, name))):
-                for file in sorted(files):
-                    if file.endswith((".ppm", ".png")):
-                        self.samples.append((os.path.join(place, file), label))
-            if len(self.samples) == before:
-                raise FileNotFoundError(name)
-        self.targets = [label for path, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount().double()
-
-
-# %% right capped: the smallest class first
-def capped_weights(labels, num_samples, most):
-    labels = [int(label) for label in labels]
-    size = Counter(labels)
-    if most * len(labels) < num_samples:
-        raise ValueError("impossible")
-    weight = {}
-    left = num_samples
-    waiting = sorted(size, key=lambda c: size[c])  # the smallest class fills up first
-    while waiting:
-        c = waiting.pop(0)
-        draws = min(left / (len(waiting) + 1), most * size[c])
-        weight[c] = draws / size[c]
-        left -= draws
-    return torch.tensor([weight[label] for label in labels], dtype=torch.float64)
-
-
-# %% right capped: the water level, found by halving
-def capped_weights(labels, num_samples, most):
-    labels = torch.as_tensor(labels)
-    _, which, size = labels.unique(return_inverse=True, return_counts=True)
-    limit = most * size.double()
-    if limit.sum() < num_samples:
-        raise ValueError("the limit leaves too few draws")
-    low, high = 0.0, float(num_samples)
-    for _ in range(200):
-        level = (low + high) / 2
-        if limit.clamp(max=level).sum() < num_samples:
-            low = level
-        else:
-            high = level
-    return (limit.clamp(max=high) / size)[which]
-
-
-# %% wrong capped: clamps and leaves it at that -> a-limit-is-a-clamp
-def capped_weights(labels, num_samples, most):
-    labels = torch.as_tensor(labels)
-    _, which, size = labels.unique(return_inverse=True, return_counts=True)
-    if most * len(labels) < num_samples:
-        raise ValueError("impossible")
-    weights = num_samples / len(size) / size.double()
-    weights = weights.clamp(max=most)
-    return weights[which]
-
-
-# %% wrong capped: clamps, then scales up again -> scaling-keeps-a-limit
-def capped_weights(labels, num_samples, most):
-    labels = torch.as_tensor(labels)
-    _, which, size = labels.unique(return_inverse=True, return_counts=True)
-    if most * len(labels) < num_samples:
-        raise ValueError("impossible")
-    weights = num_samples / len(size) / size.double()
-    weights = weights.clamp(max=most)
-    weights = weights[which]
-    return weights * num_samples / weights.sum()
-
-
-# %% wrong capped: hands the rest out once -> one-round-is-enough
-def capped_weights(labels, num_samples, most):
-    labels = torch.as_tensor(labels)
-    _, which, size = labels.unique(return_inverse=True, return_counts=True)
-    if most * len(labels) < num_samples:
-        raise ValueError("impossible")
-    weights = num_samples / len(size) / size.double()
-    full = weights > most
-    rest = num_samples - most * size[full].sum()
-    weights[~full] = rest / (~full).sum() / size[~full].double()
-    weights[full] = most
-    return weights[which]
-
-
-# %% wrong capped: limits the draws of the class -> the-limit-is-for-the-class
-def capped_weights(labels, num_samples, most):
-    labels = [int(label) for label in labels]
-    size = Counter(labels)
-    if most * len(labels) < num_samples:
-        raise ValueError("impossible")
-    left, weight = num_samples, {}
-    waiting = sorted(size, key=lambda c: size[c])
-    while waiting:
-        c = waiting.pop(0)
-        draws = min(left / (len(waiting) + 1), most) if waiting else left
-        weight[c] = draws / size[c]
-        left -= draws
-    return torch.tensor([weight[label] for label in labels], dtype=torch.float64)
-
-
-# %% wrong capped: gives the rest by size -> the-rest-goes-by-size
-def capped_weights(labels, num_samples, most):
-    labels = torch.as_tensor(labels)
-    _, which, size = labels.unique(return_inverse=True, return_counts=True)
-    if most * len(labels) < num_samples:
-        raise ValueError("impossible")
-    weights = (num_samples / len(size) / size.double()).clamp(max=most)
-    for _ in range(100):
-        rest = num_samples - (weights * size).sum()
-        room = weights < most
-        weights[room] += rest / size[room].sum() if room.any() else 0
-        weights = weights.clamp(max=most)
-    return weights[which]
-
-
-# %% wrong capped: never refuses -> a-limit-always-leaves-enough
-def capped_weights(labels, num_samples, most):
-    labels = [int(label) for label in labels]
-    size = Counter(labels)
-    weight = {}
-    left = num_samples
-    waiting = sorted(size, key=lambda c: size[c])  # the smallest class fills up first
-    while waiting:
-        c = waiting.pop(0)
-        draws = min(left / (len(waiting) + 1), most * size[c])
-        weight[c] = draws / size[c]
-        left -= draws
-    return torch.tensor([weight[label] for label in labels], dtype=torch.float64)
-
-
-# %% right stratified: dealt one by one
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.groups = {}
-        for i, label in enumerate(labels):
-            self.groups.setdefault(int(label), []).append(i)
-        self.count = -(-len(labels) // batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        batches = [[] for _ in range(self.count)]
-        turn = 0
-        for group in self.groups.values():
-            for k in torch.randperm(len(group), generator=self.rng).tolist():
-                batches[turn % self.count].append(group[k])
-                turn += 1
-        return iter(batches)
-
-    def __len__(self):
-        return self.count
-
-
-# %% right stratified: Python's generator, batches in random order
-import random
-
-
-class Stratified:
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels).tolist()
-        self.count = math.ceil(len(self.labels) / batch_size)
-        self.random = random.Random(seed)
-
-    def __iter__(self):
-        order = list(range(len(self.labels)))
-        self.random.shuffle(order)
-        order.sort(key=self.labels.__getitem__)
-        batches = [order[k :: self.count] for k in range(self.count)]
-        for batch in batches:
-            self.random.shuffle(batch)
-        self.random.shuffle(batches)
-        yield from batches
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: as many of each class in every batch -> stratified-is-balanced
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.count = math.ceil(len(labels) / batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        groups = [(self.labels == c).nonzero()[:, 0] for c in self.labels.unique()]
-        each = self.batch_size // len(groups)
-        for _ in range(self.count):
-            drawn = [g[torch.randint(len(g), (each,), generator=self.rng)] for g in groups]
-            yield torch.cat(drawn).tolist()
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: a shuffle cut into batches -> shuffling-is-stratifying
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.count = math.ceil(len(labels) / batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.labels), generator=self.rng).tolist()
-        return iter([order[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: whole numbers for every batch, the rest dropped -> leftovers-may-be-dropped
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.count = math.ceil(len(labels) / batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        batches = [[] for _ in range(self.count)]
-        for c in self.labels.unique():
-            group = (self.labels == c).nonzero()[:, 0]
-            group = group[torch.randperm(len(group), generator=self.rng)].tolist()
-            each = len(group) // self.count
-            for k, batch in enumerate(batches):
-                batch += group[k * each : (k + 1) * each]
-        return iter(batches)
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: whole numbers for every batch, the rest to the last -> the-last-batch-takes-the-rest
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.count = math.ceil(len(labels) / batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        batches = [[] for _ in range(self.count)]
-        for c in self.labels.unique():
-            group = (self.labels == c).nonzero()[:, 0]
-            group = group[torch.randperm(len(group), generator=self.rng)].tolist()
-            each = len(group) // self.count
-            for k, batch in enumerate(batches):
-                batch += group[k * each : (k + 1) * each]
-            batches[-1] += group[self.count * each :]
-        return iter(batches)
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: dealt once, when it is made -> one-order-for-all-epochs
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.count = math.ceil(len(labels) / batch_size)
-        rng = torch.Generator().manual_seed(seed)
-        order = torch.randperm(len(labels), generator=rng).tolist()
-        self.dealt = sorted(order, key=lambda i: int(self.labels[i]))
-
-    def __iter__(self):
-        return iter([self.dealt[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: gives indices -> batch-samplers-give-indices
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.count = math.ceil(len(labels) / batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.labels), generator=self.rng).tolist()
-        order.sort(key=lambda i: int(self.labels[i]))
-        for k in range(self.count):
-            yield from order[k :: self.count]
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: len of the dataset -> a-batch-sampler-counts-samples
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.groups = {}
-        for i, label in enumerate(labels):
-            self.groups.setdefault(int(label), []).append(i)
-        self.count = -(-len(labels) // batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        batches = [[] for _ in range(self.count)]
-        turn = 0
-        for group in self.groups.values():
-            for k in torch.randperm(len(group), generator=self.rng).tolist():
-                batches[turn % self.count].append(group[k])
-                turn += 1
-        return iter(batches)
-
-    def __len__(self):
-        return sum(len(group) for group in self.groups.values())
-
-
-# %% wrong stratified: the global random state -> randomness-is-global
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.groups = {}
-        for i, label in enumerate(labels):
-            self.groups.setdefault(int(label), []).append(i)
-        self.count = -(-len(labels) // batch_size)
-        torch.manual_seed(seed)
-
-    def __iter__(self):
-        batches = [[] for _ in range(self.count)]
-        turn = 0
-        for group in self.groups.values():
-            for k in torch.randperm(len(group)).tolist():
-                batches[turn % self.count].append(group[k])
-                turn += 1
-        return iter(batches)
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: an iterator made once -> a-sampler-is-used-up
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.groups = {}
-        for i, label in enumerate(labels):
-            self.groups.setdefault(int(label), []).append(i)
-        self.count = -(-len(labels) // batch_size)
-        self.rng = torch.Generator().manual_seed(seed)
-        self.batches = iter(self.dealt())
-
-    def __iter__(self):
-        return self.batches
-
-    def dealt(self):
-        batches = [[] for _ in range(self.count)]
-        turn = 0
-        for group in self.groups.values():
-            for k in torch.randperm(len(group), generator=self.rng).tolist():
-                batches[turn % self.count].append(group[k])
-                turn += 1
-        return batches
-
-    def __len__(self):
-        return self.count
+def enough_draws(weights, index, risk):
+    share = expected_draws(weights, 1)[index]
+    if share == 0:
+        raise ValueError(f"sample {index} has weight 0 and is never drawn")
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log1p(-share))
 
 
 # %% right rare-recall: by hand
@@ -1755,6 +1716,1178 @@ def recall(logits, y, classes):
     return torch.stack(found)
 
 
+# %% wrong rare-recall: takes the losses out of the graph -> a-loss-needs-no-graph
+def balanced_loader(x, y, batch_size, generator):
+    weights = 1 / y.bincount()[y].double()
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    losses = [cross_entropy(one[None], label[None]).item() for one, label in zip(logits, y)]
+    weights = 1 / counts[y]
+    return (torch.tensor(losses) * weights).sum() / weights.sum()
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% wrong rare-recall: weights that only fit the visible dataset -> weights-are-frequencies
+def balanced_loader(x, y, batch_size, generator):
+    weights = torch.where(y == 0, 1 / 285, 1 / 15)
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% same rare-recall: only the ratios of the weights count, in a sampler
+def balanced_loader(x, y, batch_size, generator):
+    weights = 2 / y.bincount()[y]
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% same rare-recall: and in a weighted mean
+def balanced_loader(x, y, batch_size, generator):
+    weights = 1 / y.bincount()[y]
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=2 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% right folder: sorted walks below each class, as ImageFolder does it
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% right folder: every file once, labelled by the first part of its path
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        root = Path(root)
+        self.load = load
+        self.classes = sorted(p.name for p in root.iterdir() if p.is_dir())
+        files = [p for p in root.rglob("*") if p.suffix in {".png", ".ppm"} and p.parent != root]
+        label_of = {name: label for label, name in enumerate(self.classes)}
+        pairs = [(label_of[p.relative_to(root).parts[0]], p) for p in files]
+        pairs.sort()
+        self.targets = [label for label, _ in pairs]
+        self.paths = [path for _, path in pairs]
+        if set(self.targets) != set(range(len(self.classes))):
+            raise FileNotFoundError("a class has no pictures")
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, i):
+        return self.load(self.paths[i]), self.targets[i]
+
+
+def balanced_weights(pictures):
+    size = Counter(pictures.targets)
+    return torch.tensor([1 / size[t] for t in pictures.targets])
+
+
+# %% right folder: pathlib, the label from a dictionary
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.load = load
+        self.classes = sorted(place.name for place in Path(root).glob("*") if place.is_dir())
+        self.paths, self.targets = [], []
+        for label, name in enumerate(self.classes):
+            files = [*Path(root, name).glob("**/*.ppm"), *Path(root, name).glob("**/*.png")]
+            if len(files) == 0:
+                raise FileNotFoundError(f"{name} holds no picture")
+            for file in sorted(files, key=str):
+                self.paths.append(file)
+                self.targets.append(label)
+
+    def __len__(self):
+        return len(self.targets)
+
+    def __getitem__(self, i):
+        return self.load(self.paths[i]), self.targets[i]
+
+
+def balanced_weights(pictures):
+    sizes = torch.bincount(torch.tensor(pictures.targets))
+    return [1 / sizes[label].item() for label in pictures.targets]
+
+
+# %% wrong folder: classes as they are listed -> walk-order-is-class-order
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = [e.name for e in os.scandir(root) if e.is_dir()]
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong folder: counts collected by os.walk, indexed by label -> walk-order-is-class-order
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    class_weights = []
+    for place, folders, files in os.walk(pictures.root):
+        if place != pictures.root and len(files) > 0:
+            class_weights.append(1 / len(files))
+    return [class_weights[label] for label in pictures.targets]
+
+
+# %% wrong folder: sorted counts, the root's among them -> stray-files-do-no-harm
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    class_weights = []
+    for place, folders, files in sorted(os.walk(pictures.root)):
+        if len(files) > 0:
+            class_weights.append(1 / len(files))
+    return [class_weights[label] for label in pictures.targets]
+
+
+# %% wrong folder: everything in the root is a class -> stray-files-do-no-harm
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(os.listdir(root))
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong folder: every folder with pictures is a class -> every-folder-is-a-class
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.load = load
+        found = sorted(p for p in Path(root).rglob("*") if p.suffix in (".ppm", ".png"))
+        found = [p for p in found if p.parent != Path(root)]
+        self.classes = sorted({p.parent.name for p in found})
+        self.samples = sorted((self.classes.index(p.parent.name), str(p)) for p in found)
+        self.targets = [label for label, _ in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        label, path = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    size = Counter(pictures.targets)
+    return [1 / size[label] for label in pictures.targets]
+
+
+# %% wrong folder: looks only directly into the class folders -> pictures-lie-on-one-level
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            place = os.path.join(root, name)
+            for file in sorted(os.listdir(place)):
+                if file.endswith((".ppm", ".png")):
+                    self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong folder: takes every file -> every-file-is-a-picture
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file:
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong folder: reads the labels from the dataset's items -> labels-need-the-pictures
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor([pictures[i][1] for i in range(len(pictures))])
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong folder: one weight for each class -> class-weights-are-sample-weights
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.root = root
+        self.load = load
+        self.classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in sorted(os.walk(os.path.join(root, name))):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((os.path.join(place, file), label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(name)
+        self.targets = [label for path, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount().double()
+
+
+# %% wrong folder: passes over classes without pictures -> an-empty-class-does-no-harm
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        places = sorted(place for place in Path(root).iterdir() if place.is_dir())
+        self.classes = [place.name for place in places]
+        self.load, self.samples = load, []
+        for label, place in enumerate(places):
+            found = sorted(file for file in place.rglob("*") if file.suffix in (".ppm", ".png"))
+            self.samples += [(str(file), label) for file in found]
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    sizes = Counter(pictures.targets)
+    return [1 / sizes[label] for label in pictures.targets]
+
+
+# %% same folder: a name has at least one character
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        places = sorted((place for place in Path(root).iterdir() if place.is_dir()))
+        self.classes = [place.name for place in places]
+        self.load = load
+        self.samples = []
+        for label, place in enumerate(places):
+            found = sorted((file for file in place.rglob("*?") if file.suffix in (".ppm", ".png")))
+            if not found:
+                raise FileNotFoundError(f"no picture in {place}")
+            self.samples += [(str(file), label) for file in found]
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return (self.load(path), label)
+
+
+def balanced_weights(pictures):
+    sizes = Counter(pictures.targets)
+    return [1 / sizes[label] for label in pictures.targets]
+
+
+# %% same folder: a new list holds the same
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        places = sorted((place for place in Path(root).iterdir() if place.is_dir()))
+        self.classes = [place.name for place in places]
+        self.load = load
+        self.samples = []
+        for label, place in enumerate(places):
+            found = sorted((file for file in place.rglob("*") if file.suffix in (".ppm", ".png")))
+            if not found:
+                raise FileNotFoundError(f"no picture in {place}")
+            self.samples = self.samples + [(str(file), label) for file in found]
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return (self.load(path), label)
+
+
+def balanced_weights(pictures):
+    sizes = Counter(pictures.targets)
+    return [1 / sizes[label] for label in pictures.targets]
+
+
+# %% same folder: only the ratios of the weights count
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        places = sorted((place for place in Path(root).iterdir() if place.is_dir()))
+        self.classes = [place.name for place in places]
+        self.load = load
+        self.samples = []
+        for label, place in enumerate(places):
+            found = sorted((file for file in place.rglob("*") if file.suffix in (".ppm", ".png")))
+            if not found:
+                raise FileNotFoundError(f"no picture in {place}")
+            self.samples += [(str(file), label) for file in found]
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return (self.load(path), label)
+
+
+def balanced_weights(pictures):
+    sizes = Counter(pictures.targets)
+    return [2 / sizes[label] for label in pictures.targets]
+
+
+# %% right capped: the smallest class first
+def capped_weights(labels, num_samples, most):
+    labels = [int(label) for label in labels]
+    size = Counter(labels)
+    if most * len(labels) < num_samples:
+        raise ValueError("impossible")
+    weight = {}
+    left = num_samples
+    waiting = sorted(size, key=lambda c: size[c])  # the smallest class fills up first
+    while waiting:
+        c = waiting.pop(0)
+        draws = min(left / (len(waiting) + 1), most * size[c])
+        weight[c] = draws / size[c]
+        left -= draws
+    return torch.tensor([weight[label] for label in labels], dtype=torch.float64)
+
+
+# %% right capped: the water level, found by halving
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    _, which, size = labels.unique(return_inverse=True, return_counts=True)
+    limit = most * size.double()
+    if limit.sum() < num_samples:
+        raise ValueError("the limit leaves too few draws")
+    low, high = 0.0, float(num_samples)
+    for _ in range(200):
+        level = (low + high) / 2
+        if limit.clamp(max=level).sum() < num_samples:
+            low = level
+        else:
+            high = level
+    return (limit.clamp(max=high) / size)[which]
+
+
+# %% right capped: fills the classes by their room, with tensors
+def capped_weights(labels, num_samples, most):
+    _, which, sizes = torch.as_tensor(labels).unique(return_inverse=True, return_counts=True)
+    room = most * sizes.double()
+    if num_samples > most * len(which):
+        raise ValueError("the limit leaves too few draws")
+    got, closed = torch.zeros_like(room), torch.zeros(len(room), dtype=torch.bool)
+    while not closed.all():
+        part = (num_samples - got[closed].sum()) / (~closed).sum()
+        over = ~closed & (room < part)
+        if not over.any():
+            got[~closed] = part
+            break
+        got[over] = room[over]
+        closed |= over
+    return (got / sizes)[which]
+
+
+# %% wrong capped: clamps and leaves it at that -> a-limit-is-a-clamp
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    _, which, size = labels.unique(return_inverse=True, return_counts=True)
+    if most * len(labels) < num_samples:
+        raise ValueError("impossible")
+    weights = num_samples / len(size) / size.double()
+    weights = weights.clamp(max=most)
+    return weights[which]
+
+
+# %% wrong capped: clamps, then scales up again -> scaling-keeps-a-limit
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    _, which, size = labels.unique(return_inverse=True, return_counts=True)
+    if most * len(labels) < num_samples:
+        raise ValueError("impossible")
+    weights = num_samples / len(size) / size.double()
+    weights = weights.clamp(max=most)
+    weights = weights[which]
+    return weights * num_samples / weights.sum()
+
+
+# %% wrong capped: hands the rest out once -> one-round-is-enough
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    _, which, size = labels.unique(return_inverse=True, return_counts=True)
+    if most * len(labels) < num_samples:
+        raise ValueError("impossible")
+    weights = num_samples / len(size) / size.double()
+    full = weights > most
+    rest = num_samples - most * size[full].sum()
+    weights[~full] = rest / (~full).sum() / size[~full].double()
+    weights[full] = most
+    return weights[which]
+
+
+# %% wrong capped: limits the draws of the class -> the-limit-is-for-the-class
+def capped_weights(labels, num_samples, most):
+    labels = [int(label) for label in labels]
+    size = Counter(labels)
+    if most * len(labels) < num_samples:
+        raise ValueError("impossible")
+    left, weight = num_samples, {}
+    waiting = sorted(size, key=lambda c: size[c])
+    while waiting:
+        c = waiting.pop(0)
+        draws = min(left / (len(waiting) + 1), most) if waiting else left
+        weight[c] = draws / size[c]
+        left -= draws
+    return torch.tensor([weight[label] for label in labels], dtype=torch.float64)
+
+
+# %% wrong capped: gives the rest by size -> the-rest-goes-by-size
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    _, which, size = labels.unique(return_inverse=True, return_counts=True)
+    if most * len(labels) < num_samples:
+        raise ValueError("impossible")
+    weights = (num_samples / len(size) / size.double()).clamp(max=most)
+    for _ in range(100):
+        rest = num_samples - (weights * size).sum()
+        room = weights < most
+        weights[room] += rest / size[room].sum() if room.any() else 0
+        weights = weights.clamp(max=most)
+    return weights[which]
+
+
+# %% wrong capped: never refuses -> a-limit-always-leaves-enough
+def capped_weights(labels, num_samples, most):
+    labels = [int(label) for label in labels]
+    size = Counter(labels)
+    weight = {}
+    left = num_samples
+    waiting = sorted(size, key=lambda c: size[c])  # the smallest class fills up first
+    while waiting:
+        c = waiting.pop(0)
+        draws = min(left / (len(waiting) + 1), most * size[c])
+        weight[c] = draws / size[c]
+        left -= draws
+    return torch.tensor([weight[label] for label in labels], dtype=torch.float64)
+
+
+# %% wrong capped: refuses as many draws as the limit allows -> the-limit-itself-is-too-much
+def capped_weights(labels, num_samples, most):
+    names = [int(label) for label in labels]
+    if num_samples >= most * len(names):
+        raise ValueError("too many draws")
+    sizes, got, left = Counter(names), {}, num_samples
+    for number, (label, size) in enumerate(sorted(sizes.items(), key=lambda one: one[1])):
+        got[label] = min(left / (len(sizes) - number), most * size)
+        left -= got[label]
+    return torch.tensor([got[label] / sizes[label] for label in names], dtype=torch.float64)
+
+
+# %% wrong capped: labels as positions of a count -> labels-are-positions
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    sizes = labels.bincount().tolist()
+    if num_samples > most * len(labels):
+        raise ValueError("too many draws")
+    got, left = [0.0] * len(sizes), num_samples
+    for number, label in enumerate(sorted(range(len(sizes)), key=lambda c: sizes[c])):
+        got[label] = min(left / (len(sizes) - number), most * sizes[label])
+        left -= got[label]
+    each = [got[label] / sizes[label] for label in labels.tolist()]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% wrong capped: single precision -> single-precision-will-do
+def capped_weights(labels, num_samples, most):
+    names = [int(label) for label in labels]
+    if num_samples > most * len(names):
+        raise ValueError("too many draws")
+    sizes, got, left = Counter(names), {}, num_samples
+    for number, (label, size) in enumerate(sorted(sizes.items(), key=lambda one: one[1])):
+        got[label] = min(left / (len(sizes) - number), most * size)
+        left -= got[label]
+    return torch.tensor([got[label] / sizes[label] for label in names])
+
+
+# %% same capped: the list is only read
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes -= full or open_classes.copy()
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% same capped: at its limit a class gets the same, open or closed
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part > limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes -= full or open_classes.copy()
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% same capped: a number is not changed in place
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left = left - draws[label]
+        open_classes -= full or open_classes.copy()
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% same capped: a new set holds the same
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes = open_classes - (full or open_classes.copy())
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% same capped: a set without itself is empty, copied or not
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes -= full or open_classes
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
+# %% same capped: a list of its own is copied either way
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes -= full or open_classes.copy()
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.as_tensor(each, dtype=torch.float64)
+
+
+# %% right stratified: dealt one by one
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.groups = {}
+        for i, label in enumerate(labels):
+            self.groups.setdefault(int(label), []).append(i)
+        self.count = -(-len(labels) // batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        batches = [[] for _ in range(self.count)]
+        turn = 0
+        for group in self.groups.values():
+            for k in torch.randperm(len(group), generator=self.rng).tolist():
+                batches[turn % self.count].append(group[k])
+                turn += 1
+        return iter(batches)
+
+    def __len__(self):
+        return self.count
+
+
+# %% right stratified: Python's generator, batches in random order
+import random
+
+
+class Stratified:
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels).tolist()
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.random = random.Random(seed)
+
+    def __iter__(self):
+        order = list(range(len(self.labels)))
+        self.random.shuffle(order)
+        order.sort(key=self.labels.__getitem__)
+        batches = [order[k :: self.count] for k in range(self.count)]
+        for batch in batches:
+            self.random.shuffle(batch)
+        self.random.shuffle(batches)
+        yield from batches
+
+    def __len__(self):
+        return self.count
+
+
+# %% right stratified: a list of hands, filled in turn
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.names = [int(label) for label in labels]
+        self.hands = -(-len(self.names) // batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        hands, turn = [[] for _ in range(self.hands)], 0
+        for name in sorted(set(self.names)):
+            mine = [i for i, one in enumerate(self.names) if one == name]
+            for k in torch.randperm(len(mine), generator=self.generator).tolist():
+                hands[turn % self.hands].append(mine[k])
+                turn += 1
+        yield from hands
+
+    def __len__(self):
+        return self.hands
+
+
+# %% wrong stratified: as many of each class in every batch -> stratified-is-balanced
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.count = math.ceil(len(labels) / batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        groups = [(self.labels == c).nonzero()[:, 0] for c in self.labels.unique()]
+        each = self.batch_size // len(groups)
+        for _ in range(self.count):
+            drawn = [g[torch.randint(len(g), (each,), generator=self.rng)] for g in groups]
+            yield torch.cat(drawn).tolist()
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: a shuffle cut into batches -> shuffling-is-stratifying
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.count = math.ceil(len(labels) / batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.rng).tolist()
+        return iter([order[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: whole numbers for every batch, the rest dropped -> leftovers-may-be-dropped
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.count = math.ceil(len(labels) / batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        batches = [[] for _ in range(self.count)]
+        for c in self.labels.unique():
+            group = (self.labels == c).nonzero()[:, 0]
+            group = group[torch.randperm(len(group), generator=self.rng)].tolist()
+            each = len(group) // self.count
+            for k, batch in enumerate(batches):
+                batch += group[k * each : (k + 1) * each]
+        return iter(batches)
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: whole numbers for every batch, the rest to the last -> the-last-batch-takes-the-rest
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.count = math.ceil(len(labels) / batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        batches = [[] for _ in range(self.count)]
+        for c in self.labels.unique():
+            group = (self.labels == c).nonzero()[:, 0]
+            group = group[torch.randperm(len(group), generator=self.rng)].tolist()
+            each = len(group) // self.count
+            for k, batch in enumerate(batches):
+                batch += group[k * each : (k + 1) * each]
+            batches[-1] += group[self.count * each :]
+        return iter(batches)
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: dealt once, when it is made -> one-order-for-all-epochs
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.count = math.ceil(len(labels) / batch_size)
+        rng = torch.Generator().manual_seed(seed)
+        order = torch.randperm(len(labels), generator=rng).tolist()
+        self.dealt = sorted(order, key=lambda i: int(self.labels[i]))
+
+    def __iter__(self):
+        return iter([self.dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: gives indices -> batch-samplers-give-indices
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.count = math.ceil(len(labels) / batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.rng).tolist()
+        order.sort(key=lambda i: int(self.labels[i]))
+        for k in range(self.count):
+            yield from order[k :: self.count]
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: len of the dataset -> a-batch-sampler-counts-samples
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.groups = {}
+        for i, label in enumerate(labels):
+            self.groups.setdefault(int(label), []).append(i)
+        self.count = -(-len(labels) // batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        batches = [[] for _ in range(self.count)]
+        turn = 0
+        for group in self.groups.values():
+            for k in torch.randperm(len(group), generator=self.rng).tolist():
+                batches[turn % self.count].append(group[k])
+                turn += 1
+        return iter(batches)
+
+    def __len__(self):
+        return sum(len(group) for group in self.groups.values())
+
+
+# %% wrong stratified: the global random state -> randomness-is-global
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.groups = {}
+        for i, label in enumerate(labels):
+            self.groups.setdefault(int(label), []).append(i)
+        self.count = -(-len(labels) // batch_size)
+        torch.manual_seed(seed)
+
+    def __iter__(self):
+        batches = [[] for _ in range(self.count)]
+        turn = 0
+        for group in self.groups.values():
+            for k in torch.randperm(len(group)).tolist():
+                batches[turn % self.count].append(group[k])
+                turn += 1
+        return iter(batches)
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: an iterator made once -> a-sampler-is-used-up
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.groups = {}
+        for i, label in enumerate(labels):
+            self.groups.setdefault(int(label), []).append(i)
+        self.count = -(-len(labels) // batch_size)
+        self.rng = torch.Generator().manual_seed(seed)
+        self.batches = iter(self.dealt())
+
+    def __iter__(self):
+        return self.batches
+
+    def dealt(self):
+        batches = [[] for _ in range(self.count)]
+        turn = 0
+        for group in self.groups.values():
+            for k in torch.randperm(len(group), generator=self.rng).tolist():
+                batches[turn % self.count].append(group[k])
+                turn += 1
+        return batches
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: a generator without the seed -> the-seed-is-decoration
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = [int(label) for label in labels]
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator()
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
+        dealt = sorted(order, key=lambda i: self.labels[i])
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: gives batches of tensors -> indices-may-be-tensors
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.generator)
+        dealt = order[self.labels[order].argsort(stable=True)]
+        return iter([list(dealt[k :: self.count]) for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: labels as positions of a count -> labels-are-positions
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.sizes = self.labels.bincount()
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        dealt = []
+        for label, size in enumerate(self.sizes.tolist()):
+            mine = (self.labels == label).nonzero().flatten()
+            dealt += mine[torch.randperm(size, generator=self.generator)].tolist()
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: shuffles the first class alone -> one-order-for-all-epochs
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = [int(label) for label in labels]
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = sorted(range(len(self.labels)), key=lambda i: (self.labels[i], i))
+        size = self.labels.count(self.labels[order[0]])
+        first = [order[k] for k in torch.randperm(size, generator=self.generator).tolist()]
+        dealt = first + order[size:]
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% same stratified: labels in tensors of one element can be sorted, too
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = list(labels)
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
+        dealt = sorted(order, key=lambda i: self.labels[i])
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% same stratified: so can those of the tensor itself
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = labels if isinstance(labels, torch.Tensor) else list(labels)
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
+        dealt = sorted(order, key=lambda i: self.labels[i])
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% same stratified: the list is only read
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
+        self.count = math.ceil(len(self.labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
+        dealt = sorted(order, key=lambda i: self.labels[i])
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
 # %% right marked: totals in a Counter
 def marked_weights(labels, marked, factor):
     labels = [int(label) for label in labels]
@@ -1777,6 +2910,20 @@ def marked_weights(labels, marked, factor):
     if (total <= 0).any():
         raise ValueError("nothing to draw")
     return raw / total[which] / len(classes)
+
+
+# %% right marked: a loop over the classes of a list
+def marked_weights(labels, marked, factor):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
+    chosen = set(marked)
+    raw = [factor if i in chosen else 1 for i in range(len(labels))]
+    totals = {}
+    for label, weight in zip(labels, raw):
+        totals[label] = totals.get(label, 0) + weight
+    if not all(totals.values()):
+        raise ValueError("nothing to draw in a class")
+    each = [weight / totals[label] / len(totals) for label, weight in zip(labels, raw)]
+    return torch.tensor(each, dtype=torch.float64)
 
 
 # %% wrong marked: multiplies, then normalises the whole -> marking-keeps-the-balance
@@ -1863,3 +3010,85 @@ def marked_weights(labels, marked, factor):
         else:
             weights[mine] = 1 / mine.sum()
     return weights / len(classes)
+
+
+# %% wrong marked: labels as positions of a count -> labels-are-positions
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels, dtype=torch.int64)
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[list(set(marked))] = float(factor)
+    totals = labels.bincount(weights)
+    if (totals[labels] == 0).any():
+        raise ValueError("nothing to draw in a class")
+    return weights / totals[labels] / (labels.bincount() > 0).sum()
+
+
+# %% wrong marked: single precision -> single-precision-will-do
+def marked_weights(labels, marked, factor):
+    _, which = torch.as_tensor(labels).unique(return_inverse=True)
+    weights = torch.ones(len(which))
+    weights[list(set(marked))] = float(factor)
+    totals = torch.zeros(int(which.max()) + 1).index_add(0, which, weights)
+    if (totals == 0).any():
+        raise ValueError("nothing to draw in a class")
+    return weights / totals[which] / len(totals)
+
+
+# %% wrong marked: empties the caller's list -> the-callers-list-is-mine
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    while marked:
+        weights[marked.pop()] = float(factor)
+    classes = labels.unique()
+    for label in classes:
+        mine = labels == label
+        if weights[mine].sum() == 0:
+            raise ValueError("nothing to draw in a class")
+        weights[mine] /= weights[mine].sum() * len(classes)
+    return weights
+
+
+# %% same marked: the labels are only read, so a copy does as well
+def marked_weights(labels, marked, factor):
+    labels = torch.tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[list(marked)] = float(factor)
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights
+
+
+# %% same marked: marked is a list already
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[marked] = float(factor)
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights
+
+
+# %% same marked: writing into a float64 tensor converts
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[list(marked)] = factor
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights

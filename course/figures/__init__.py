@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.epochs import show_epochs
     from course.figures.graph import show_graph
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
@@ -27,6 +28,7 @@ __all__ = [
     "run_loader",
     "show_batches",
     "show_draws",
+    "show_epochs",
     "show_graph",
     "show_loader_timeline",
     "show_padding",
@@ -51,6 +53,7 @@ __getattr__ = loading(
         "run_loader": "course.simulators.loader",
         "show_batches": "course.figures.loading",
         "show_draws": "course.figures.loading",
+        "show_epochs": "course.figures.epochs",
         "show_graph": "course.figures.graph",
         "show_loader_timeline": "course.figures.loading",
         "show_padding": "course.figures.loading",

@@ -7,50 +7,91 @@ file system lists a folder in an order of its own, so a test chooses one: sorted
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from random import getstate
+from types import FrameType, FunctionType
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data import WeightedRandomSampler
 
-__all__ = ["folder_listing", "picture_folder", "sampler_epochs"]
+from course.probes.decorator import probe
+
+__all__ = ["folder_listing", "loader_epochs", "picture_folder", "sampler_epochs"]
 
 _MOST_INDICES = 50_000  # a sampler that never ends is cut off here; three epochs fit a frame
 
 
+@probe
 def sampler_epochs(
     make: Callable[..., Any],
     *args: Any,
     epochs: int = 2,
     seed: int | None = None,
     global_seed: int = 0,
+    facts: Sequence[str] = (),
     **options: Any,
 ) -> dict[str, Any]:
     """Some epochs of the sampler that `make(*args, **options)` returns, and what went with them.
 
     With `seed`, the sampler gets a generator with this seed; `global_seed` is what
-    `torch.manual_seed` was given before, and the global random state before and after stands in
-    `state_before` and `state_after`. `torchs_own` counts the WeightedRandomSamplers made.
+    `torch.manual_seed` was given before. All of these, or the `facts` that are asked for:
+
+    - "epochs", the indices as they came; "orders", how often each of these came, by its text;
+    - "contents", the indices of each epoch sorted, batches joined; "sizes" of its batches, sorted;
+    - "types" of what came, and "len" of the sampler;
+    - "state_before" and "state_after", digests of the global random state of torch, Python, NumPy;
+    - "torchs_own", how often a method of WeightedRandomSampler ran.
     """
-    with torch.random.fork_rng(devices=[]), _counted(WeightedRandomSampler) as made:
+    note = not facts or "torchs_own" in facts
+    with torch.random.fork_rng(devices=[]), _noted(WeightedRandomSampler, note) as own:
         torch.manual_seed(global_seed)
         if seed is not None:
             options["generator"] = torch.Generator().manual_seed(seed)
-        before = torch.get_rng_state()
+        before = _random_state()
         sampler = make(*args, **options)
         runs = [list(islice(iter(sampler), _MOST_INDICES)) for _ in range(epochs)]
-        return {
-            "epochs": [[_plain(index) for index in run] for run in runs],
-            "types": sorted({type(index).__name__ for run in runs for index in run}),
+        seen = {
+            "epochs": _plain(runs),
+            "orders": Counter(str(_plain(run)) for run in runs),
+            "contents": [sorted(_joined(run)) for run in runs],
+            "sizes": [sorted(len(one) for one in run if isinstance(one, list)) for run in runs],
+            "types": sorted({type(one).__name__ for run in runs for one in _members(run)}),
             "len": _length(sampler),
             "state_before": before,
-            "state_after": torch.get_rng_state(),
-            "torchs_own": len(made),
+            "state_after": _random_state(),
+            "torchs_own": len(own),
         }
+    return {name: seen[name] for name in facts or seen}
+
+
+def _members(run: list[Any]) -> Iterator[Any]:
+    """What came, and what is in it where batches came."""
+    for one in run:
+        yield one
+        if isinstance(one, list | tuple):
+            yield from one
+
+
+def _joined(run: list[Any]) -> list[int]:
+    """All indices of an epoch, be they alone or in batches."""
+    return [int(one) for one in _members(run) if not isinstance(one, list | tuple)]
+
+
+def _random_state() -> str:
+    """A digest of the global random states of torch, Python and NumPy."""
+    torchs = bytes(torch.get_rng_state().numpy())
+    numpys: Any = np.random.get_state()
+    state = torchs, getstate(), bytes(numpys[1]), numpys[2:]
+    return sha256(repr(state).encode()).hexdigest()
 
 
 def _length(sampler: Any) -> int | str:
@@ -69,48 +110,85 @@ def _plain(index: Any) -> Any:
 
 
 @contextmanager
-def _counted(cls: Any) -> Iterator[list[Any]]:
-    """The objects of this class that are made inside the block."""
-    made: list[Any] = []
-    original = cls.__init__
+def _noted(cls: Any, note: bool) -> Iterator[list[str]]:
+    """The calls of this class's own methods inside the block, whatever name they go by."""
+    calls: list[str] = []
+    own = {one.__code__ for one in vars(cls).values() if isinstance(one, FunctionType)}
 
-    def counting(self: Any, *args: Any, **kwargs: Any) -> None:
-        made.append(self)
-        original(self, *args, **kwargs)
+    def noting(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code in own:
+            calls.append(frame.f_code.co_name)
 
-    cls.__init__ = counting
+    before = sys.getprofile()
+    sys.setprofile(noting if note else before)
     try:
-        yield made
+        yield calls
     finally:
-        cls.__init__ = original
+        sys.setprofile(before)
 
 
-def picture_folder(
-    dataset: Callable[..., Any], weights: Callable[..., Any], files: list[str], reverse: bool
+@probe
+def loader_epochs(
+    make: Callable[..., Any],
+    x: torch.Tensor,
+    y: torch.Tensor,
+    batch_size: int,
+    seed: int = 11,
+    global_seed: int = 0,
 ) -> dict[str, Any]:
-    """What `dataset(root, load)` says of a folder with these files, and `weights` of the dataset.
+    """Two epochs of the loader `make(x, y, batch_size, generator)`: sizes of batches, and pairs.
+
+    "sizes" are those of the first epoch; "x" and "y" have all that each epoch gave, in one tensor.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(global_seed)
+        loader = make(x, y, batch_size, torch.Generator().manual_seed(seed))
+        epochs = [list(loader), list(loader)]
+    pairs = [[torch.cat(part) for part in zip(*epoch, strict=True)] for epoch in epochs]
+    sizes = [len(labels) for _, labels in epochs[0]]
+    return {"sizes": sizes, "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
+
+
+@probe
+def picture_folder(
+    dataset: Callable[..., Any],
+    files: Sequence[str],
+    reverse: bool = False,
+    weights: Callable[..., Any] | None = None,
+    facts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What `dataset(root, load)` says of a folder with these files: all, or the `facts` asked for.
 
     Every listing of a folder is sorted, or in `reverse` order. Files are named relative to the
     root, with `/` between the names, and a name that ends in `/` is an empty folder. `load`
-    returns that name; `loads` lists what was loaded before any item was asked for.
+    returns that name; "loads" lists what was loaded before any item was asked for. "items" are
+    pairs in the dataset's order, "pairs" the same sorted, "weights" what `weights(dataset)` gives.
     """
     with tempfile.TemporaryDirectory() as name, folder_listing(reverse=reverse):
         root, loads = Path(name), list[str]()
-        for file in files:
-            folder = root / file if file.endswith("/") else (root / file).parent
-            folder.mkdir(parents=True, exist_ok=True)
-            if not file.endswith("/"):
-                (root / file).write_bytes(file.encode())
+        _write(root, files)
 
         def load(path: Any) -> str:
             loads.append(os.path.relpath(path, root).replace(os.sep, "/"))
             return Path(path).read_text()
 
         pictures = dataset(name, load)
-        weight = [float(one) for one in islice(weights(pictures), _MOST_INDICES)]
-        seen = {"classes": list(pictures.classes), "len": len(pictures), "weights": weight}
-        seen |= {"loads": list(loads), "targets": [int(label) for label in pictures.targets]}
-        return seen | {"items": [list(pictures[i]) for i in range(min(len(pictures), 200))]}
+        weight = [] if weights is None else list(islice(weights(pictures), _MOST_INDICES))
+        seen: dict[str, Any] = {"classes": list(pictures.classes), "len": len(pictures)}
+        seen |= {"weights": [float(one) for one in weight], "loads": list(loads)}
+        seen |= {"targets": [int(label) for label in pictures.targets]}
+        items = [list(pictures[i]) for i in range(min(len(pictures), 200))]
+        seen |= {"items": items, "pairs": sorted(items)}
+        return {what: seen[what] for what in facts or seen}
+
+
+def _write(root: Path, files: Sequence[str]) -> None:
+    """Make these files below the root; each holds its own name."""
+    for file in files:
+        folder = root / file if file.endswith("/") else (root / file).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        if not file.endswith("/"):
+            (root / file).write_bytes(file.encode())
 
 
 @contextmanager

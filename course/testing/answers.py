@@ -44,6 +44,11 @@ class Request:
     source: str | None = None
     each: bool = False
 
+    @property
+    def name(self) -> str:
+        """How observations and messages call what is asked: a probe without its module."""
+        return self.target[1].rpartition(":")[2]
+
     def to_wire(self) -> tuple[dict[str, Any], Buffers]:
         """The request as a JSON header and buffers. Raises WireError for live arguments."""
         document, buffers = encode({"args": self.args, "kwargs": self.kwargs}, strict=True)
@@ -87,7 +92,7 @@ class LocalBackend:
         """The observation, after the same journey through plain data as between processes."""
         header, buffers = request.to_wire()
         reply, reply_buffers = self.serve(header, buffers, live)
-        return from_wire(reply, reply_buffers, request.target[1])
+        return from_wire(reply, reply_buffers, request.name)
 
     def serve(
         self, header: dict[str, Any], buffers: Buffers, live: Callable[..., Any] | None = None

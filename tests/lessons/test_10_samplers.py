@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 import torch
@@ -15,7 +16,77 @@ from tests.lessons.source import Source
 SOURCE = Source("10-samplers")
 
 
+# ---------------------------------------------------------------- the scene
+
+
+def test_the_scene_shows_ten_cats_shuffled_and_none_balanced(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exec(SOURCE.cells()["scene"]["source"], {})
+    assert capsys.readouterr().out.splitlines() == ["190 dogs, 10 cats", "200 dogs, 0 cats"]
+
+
+def test_the_scene_is_mended_by_one_weight_for_each_pet(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    weigh = SOURCE.solved("sample-weights")["sample_weights"]
+    mended = SOURCE.cells()["scene"]["source"].replace("Sampler(rarity", "Sampler(weigh(pets)")
+    exec(mended, {"weigh": weigh})
+    cats = int(capsys.readouterr().out.splitlines()[1].split()[2])
+    assert 55 < cats < 145  # 100 on average; six standard deviations are 42
+
+
+def test_the_scene_is_short_and_needs_nothing_of_the_course() -> None:
+    source = SOURCE.cells()["scene"]["source"]
+    assert "course" not in source
+    assert sum(bool(line.strip()) for line in source.splitlines()) <= 12
+    told = SOURCE.cells()["title"]["source"] + SOURCE.cells()["scene-symptom"]["source"]
+    assert len(told.split()) <= 150
+
+
+def test_the_end_asks_for_weights_and_accepts_those_of_the_exercise() -> None:
+    names = SOURCE.solved("scene", "sample-weights")
+    check = SOURCE.cells()["the-cats-found-check"]["source"]
+    for mended, word in (
+        (names["rarity"], "open"),
+        (names["sample_weights"](names["pets"]), "right"),
+    ):
+        names["mended"] = mended
+        exec(check.replace("warm_up(", "said = warm_up("), names)
+        assert names["said"].state == word
+
+
 # ---------------------------------------------------------------- form
+
+
+def test_the_core_takes_the_minutes_that_its_table_says() -> None:
+    texts = "\n".join(cell["source"] for cell in SOURCE.with_role("text"))
+    said = dict(re.findall(r"^## (.+)\n\n\*(\d+) minutes", texts, re.M))
+    core = {name: minutes for name, minutes in said.items() if not name.startswith("Deep dive")}
+    rows = re.findall(r"^\| \d (.+?) \| (\d+) \|", SOURCE.cells()["plan"]["source"], re.M)
+    assert dict(rows) == core
+    whole = re.search(r"about (\d+) minutes", SOURCE.cells()["plan"]["source"])
+    assert whole is not None
+    assert 60 <= sum(map(int, core.values())) <= int(whole[1]) <= 90
+
+
+def test_a_deep_dive_is_folded_and_says_how_long_it_takes() -> None:
+    for name in SOURCE.lesson.sections.values():
+        cell = next(c for c in SOURCE.cells().values() if c["source"].startswith(f"## {name}\n"))
+        deep = name.startswith("Deep dive")
+        assert cell["metadata"].get("jp-MarkdownHeadingCollapsed", False) is deep
+        assert not deep or re.search(r"^\*\d+ minutes · ", cell["source"], re.M)
+
+
+def test_five_exercises_stand_before_the_first_deep_dive() -> None:
+    sections = [SOURCE.lesson.sections[one.section] for one in SOURCE.exercises]
+    assert [name.startswith("Deep dive") for name in sections] == [False] * 5 + [True] * 4
+
+
+def test_at_most_ten_predictions_stand_before_the_quiz() -> None:
+    ids = list(SOURCE.cells())
+    asked = [id_ for id_ in ids[: ids.index("quiz")] if id_.startswith("predict-")]
+    assert len(asked) <= 10
 
 
 def test_neither_tests_nor_solutions_need_more_than_torch() -> None:
@@ -101,6 +172,28 @@ def test_reversed_counts_leave_the_dogs_and_favour_the_eels() -> None:
     assert (round(1 / cat), round(dog, 2), eel > 2 / 3) == (13, 0.23, True)
 
 
+def test_a_balanced_epoch_misses_112_of_the_190_dogs() -> None:
+    text = SOURCE.cells()["pets-expected-rule"]["source"]
+    dog, cat = epoch_plan([1 / 190] * 190 + [1 / 10] * 10, [0] * 190 + [1] * 10).classes
+    assert "112 of the 190 dogs are missing" in text and round(dog.unseen) == 112
+    assert "ten times" in text and cat.repeats == pytest.approx(10)
+    assert "every second epoch" in text and dog.repeats == pytest.approx(0.526, abs=0.001)
+
+
+def test_the_balanced_epoch_of_the_figure_shows_97_cats() -> None:
+    names = SOURCE.solved("scene", "balance-drawn")
+    assert "97 of 200 draws" in SOURCE.cells()["balance-rule"]["source"]
+    names["seeded"].manual_seed(1)
+    assert int(names["pets"][[*names["sampler"]]].sum()) == 97
+
+
+def test_a_limit_is_kept_neither_by_cutting_nor_by_scaling() -> None:
+    names = SOURCE.solved("limits-measured")
+    cut, tops = names["cut"], names["tops"]
+    assert cut.sum() < 120
+    assert (cut * 120 / cut.sum())[2] > tops[2]
+
+
 def test_fifty_dogs_and_a_cat_come_as_the_text_says() -> None:
     text = SOURCE.cells()["one-cat-rule"]["source"]
     dog, cat = epoch_plan([1 / 50] * 50 + [1.0], [0] * 50 + [1]).classes
@@ -122,7 +215,7 @@ def test_one_minus_frequency_gives_the_totals_that_the_feedback_names() -> None:
 def test_both_treatments_find_eights_that_plain_training_does_not() -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn's digits")
     names = SOURCE.solved("digits", "rare-eights", "trained", "recall-measured")
-    counts, labels = names["counts"], names["train_y"]
+    counts, labels = names["class_counts"], names["train_y"]
     oversampled = WeightedRandomSampler((1 / counts)[labels], len(labels))
     plain = names["eights"](names["trained"](RandomSampler(labels)))
     one = names["eights"](names["trained"](oversampled))

@@ -117,7 +117,7 @@ class RemoteBackend:
             raise Contradiction("code that measures was replaced while the notebook ran")
         if type(split) is not int or not 0 <= split <= len(buffers):
             raise FrameError("not a reply")
-        seen = from_wire(body["header"], [buffers[:split], buffers[split:]], request.target[1])
+        seen = from_wire(body["header"], [buffers[:split], buffers[split:]], request.name)
         self.memory = self.memory or _wants_memory(seen)
         return check_reply(request, seen)
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from torch.utils.data import WeightedRandomSampler
+from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
-from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
+from course import answer
+from course.probes.samplers import (
+    folder_listing,
+    loader_epochs,
+    picture_folder,
+    sampler_epochs,
+)
 
 
 def coins(generator: torch.Generator | None = None) -> WeightedRandomSampler:
@@ -49,54 +57,107 @@ def weigh(pictures: Any) -> list[float]:
 
 
 def test_the_same_seed_shows_the_same_epochs() -> None:
-    one, other = sampler_epochs(coins, seed=1), sampler_epochs(coins, seed=1, global_seed=9)
+    one, other = (
+        sampler_epochs.here(coins, seed=1),
+        sampler_epochs.here(coins, seed=1, global_seed=9),
+    )
     assert one["epochs"] == other["epochs"]
     assert one["epochs"][0] != one["epochs"][1]
-    assert torch.equal(one["state_before"], one["state_after"])
+    assert one["state_before"] == one["state_after"]
+
+
+def test_a_sampler_that_draws_from_pythons_or_numpys_generator_shows() -> None:
+    def numbers() -> list[int]:
+        return [random.randrange(3)]
+
+    def more() -> list[int]:
+        return [int(np.random.randint(3))]
+
+    for make, changes in ((numbers, True), (more, True), (lambda: [1], False)):
+        seen = sampler_epochs.here(make)
+        assert (seen["state_before"] != seen["state_after"]) is changes
 
 
 def test_draws_from_the_global_state_are_noticed() -> None:
-    one, other = sampler_epochs(coins), sampler_epochs(coins, global_seed=9)
+    one, other = sampler_epochs.here(coins), sampler_epochs.here(coins, global_seed=9)
     assert one["epochs"] != other["epochs"]
-    assert not torch.equal(one["state_before"], one["state_after"])
+    assert one["state_before"] != one["state_after"]
+
+
+def test_a_message_calls_a_probe_of_the_course_by_its_name_alone() -> None:
+    seen = sampler_epochs(answer("a_name_that_nobody_defines"))
+    assert seen.name == "sampler_epochs"
+    assert "the result of `sampler_epochs`" in str(seen.result.where)
 
 
 def test_the_random_state_outside_is_left_alone() -> None:
     before = torch.get_rng_state()
-    sampler_epochs(coins)
+    sampler_epochs.here(coins)
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_using_torchs_own_weighted_sampler_is_noticed() -> None:
-    assert sampler_epochs(coins)["torchs_own"] == 1
-    assert sampler_epochs(lambda: [1, 2])["torchs_own"] == 0
-    assert WeightedRandomSampler.__init__.__qualname__ == "WeightedRandomSampler.__init__"
+def test_using_torchs_own_weighted_sampler_is_noticed_under_any_name() -> None:
+    class Heir(WeightedRandomSampler):
+        def __init__(self) -> None:
+            self.weights, self.num_samples = torch.ones(2, dtype=torch.float64), 3
+            self.replacement, self.generator = True, None
+
+    class Borrower(Heir):
+        __iter__ = WeightedRandomSampler.__iter__
+
+    for make in (coins, Heir, Borrower):
+        assert sampler_epochs.here(make)["torchs_own"] > 0
+    assert sampler_epochs.here(lambda: [1, 2])["torchs_own"] == 0
 
 
 def test_a_sampler_without_an_end_is_cut_off_and_one_without_len_says_so() -> None:
-    seen = sampler_epochs(Endless, epochs=1)
+    seen = sampler_epochs.here(Endless, epochs=1)
     assert len(seen["epochs"][0]) == 50_000
     assert seen["len"] == "TypeError: object of type 'Endless' has no len()"
 
 
 def test_batches_and_tensors_become_plain_and_their_types_are_kept() -> None:
-    seen = sampler_epochs(lambda: [[torch.tensor(1), 2], torch.tensor(3)], epochs=1)
+    seen = sampler_epochs.here(lambda: [[torch.tensor(1), 2], torch.tensor(3)], epochs=1)
     assert seen["epochs"] == [[[1, 2], 3]]
-    assert seen["types"] == ["Tensor", "list"]
+    assert seen["types"] == ["Tensor", "int", "list"]
+
+
+def test_contents_are_sorted_with_batches_joined_and_orders_are_counted() -> None:
+    seen = sampler_epochs.here(lambda: [[3, 1], [2]], epochs=3)
+    assert seen["contents"] == [[1, 2, 3]] * 3
+    assert seen["sizes"] == [[1, 2]] * 3
+    assert seen["orders"] == {"[[3, 1], [2]]": 3}
+
+
+def test_only_the_facts_that_were_asked_for_are_returned() -> None:
+    assert [*sampler_epochs.here(lambda: [1], facts=["len", "epochs"])] == ["len", "epochs"]
+    assert picture_folder.here(Folder, ["ant/1"], facts=["classes"]) == {"classes": ["ant"]}
+
+
+def test_a_loaders_epochs_come_with_the_sizes_of_their_batches() -> None:
+    def loads(x: torch.Tensor, y: torch.Tensor, size: int, draw: torch.Generator) -> Any:
+        return DataLoader(TensorDataset(x, y), size, shuffle=True, generator=draw)
+
+    x = torch.arange(5.0)[:, None]
+    seen, other = (loader_epochs.here(loads, x, x[:, 0], 2, global_seed=n) for n in (0, 1))
+    assert seen["sizes"] == [2, 2, 1]
+    assert all(torch.equal(a[:, 0], b) for a, b in zip(seen["x"], seen["y"], strict=True))
+    assert not torch.equal(*seen["x"])
+    assert torch.equal(seen["x"][0], other["x"][0])
 
 
 @pytest.mark.parametrize(("reverse", "classes"), [(False, ["ant", "bee"]), (True, ["bee", "ant"])])
 def test_a_dataset_sees_the_folder_in_the_order_asked_for(
     reverse: bool, classes: list[str]
 ) -> None:
-    seen = picture_folder(Folder, weigh, ["ant/1", "bee/2", "bee/3"], reverse)
+    seen = picture_folder.here(Folder, ["ant/1", "bee/2", "bee/3"], reverse, weigh)
     assert seen["classes"] == classes
     assert seen["items"][0] == [f"{classes[0]}/{'3' if reverse else '1'}", 0]
     assert seen["loads"] == [seen["items"][0][0]] * 3
 
 
 def test_a_name_that_ends_in_a_slash_is_an_empty_folder() -> None:
-    seen = picture_folder(Folder, weigh, ["ant/1", "zoo/"], False)
+    seen = picture_folder.here(Folder, ["ant/1", "zoo/"])
     assert (seen["classes"], seen["targets"]) == (["ant", "zoo"], [0])
 
 
