@@ -2984,3 +2984,79 @@ def available(text, max_load=0.5, max_memory=0.5):
         if one["load"] < max_load and share < max_memory:
             free.append((share, one["index"]))
     return [index for _, index in sorted(free, key=lambda pair: pair[0])]
+
+
+# %% same counters: a program can only begin with "new" or "empty_cache", and either sets it
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, 1, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[0]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
+
+
+# %% same counters: the same with -1 at the beginning
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, -1, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[0]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
+
+
+# %% same counters: "new" has a single name, so the first is the last
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, 0, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[-1]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
+
+
+# %% same counters: of two names the last is the second
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, 0, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[0]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[-1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
