@@ -3043,20 +3043,225 @@ def three_numbers(program, nbytes, context):
     return told
 
 
-# %% same counters: of two names the last is the second
-def three_numbers(program, nbytes, context):
-    where, segments, told = {}, 0, []
-    for kind, *names in program:
-        living = len(set(where.values()))
-        if kind == "new":
-            segments = max(segments, living + 1)
-            where[names[0]] = object()  # a storage
-        elif kind == "del":
-            where.pop(*names)
-        elif kind == "empty_cache":
-            segments = living
-        else:
-            where[names[0]] = where[names[-1]]
-        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
-        told.append((allocated, reserved, context + reserved))
-    return told
+# %% same running-loss: blocks are multiples of 512 bytes, so the division leaves nothing
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) // 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same running-loss: the forward pass neither reads nor writes gradients
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        difference = model(x) - y
+        optimizer.zero_grad()
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same running-loss: the loss is a number of its own when the weights change
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        squares += loss.item() * len(x)
+        optimizer.step()
+        errors += difference.abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same running-loss: the difference is not needed any more after backward
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.abs_().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same validation: the names have nothing to do with the mode
+def validate(model, criterion, batches):
+    was_training = model.training
+    total, classes = (0.0, [])
+    model.eval()
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            total += criterion(scores, labels).item() * len(x)
+            classes.append(scores.argmax(1).cpu())
+    model.train(was_training)
+    classes = torch.cat(classes)
+    return (total / len(classes), classes)
+
+
+# %% same validation: both only read the scores
+def validate(model, criterion, batches):
+    """The mean loss over all samples, and the predicted classes on the CPU."""
+    was_training = model.training
+    model.eval()
+    total, classes = (0.0, [])
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            classes.append(scores.argmax(1).cpu())
+            total += criterion(scores, labels).item() * len(x)
+    model.train(was_training)
+    classes = torch.cat(classes)
+    return (total / len(classes), classes)
+
+
+# %% same validation: joining the classes does not involve the model
+def validate(model, criterion, batches):
+    was_training = model.training
+    model.eval()
+    total, classes = (0.0, [])
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            total += criterion(scores, labels).item() * len(x)
+            classes.append(scores.argmax(1).cpu())
+    classes = torch.cat(classes)
+    model.train(was_training)
+    return (total / len(classes), classes)
+
+
+# %% same lower-peak: item() reads the loss, backward does not change it
+def accumulate(model, criterion, x, y, parts):
+    """The gradients of criterion(model(x), y), part by part; returns the loss as a float."""
+    total = 0.0
+    for some_x, some_y in zip(x.chunk(parts), y.chunk(parts), strict=True):
+        loss = criterion(model(some_x), some_y) * (len(some_x) / len(x))
+        total += loss.item()
+        loss.backward()
+    return total
+
+
+def run_blocks(blocks, x):
+    """The output of all blocks, each with a checkpoint of its own."""
+    for block in blocks:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
+
+
+# %% same largest-batch: when step raises, the except block says False
+def largest_batch(step, limit):
+    """The largest n in 1 … limit for which step(n) does not run out of memory, else 0."""
+    fits, fails = (0, limit + 1)
+    while fails - fits > 1:
+        n = (fits + fails) // 2
+        try:
+            enough = True
+            step(n)
+        except torch.OutOfMemoryError:
+            enough = False
+        gpu.empty_cache()
+        fits, fails = (n, fails) if enough else (fits, n)
+    return fits
+
+
+# %% same largest-batch: the bounds are plain numbers
+def largest_batch(step, limit):
+    """The largest n in 1 … limit for which step(n) does not run out of memory, else 0."""
+    fits, fails = (0, limit + 1)
+    while fails - fits > 1:
+        n = (fits + fails) // 2
+        try:
+            step(n)
+            enough = True
+        except torch.OutOfMemoryError:
+            enough = False
+        fits, fails = (n, fails) if enough else (fits, n)
+        gpu.empty_cache()
+    return fits
