@@ -182,7 +182,7 @@ WIDE = {
     "course": "what a set-up cell imports in one line",
     "course.figures": "one for each kind of picture, whichever lesson shows it",
     "course.gpu": "one for each word of torch.cuda that a lesson uses",
-    "course.probes": "one for each thing that only a probe sees, whichever lesson asks",
+    "course.probes": "one for each procedure that observes more than one call",
 }
 
 

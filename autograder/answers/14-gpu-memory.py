@@ -2631,3 +2631,637 @@ def available(text, max_load=0.5, max_memory=0.5):
     shares = {one["index"]: one["used"] / one["total"] for one in known}
     free = [one["index"] for one in known if one["load"] <= max_load]
     return sorted((n for n in free if shares[n] <= max_memory), key=shares.get)
+
+
+# %% right counters: a class that keeps the books
+def three_numbers(program, nbytes, context):
+    class Card:
+        def __init__(self):
+            self.storages, self.reserved = {}, 0
+
+        def living(self):
+            return len({id(one) for one in self.storages.values()})
+
+        def step(self, kind, target=None, source=None):
+            if kind == "new":
+                self.reserved = max(self.reserved, self.living() + 1)
+                self.storages[target] = object()
+            elif kind == "del":
+                self.storages.pop(target)
+            elif kind == "empty_cache":
+                self.reserved = self.living()
+            else:
+                self.storages[target] = self.storages[source]
+
+    card, found = Card(), []
+    for step in program:
+        card.step(*step)
+        taken = card.reserved * nbytes
+        found.append((card.living() * nbytes, taken, taken + context))
+    return found
+
+
+# %% right holder: by groups
+def holder(program):
+    groups = {"view": "AK", "graph": "C", "function": "G", "traceback": "H", "list": "J"}
+    for name, letters in groups.items():
+        if program in letters:
+            return name
+    return "nobody"
+
+
+# %% right validation: a helper that remembers every module's mode
+def validate(model, criterion, batches):
+    modes = {module: module.training for module in model.modules()}
+    losses, classes, sizes = [], [], []
+    try:
+        model.eval()
+        with torch.inference_mode():
+            for x, labels in batches:
+                scores = model(x)
+                losses.append(float(criterion(scores, labels)))
+                classes.append(scores.max(dim=1).indices.to("cpu"))
+                sizes.append(len(labels))
+                del scores
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+    total = sum(loss * size for loss, size in zip(losses, sizes))
+    return total / sum(sizes), torch.cat(classes)
+
+
+# %% wrong validation: clears the gradients first -> validation-starts-from-zero-gradients
+def validate(model, criterion, batches):
+    was_training = model.training
+    model.eval()
+    model.zero_grad()
+    total, classes = 0.0, []
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            total += criterion(scores, labels).item() * len(x)
+            classes.append(scores.argmax(1).cpu())
+    model.train(was_training)
+    classes = torch.cat(classes)
+    return total / len(classes), classes
+
+
+# %% right record-outputs: a class whose instances are the hooks
+def record_outputs(model, x):
+    found = []
+
+    class Storing:
+        def __init__(self, name):
+            self.name = name
+
+        def __call__(self, module, inputs, output):
+            found.append((self.name, output.detach().clone().cpu()))
+
+    layers = [(name, m) for name, m in model.named_modules() if next(m.children(), None) is None]
+    handles = [layer.register_forward_hook(Storing(name)) for name, layer in layers]
+    try:
+        model(x)
+        return found
+    finally:
+        while handles:
+            handles.pop().remove()
+
+
+# %% wrong record-outputs: switches to eval -> looking-needs-eval
+def record_outputs(model, x):
+    found, handles = [], []
+    model.eval()
+    try:
+        for name, module in model.named_modules():
+            if not list(module.children()):
+                handles.append(
+                    module.register_forward_hook(
+                        lambda m, i, o, name=name: found.append(
+                            (name, o.detach().to("cpu", copy=True))
+                        )
+                    )
+                )
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+# %% right step-bytes: math.ceil and a dict of copies
+def step_bytes(widths, batch, optimizer):
+    import math
+
+    def block(count):
+        return math.ceil(count * 4 / 512) * 512
+
+    weights = [block(one * other) for one, other in zip(widths, widths[1:])]
+    biases = [block(width) for width in widths[1:]]
+    whole = sum(weights + biases)
+    copies = 2 if optimizer == "adam" else 1 if optimizer == "momentum" else 0
+    saved = 512
+    for width in widths[1:]:
+        saved += block(width * batch)
+    return {
+        "parameters": whole,
+        "gradients": whole,
+        "optimizer state": whole * copies,
+        "activations": saved,
+    }
+
+
+# %% right lower-peak: slices by hand, a partial checkpoint
+def accumulate(model, criterion, x, y, parts):
+    step = -(-len(x) // parts)
+    losses = []
+    for start in range(0, len(x), step):
+        inputs, aims = x[start : start + step], y[start : start + step]
+        share = len(inputs) / len(x)
+        loss = criterion(model(inputs), aims)
+        (loss * share).backward()
+        losses.append(share * loss.detach())
+    return float(sum(losses))
+
+
+def run_blocks(blocks, x):
+    saving = functools.partial(checkpoint, use_reentrant=False)
+    return functools.reduce(lambda out, block: saving(block, out), blocks, x)
+
+
+# %% right paired-mse: shapes as a set of rules
+def paired_mse(prediction, target):
+    shapes = tuple(prediction.shape), tuple(target.shape)
+    columns = {len(one) for one in shapes} == {1, 2}
+    if shapes[0] == shapes[1]:
+        gap = prediction - target
+    elif columns and sorted(shapes, key=len)[1] == (*sorted(shapes, key=len)[0], 1):
+        gap = prediction.flatten() - target.flatten()
+    else:
+        raise ValueError(f"shapes {shapes[0]} and {shapes[1]} are no pairs")
+    return (gap * gap).mean()
+
+
+# %% right where-from: early returns, shifts
+def where_from(segments, nbytes, room):
+    MIB = 1 << 20
+    size = ((nbytes + 511) >> 9) << 9
+    small = size <= MIB
+    for segment in segments:
+        if (segment["segment_type"] == "small") != small:
+            continue
+        if any(b["state"] == "inactive" and b["size"] >= size for b in segment["blocks"]):
+            return "cached block"
+    if small:
+        wanted = 2 * MIB
+    elif size < 10 * MIB:
+        wanted = 20 * MIB
+    else:
+        wanted = ((size + 2 * MIB - 1) // (2 * MIB)) * 2 * MIB
+    if wanted <= room:
+        return "new segment"
+    for segment in segments:
+        if {b["state"] for b in segment["blocks"]} == {"inactive"}:
+            room += segment["total_size"]
+    return "after a flush" if wanted <= room else "out of memory"
+
+
+# %% wrong where-from: a large segment is as large as the request -> the-device-gives-exact-bytes
+def where_from(segments, nbytes, room):
+    size = -(-nbytes // 512) * 512
+    pool = "small" if size <= 2**20 else "large"
+    for segment in segments:
+        if segment["segment_type"] == pool:
+            for block in segment["blocks"]:
+                if block["state"] == "inactive" and block["size"] >= size:
+                    return "cached block"
+    needed = size
+    unused = [s for s in segments if all(b["state"] == "inactive" for b in s["blocks"])]
+    if needed <= room:
+        return "new segment"
+    if needed <= room + sum(s["total_size"] for s in unused):
+        return "after a flush"
+    return "out of memory"
+
+
+# %% right check-labels: a mask of good labels, the first wrong one by its position
+def check_labels(scores, labels, ignore_index=-100):
+    classes = scores.size(1)
+    good = (labels == ignore_index) | ((0 <= labels) & (labels < classes))
+    if not good.all():
+        first = labels.flatten()[(~good).flatten().nonzero()[0, 0]].item()
+        raise ValueError(f"{first} is no label where there are {classes} classes")
+
+
+# %% wrong check-labels: tells the largest label -> the-largest-label-tells
+def check_labels(scores, labels, ignore_index=-100):
+    classes = scores.shape[1]
+    kept = labels[labels != ignore_index]
+    wrong = kept[(kept < 0) | (kept >= classes)]
+    if wrong.numel():
+        raise ValueError(f"label {wrong.max().item()}, but there are {classes} classes")
+
+
+# %% wrong check-labels: -100 is what is ignored -> ignore-index-is-minus-100
+def check_labels(scores, labels, ignore_index=-100):
+    classes = scores.shape[1]
+    wrong = labels[((labels < 0) | (labels >= classes)) & (labels != -100)]
+    if wrong.numel():
+        raise ValueError(f"label {wrong[0].item()}, but there are {classes} classes")
+
+
+# %% right true-line: two tries, sorted ranks
+def true_line(steps, synchronize):
+    def fails(step):
+        try:
+            step()
+        except Exception:
+            return True
+        try:
+            synchronize()
+        except Exception:
+            return True
+        return False
+
+    return next((number for number, step in enumerate(steps) if fails(step)), None)
+
+
+def first_cause(lines):
+    named = ["CUDA out of memory", "driver on your system is too old"]
+    named.append("cuDNN version incompatibility")
+
+    def rank(line):
+        if "Warning: " in line:
+            return 9
+        if "Assertion `" in line:
+            return 0
+        if any(words in line for words in named):
+            return 1
+        return 2 if "Error: " in line else 9
+
+    ranked = sorted((rank(line), number) for number, line in enumerate(lines))
+    return ranked[0][1] if ranked and ranked[0][0] < 9 else None
+
+
+# %% right wait-once: buffers that are made pinned
+def seconds_per_call(fn, repeats, synchronize, clock):
+    fn()
+    synchronize()
+    before = clock()
+    for _ in range(repeats):
+        fn()
+    synchronize()
+    after = clock()
+    return (after - before) / repeats
+
+
+def fetch(tensors, synchronize):
+    found = []
+    for one in tensors:
+        buffer = torch.empty(one.shape, dtype=one.dtype, pin_memory=True)
+        found.append(buffer.copy_(one, non_blocking=True))
+    synchronize()
+    return found
+
+
+# %% wrong wait-once: waits for each copy, then pins -> blocking-copies-overlap
+def seconds_per_call(fn, repeats, synchronize, clock):
+    fn()
+    synchronize()
+    start = clock()
+    for _ in range(repeats):
+        fn()
+    synchronize()
+    return (clock() - start) / repeats
+
+
+def fetch(tensors, synchronize):
+    copies = [one.cpu().pin_memory() for one in tensors]
+    synchronize()
+    return copies
+
+
+# %% wrong wait-once: pinned buffers, blocking copies -> blocking-copies-overlap
+def seconds_per_call(fn, repeats, synchronize, clock):
+    fn()
+    synchronize()
+    start = clock()
+    for _ in range(repeats):
+        fn()
+    synchronize()
+    return (clock() - start) / repeats
+
+
+def fetch(tensors, synchronize):
+    copies = [torch.zeros_like(one, device="cpu", pin_memory=True).copy_(one) for one in tensors]
+    synchronize()
+    return copies
+
+
+# %% right nvidia-smi: str.partition, and a key for None
+def gpus(text):
+    keys = ("index", "name", "load", "used", "total")
+    scales = {"load": 1 / 100, "used": 1024**2, "total": 1024**2}
+    found = []
+    for line in text.split("\n"):
+        words = [word.strip() for word in line.split(",")]
+        if len(words) != 5 or not words[0].isdecimal():
+            continue
+        one = dict(zip(keys, words))
+        one["index"] = int(one["index"])
+        for key, scale in scales.items():
+            number = one[key].partition(" ")[0]
+            one[key] = None if number.startswith("[") else float(number) * scale
+        found.append(one)
+    return found
+
+
+def available(text, max_load=0.5, max_memory=0.5):
+    free = []
+    for one in gpus(text):
+        if one["load"] is None or one["used"] is None or one["total"] is None:
+            continue
+        share = one["used"] / one["total"]
+        if one["load"] < max_load and share < max_memory:
+            free.append((share, one["index"]))
+    return [index for _, index in sorted(free, key=lambda pair: pair[0])]
+
+
+# %% same counters: a program can only begin with "new" or "empty_cache", and either sets it
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, 1, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[0]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
+
+
+# %% same counters: the same with -1 at the beginning
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, -1, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[0]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
+
+
+# %% same counters: "new" has a single name, so the first is the last
+def three_numbers(program, nbytes, context):
+    where, segments, told = {}, 0, []
+    for kind, *names in program:
+        living = len(set(where.values()))
+        if kind == "new":
+            segments = max(segments, living + 1)
+            where[names[-1]] = object()  # a storage
+        elif kind == "del":
+            where.pop(*names)
+        elif kind == "empty_cache":
+            segments = living
+        else:
+            where[names[0]] = where[names[1]]
+        allocated, reserved = len(set(where.values())) * nbytes, segments * nbytes
+        told.append((allocated, reserved, context + reserved))
+    return told
+
+
+# %% same running-loss: blocks are multiples of 512 bytes, so the division leaves nothing
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) // 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same running-loss: the forward pass neither reads nor writes gradients
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        difference = model(x) - y
+        optimizer.zero_grad()
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same running-loss: the loss is a number of its own when the weights change
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        squares += loss.item() * len(x)
+        optimizer.step()
+        errors += difference.abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same running-loss: the difference is not needed any more after backward
+def growth(step):
+    """The bytes that one call of step() leaves allocated, on average, once it is warm.
+
+    kept = []
+    growth(lambda: kept.append(torch.ones(256, device=device))) == 1024
+    """
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    """One epoch of training; {"loss": mean squared error, "error": mean absolute error}."""
+    squares, errors, count = (0.0, 0.0, 0)
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.abs_().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% same validation: the names have nothing to do with the mode
+def validate(model, criterion, batches):
+    was_training = model.training
+    total, classes = (0.0, [])
+    model.eval()
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            total += criterion(scores, labels).item() * len(x)
+            classes.append(scores.argmax(1).cpu())
+    model.train(was_training)
+    classes = torch.cat(classes)
+    return (total / len(classes), classes)
+
+
+# %% same validation: both only read the scores
+def validate(model, criterion, batches):
+    """The mean loss over all samples, and the predicted classes on the CPU."""
+    was_training = model.training
+    model.eval()
+    total, classes = (0.0, [])
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            classes.append(scores.argmax(1).cpu())
+            total += criterion(scores, labels).item() * len(x)
+    model.train(was_training)
+    classes = torch.cat(classes)
+    return (total / len(classes), classes)
+
+
+# %% same validation: joining the classes does not involve the model
+def validate(model, criterion, batches):
+    was_training = model.training
+    model.eval()
+    total, classes = (0.0, [])
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            total += criterion(scores, labels).item() * len(x)
+            classes.append(scores.argmax(1).cpu())
+    classes = torch.cat(classes)
+    model.train(was_training)
+    return (total / len(classes), classes)
+
+
+# %% same lower-peak: item() reads the loss, backward does not change it
+def accumulate(model, criterion, x, y, parts):
+    """The gradients of criterion(model(x), y), part by part; returns the loss as a float."""
+    total = 0.0
+    for some_x, some_y in zip(x.chunk(parts), y.chunk(parts), strict=True):
+        loss = criterion(model(some_x), some_y) * (len(some_x) / len(x))
+        total += loss.item()
+        loss.backward()
+    return total
+
+
+def run_blocks(blocks, x):
+    """The output of all blocks, each with a checkpoint of its own."""
+    for block in blocks:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
+
+
+# %% same largest-batch: when step raises, the except block says False
+def largest_batch(step, limit):
+    """The largest n in 1 … limit for which step(n) does not run out of memory, else 0."""
+    fits, fails = (0, limit + 1)
+    while fails - fits > 1:
+        n = (fits + fails) // 2
+        try:
+            enough = True
+            step(n)
+        except torch.OutOfMemoryError:
+            enough = False
+        gpu.empty_cache()
+        fits, fails = (n, fails) if enough else (fits, n)
+    return fits
+
+
+# %% same largest-batch: the bounds are plain numbers
+def largest_batch(step, limit):
+    """The largest n in 1 … limit for which step(n) does not run out of memory, else 0."""
+    fits, fails = (0, limit + 1)
+    while fails - fits > 1:
+        n = (fits + fails) // 2
+        try:
+            step(n)
+            enough = True
+        except torch.OutOfMemoryError:
+            enough = False
+        fits, fails = (n, fails) if enough else (fits, n)
+        gpu.empty_cache()
+    return fits

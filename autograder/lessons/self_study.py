@@ -7,17 +7,26 @@ brings the `course` package where it is not installed; a last cell shows the sco
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from autograder.lessons.cells import FOLDED, RawCell, grader, is_answer, is_test, read_notebook
+from autograder.lessons.cells import (
+    FOLDED,
+    RawCell,
+    grader,
+    is_answer,
+    is_test,
+    read_notebook,
+    role,
+)
 from autograder.lessons.editions.reading import (
     FOLDED_TEST,
     ahead_of,
     for_readers,
     is_deep_dive,
 )
+from autograder.lessons.lint.form import SCENE
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.model import Exercise, Lesson
@@ -61,12 +70,19 @@ def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any
     if repository:
         cells.append(_text(BADGE_ID, _badge(lesson, repository)))
     ahead = ahead_of(lesson.cells())
+    first = _first_of_the_course(lesson.cells())
     for cell in lesson.cells():
-        if cell.get("id") == SETUP:
+        if cell.get("id") == first:
             cells.append(_code(INSTALL_ID, _install(lesson, repository), folded=True))
         cells += _cells_for(cell, lesson, ahead)
     cells += [_text(KEEP_ID, _KEEP), _code(PROGRESS_ID, _progress(lesson))]
     return {**notebook, "cells": cells}
+
+
+def _first_of_the_course(cells: Sequence[RawCell]) -> object:
+    """The id of the first cell that imports the course: the set-up, or a scene on the device."""
+    scenes = (one for one in cells if role(one).get("role") == SCENE)
+    return next((one.get("id") for one in scenes if _uses_the_gpu(one["source"])), SETUP)
 
 
 def _cells_for(

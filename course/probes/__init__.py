@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from course.probes.modules import modules_named, names_used
     from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
     from course.probes.timing import modules_run, timed_epoch
-    from course.probes.transfers import copies_asked, delivered, pinned_batches
+    from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 __all__ = [
     "as_worker",
     "copies_asked",
     "delivered",
+    "fetched",
     "folder_listing",
     "forked",
     "graphs",
@@ -40,6 +41,7 @@ __getattr__ = loading(
         "as_worker": "course.probes.workers",
         "copies_asked": "course.probes.transfers",
         "delivered": "course.probes.transfers",
+        "fetched": "course.probes.transfers",
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
         "graphs": "course.probes.graphs",

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 from course import gpu
 from course.probes.decorator import probe
 
-__all__ = ["copies_asked", "delivered", "pinned_batches"]
+__all__ = ["copies_asked", "delivered", "fetched", "pinned_batches"]
 
 _BUSY = 200_000_000  # cycles that a real device is kept busy, or copies would be there by luck
 Pair = namedtuple("Pair", "x y")
@@ -98,6 +98,31 @@ def copies_asked(move: Callable[..., Any], count: int) -> dict[str, Any]:
     there = [one for one in log.asked if one[0].is_cpu and not one[1].is_cpu]
     pinned, go_on = [one[0].is_pinned() for one in there], [one[2] for one in there]
     return {"pinned": pinned, "without waiting": go_on, "last": found[-1].tolist()}
+
+
+@probe
+def fetched(fetch: Callable[..., Any], count: int) -> dict[str, Any]:
+    """What has arrived when `fetch(tensors, synchronize)` returns, and how each copy was asked."""
+    tensors = [torch.full((4,), n + 1.0, device=gpu.device()) for n in range(count)]
+    waits: list[int] = []
+
+    def synchronize() -> None:
+        waits.append(1)
+        gpu.synchronize()
+
+    if not gpu.is_simulated():
+        torch.cuda._sleep(_BUSY)
+    with _Log() as log:
+        found = fetch(tensors, synchronize)
+    arrived = [one.tolist() for one in found]
+    gpu.synchronize()
+    home = [one for one in log.asked if one[1].is_cpu and not one[0].is_cpu]
+    return {
+        "arrived": arrived,
+        "kinds": [[one.device.type, one.is_pinned()] for one in found],
+        "waits": len(waits),
+        "without waiting": [one[2] for one in home],
+    }
 
 
 def _pinned_both(batches: Sequence[Any]) -> list[list[bool]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import gc
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,6 +29,108 @@ def device() -> Iterator[torch.device]:
     yield found
     gc.collect()
     gpu.empty_cache()
+
+
+# --- the scene -----------------------------------------------------------------------------------
+
+
+def test_the_scene_is_refused_forty_of_sixty_free_mib(
+    device: torch.device, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        exec(SOURCE.cells()["scene"]["source"], {})
+    finally:
+        gpu.set_capacity(None)
+    said = capsys.readouterr().out
+    assert "Tried to allocate 40.00 MiB" in said
+    assert "60.00 MiB is reserved by PyTorch but unallocated" in said
+
+
+def test_the_scene_is_short_and_needs_nothing_but_the_device() -> None:
+    source = SOURCE.cells()["scene"]["source"]
+    assert re.findall(r"course.*", source) == [
+        "course import gpu  # torch.cuda's words; without a GPU it simulates one"
+    ]
+    told = SOURCE.cells()["title"]["source"] + SOURCE.cells()["scene-symptom"]["source"]
+    assert len(told.split()) <= 150
+
+
+@pytest.mark.parametrize(
+    ("keep", "gets"),
+    [
+        (torch.Tensor.detach, "refused"),
+        (torch.Tensor.clone, "refused"),
+        (torch.Tensor.cpu, 40),
+        (lambda result: float(result[0]), 40),
+    ],
+)
+def test_the_scene_is_mended_by_results_that_leave_the_card(
+    device: torch.device, keep: Callable[[torch.Tensor], object], gets: object
+) -> None:
+    assert SOURCE.solved("the-run-again")["run_again"](keep) == gets
+
+
+def test_an_empty_cache_changes_nothing_in_the_scene(
+    device: torch.device, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = SOURCE.cells()["scene"]["source"]
+    try:
+        exec(source.replace("hidden.clear()", "hidden.clear(); gpu.empty_cache()"), {})
+    finally:
+        gpu.set_capacity(None)
+    assert "60.00 MiB is reserved by PyTorch but unallocated" in capsys.readouterr().out
+
+
+# --- the form ------------------------------------------------------------------------------------
+
+
+def test_the_core_takes_the_minutes_that_its_table_says() -> None:
+    texts = "\n".join(cell["source"] for cell in SOURCE.with_role("text"))
+    said = dict(re.findall(r"^## (.+)\n\n\*(\d+) minutes", texts, re.M))
+    core = {name: minutes for name, minutes in said.items() if not name.startswith("Deep dive")}
+    rows = re.findall(r"^\| \d (.+?) \| (\d+) \|", SOURCE.cells()["plan"]["source"], re.M)
+    assert dict(rows) == core
+    whole = re.search(r"about (\d+) minutes", SOURCE.cells()["plan"]["source"])
+    assert whole is not None
+    assert 60 <= sum(map(int, core.values())) <= int(whole[1]) <= 90
+
+
+def test_a_deep_dive_is_folded_and_says_how_long_it_takes() -> None:
+    for name in SOURCE.lesson.sections.values():
+        cell = next(c for c in SOURCE.cells().values() if c["source"].startswith(f"## {name}\n"))
+        deep = name.startswith("Deep dive")
+        assert cell["metadata"].get("jp-MarkdownHeadingCollapsed", False) is deep
+        assert not deep or re.search(r"^\*\d+ minutes · ", cell["source"], re.M)
+
+
+def test_five_exercises_stand_before_the_first_deep_dive() -> None:
+    sections = [SOURCE.lesson.sections[one.section] for one in SOURCE.exercises]
+    assert [name.startswith("Deep dive") for name in sections] == [False] * 5 + [True] * 9
+
+
+def _shown(source: str, names: dict[str, Any]) -> str:
+    """What the last line of a cell shows, as text; nothing for an assignment."""
+    *body, last = ast.parse(source).body
+    whole = [*body] if isinstance(last, ast.Expr) else [*body, last]
+    exec(compile(ast.Module(whole, []), "cell", "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return ""
+    return repr(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
+
+
+def test_run_twice_in_one_kernel_the_lesson_shows_the_same(
+    device: torch.device, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roles = ("scene", "measure", "figure", "warm-up")
+    ids = [one["id"] for one in SOURCE.with_role(*roles) if one["cell_type"] == "code"]
+    code = [cell for id_, cell in SOURCE.cells().items() if id_ in ("setup", *ids)]
+    names: dict[str, Any] = {}
+
+    def run() -> dict[str, str]:
+        shown = {cell["id"]: _shown(cell["source"], names) for cell in code}
+        return {**shown, "printed": capsys.readouterr().out}
+
+    assert run() == run()
 
 
 # --- what the texts say -------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from autograder.lessons.model import Lesson
 
 __all__ = ["SCENE", "declares_form", "lint_form", "units"]
 
-SCENE = "scene"
+SCENE, DEVICE = "scene", "course.gpu"
 _MINUTES = re.compile(r"\b(\d+)\s*min(?:ute)?s?\b")
 _TOLERANCE = 1.5  # how far the minutes that a unit says may be from those that are measured
 
@@ -58,7 +58,7 @@ def _scene(cells: Sequence[RawCell]) -> Iterator[Slip]:
         )
     for cell in (one for one in cells if role(one).get("role") == SCENE):
         place = f"cell {cell.get('id')}"
-        if any(name.partition(".")[0] == "course" for name in _imports(cell["source"])):
+        if any(_is_ours(name) for name in _imports(cell["source"])):
             remedy = "Show the symptom with torch and print alone; the course comes after it."
             yield place, "the scene imports the course", remedy
         lines = cell["source"].count("\n") + 1
@@ -67,12 +67,17 @@ def _scene(cells: Sequence[RawCell]) -> Iterator[Slip]:
             yield place, cause, "Keep what makes the bug happen, and the print that shows it."
 
 
+def _is_ours(name: str) -> bool:
+    """Whether what is imported is the course's, the device aside: it stands for torch.cuda."""
+    return name.partition(".")[0] == "course" and name != DEVICE
+
+
 def _imports(source: str) -> Iterator[str]:
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield str(node.module)
+            yield from (f"{node.module}.{one.name}" for one in node.names)
 
 
 def _predictions(cells: Sequence[RawCell]) -> Iterator[Slip]:

@@ -266,6 +266,20 @@ def test_the_set_up_cell_for_colab_stands_before_the_lessons_own(lesson: Lesson)
     assert ids[ids.index("setup") - 1] == "colab-setup"
 
 
+def test_on_colab_the_course_is_there_before_a_scene_that_happens_on_the_device(
+    tmp_path: Path,
+) -> None:
+    course = tiny.build(tmp_path)
+    source = course / "source/01-tiny/01-tiny.ipynb"
+    notebook = json.loads(source.read_text())
+    scene = tiny.code("scene", "from course import gpu", {"course": {"role": "scene"}})
+    notebook["cells"].insert(1, scene)
+    source.write_text(json.dumps(notebook))
+    ids = list(cells(self_study_edition(find_lesson(course, "01-tiny"))))
+    assert ids[ids.index("scene") - 1] == "colab-setup"
+    assert ids.count("colab-setup") == 1
+
+
 def run_set_up(lesson: Lesson, folder: Path, *, installed: bool, address: str = "") -> Any:
     """Run the set-up cell in a Python of its own, where pip only says what it was asked for.
 

@@ -69,6 +69,58 @@ def test_pinning_copies_and_only_the_copy_is_pinned(device: torch.device) -> Non
     assert pinned.pin_memory() is pinned
 
 
+FACTORIES: dict[str, Callable[..., torch.Tensor]] = {
+    "arange": lambda **how: torch.arange(4.0, **how),
+    "empty": lambda **how: torch.empty(2, 3, **how),
+    "empty_like": lambda **how: torch.empty_like(torch.ones(2), **how),
+    "empty_permuted": lambda **how: torch.empty_permuted((2, 3), (1, 0), **how),
+    "empty_strided": lambda **how: torch.empty_strided((2,), (2,), **how),
+    "eye": lambda **how: torch.eye(2, **how),
+    "full": lambda **how: torch.full((2,), 1.0, **how),
+    "hann_window": lambda **how: torch.hann_window(4, **how),
+    "linspace": lambda **how: torch.linspace(0, 1, 3, **how),
+    "new_empty": lambda **how: torch.ones(2).new_empty(3, **how),
+    "new_zeros": lambda **how: torch.ones(2).new_zeros(3, **how),
+    "ones": lambda **how: torch.ones(2, **how),
+    "rand": lambda **how: torch.rand(2, **how),
+    "randn_like": lambda **how: torch.randn_like(torch.ones(2), **how),
+    "tensor": lambda **how: torch.tensor([1.0, 2.0], **how),
+    "zeros": lambda **how: torch.zeros(2, dtype=torch.float64, **how),
+}
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_every_function_that_makes_tensors_makes_pinned_ones(
+    device: torch.device, name: str
+) -> None:
+    plain, pinned = (FACTORIES[name](pin_memory=pin, requires_grad=True) for pin in (False, True))
+    assert (plain.is_pinned(), pinned.is_pinned()) == (False, True)
+    assert (pinned.requires_grad, pinned.is_leaf, pinned.grad_fn) == (True, True, None)
+    assert (pinned.dtype, pinned.stride()) == (plain.dtype, plain.stride())
+    if name not in ("rand", "randn_like") and "empty" not in name:
+        assert torch.equal(pinned, plain)
+
+
+def test_a_buffer_made_pinned_takes_a_copy_that_comes_later(device: torch.device) -> None:
+    buffer = torch.zeros(3, pin_memory=True)
+    buffer.copy_(torch.ones(3, device=device), non_blocking=True)
+    before = buffer.tolist()
+    gpu.synchronize()
+    assert buffer.tolist() == [1, 1, 1]
+    if gpu.is_simulated():  # on a real device it is a race
+        assert before == [0, 0, 0]
+
+
+def test_functions_that_make_tensors_stay_what_torch_and_pickle_take_them_for(
+    device: torch.device,
+) -> None:
+    assert pickle.loads(pickle.dumps(torch.zeros)) is torch.zeros
+    assert torch.empty.__name__ == "empty"
+    with torch.device("meta"):
+        assert torch.ones(2).device.type == "meta"
+        assert torch.ones(2).new_zeros(2).device.type == "meta"
+
+
 def test_only_tensors_of_the_host_can_be_pinned(device: torch.device) -> None:
     with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
         torch.ones(2, device=device).pin_memory()

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from course import gpu
-from course.probes.transfers import copies_asked, delivered, pinned_batches
+from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
 
 
 def moved(batch: Any, device: torch.device) -> Any:
@@ -70,6 +70,21 @@ def test_a_copy_that_is_under_way_reads_what_is_written_later() -> None:
     early = copies_asked.here(waiting, 2)
     assert (early["pinned"], early["without waiting"]) == ([False, False], [False, False])
     assert early["last"] == [2.0] * 3
+
+
+def test_what_is_fetched_is_told_with_how_each_copy_was_asked() -> None:
+    def late(tensors: list[torch.Tensor], synchronize: Any) -> list[torch.Tensor]:
+        copies = [one.to("cpu", non_blocking=True) for one in tensors]
+        synchronize()
+        return copies
+
+    def into_buffers(tensors: list[torch.Tensor], synchronize: Any) -> list[torch.Tensor]:
+        return [torch.empty(4, pin_memory=True).copy_(one) for one in tensors]
+
+    arrived = {"arrived": [[1.0] * 4, [2.0] * 4], "kinds": [["cpu", True]] * 2}
+    assert fetched.here(late, 2) == {**arrived, "waits": 1, "without waiting": [True, True]}
+    waited = {**arrived, "waits": 0, "without waiting": [False, False]}
+    assert fetched.here(into_buffers, 2) == waited
 
 
 def test_what_a_pinning_loader_makes_of_batches_is_told() -> None:

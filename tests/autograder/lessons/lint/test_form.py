@@ -52,9 +52,13 @@ def test_it_opens_with_a_scene() -> None:
     assert causes(TITLE, *LESSON[2:]) == ["the lesson does not open with a scene"]
 
 
-@pytest.mark.parametrize("line", ["from course import facts", "import course.gpu"])
+@pytest.mark.parametrize("line", ["from course import gpu, facts", "import course.figures"])
 def test_a_scene_needs_no_course(line: str) -> None:
     assert causes(TITLE, code(line, "scene"), *LESSON[2:]) == ["the scene imports the course"]
+
+
+def test_a_scene_may_happen_on_the_device() -> None:
+    assert causes(TITLE, code("from course import gpu", "scene"), *LESSON[2:]) == []
 
 
 def test_a_scene_is_short() -> None:
