@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from course.probes import graphs
     from course.probes.decorator import probe
     from course.probes.modules import modules_named, names_used
-    from course.probes.samplers import folder_listing, picture_folder, sampler_epochs
+    from course.probes.samplers import (
+        folder_listing,
+        loader_epochs,
+        picture_folder,
+        sampler_epochs,
+    )
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
@@ -23,6 +28,7 @@ __all__ = [
     "folder_listing",
     "forked",
     "graphs",
+    "loader_epochs",
     "modules_named",
     "modules_run",
     "names_used",
@@ -45,6 +51,7 @@ __getattr__ = loading(
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
         "graphs": "course.probes.graphs",
+        "loader_epochs": "course.probes.samplers",
         "modules_named": "course.probes.modules",
         "names_used": "course.probes.modules",
         "modules_run": "course.probes.timing",
