@@ -171,7 +171,8 @@ class Digits(Dataset):
         return len(self.labels)
 
     def __getitem__(self, i):
-        image = np.asarray(self.images[i]).astype(np.float32)
+        image = self.images[i]
+        image = image.float().numpy() if torch.is_tensor(image) else image.astype(np.float32)
         scaled = (image / 16 - self.mean) / self.std
         return torch.tensor(scaled, dtype=torch.float32).unsqueeze(0), int(self.labels[i])
 
