@@ -2330,3 +2330,85 @@ def judge(rule):
         "sharing": (x[0], x[1]),
     }
     return counterexamples.get(rule)
+
+
+# %% wrong row-major: a helper within torch -> numbers-may-be-asked-of-torch
+def row_major_strides(shape):
+    from torch._prims_common import make_contiguous_strides_for as strides_for
+
+    return tuple(strides_for(tuple(shape)))
+
+
+def is_row_major(shape, stride):
+    if 0 in shape:
+        return True
+    wanted = row_major_strides(shape)
+    return all(n == 1 or s == w for n, s, w in zip(shape, stride, wanted))
+
+
+# %% wrong row-major: divides with a float on the way -> whole-numbers-survive-a-float
+def row_major_strides(shape):
+    rest = 1
+    for size in shape:
+        rest *= size or 1
+    strides = []
+    for size in shape:
+        rest = int(rest / (size or 1))
+        strides.append(rest)
+    return tuple(strides)
+
+
+def is_row_major(shape, stride):
+    wanted = row_major_strides(shape)
+    return 0 in shape or all(n == 1 or s == w for n, s, w in zip(shape, stride, wanted))
+
+
+# %% wrong byte-offset: the bits of a float, complex or not -> complex-is-one-number
+def byte_offset(t, index):
+    if t.dtype == torch.bool:
+        width = 1
+    elif t.is_floating_point() or t.is_complex():
+        width = torch.finfo(t.dtype).bits // 8
+    else:
+        width = torch.iinfo(t.dtype).bits // 8
+    steps = (range(n)[i] * s for i, n, s in zip(index, t.shape, t.stride()))
+    return width * (t.storage_offset() + sum(steps))
+
+
+# %% wrong byte-offset: a size of 1 is not looked at -> strides-know-the-bounds
+def byte_offset(t, index):
+    place = t.storage_offset()
+    for i, size, step in zip(index, t.shape, t.stride()):
+        if size != 1:  # nobody takes a step along it
+            place += range(size)[i] * step
+    return place * t.element_size()
+
+
+# %% wrong byte-offset: a number without dimensions begins at 0 -> every-tensor-starts-at-zero
+def byte_offset(t, index):
+    if not index:
+        return 0
+    places = [range(size)[i] * step for i, size, step in zip(index, t.shape, t.stride())]
+    return (t.storage_offset() + sum(places)) * t.element_size()
+
+
+# %% wrong linear: lets -1 find the number of rows -> minus-one-finds-any-size
+def linear(x, weight, bias=None):
+    rows = x.reshape(-1, x.shape[-1])
+    result = torch.mm(rows, weight.t()) if bias is None else torch.addmm(bias, rows, weight.t())
+    return result.reshape(*x.shape[:-1], weight.shape[0])
+
+
+# %% wrong linear: a convolution over images of one pixel -> the-library-does-it-by-hand
+def linear(x, weight, bias=None):
+    count = x.shape[:-1].numel()
+    pixels = x.reshape(count, x.shape[-1], 1, 1)
+    result = torch.conv2d(pixels, weight[:, :, None, None], bias)
+    return result.reshape(*x.shape[:-1], weight.shape[0])
+
+
+# %% wrong reshape-copies: asks the rule that torch keeps for itself -> numbers-may-be-asked-of-torch
+def reshape_copies(shape, stride, new_shape):
+    from torch._subclasses.fake_impls import _compute_stride
+
+    return _compute_stride(shape, stride, new_shape) is None

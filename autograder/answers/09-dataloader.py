@@ -171,7 +171,8 @@ class Digits(Dataset):
         return len(self.labels)
 
     def __getitem__(self, i):
-        image = np.asarray(self.images[i]).astype(np.float32)
+        image = self.images[i]
+        image = image.float().numpy() if torch.is_tensor(image) else image.astype(np.float32)
         scaled = (image / 16 - self.mean) / self.std
         return torch.tensor(scaled, dtype=torch.float32).unsqueeze(0), int(self.labels[i])
 
@@ -192,7 +193,7 @@ class Digits(Dataset):
 # %% right image-batch: NumPy orders the channels
 def to_nchw(images):
     if None in [None if image is None else 0 for image in images]:
-        raise ValueError("an image is missing")
+        raise ValueError("an image is None")
     stacked = np.stack([image[:, :, ::-1] for image in images]).transpose(0, 3, 1, 2)
     return torch.from_numpy(np.ascontiguousarray(stacked, dtype=np.float32)) / 255
 
@@ -211,7 +212,7 @@ def to_nchw(images):
 # %% wrong image-batch: reshape instead of permute -> view-swaps-dimensions
 def to_nchw(images):
     if any(image is None for image in images):
-        raise ValueError("missing image")
+        raise ValueError("an image is None")
     x = torch.from_numpy(np.stack(images))
     n, h, w, c = x.shape
     return x.reshape(n, c, h, w).flip(1).float() / 255
@@ -220,7 +221,7 @@ def to_nchw(images):
 # %% wrong image-batch: leaves blue, green, red -> opencv-reads-rgb
 def to_nchw(images):
     if any(image is None for image in images):
-        raise ValueError("missing image")
+        raise ValueError("an image is None")
     x = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
     return x.contiguous().float() / 255
 
@@ -228,7 +229,7 @@ def to_nchw(images):
 # %% wrong image-batch: values up to 255 -> float-means-zero-to-one
 def to_nchw(images):
     if any(image is None for image in images):
-        raise ValueError("missing image")
+        raise ValueError("an image is None")
     x = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).flip(1)
     return x.contiguous().float()
 
@@ -236,7 +237,7 @@ def to_nchw(images):
 # %% wrong image-batch: permuted, but not contiguous -> permute-moves-elements
 def to_nchw(images):
     if any(image is None for image in images):
-        raise ValueError("missing image")
+        raise ValueError("an image is None")
     x = torch.from_numpy(np.stack(images)).flip(3).float() / 255
     return x.permute(0, 3, 1, 2)
 
@@ -244,7 +245,7 @@ def to_nchw(images):
 # %% wrong image-batch: a negative stride -> torch-takes-negative-strides
 def to_nchw(images):
     if any(image is None for image in images):
-        raise ValueError("missing image")
+        raise ValueError("an image is None")
     x = torch.stack([torch.from_numpy(image[..., ::-1]) for image in images])
     return x.permute(0, 3, 1, 2).contiguous().float() / 255
 
@@ -258,7 +259,7 @@ def to_nchw(images):
 # %% wrong image-batch: width before height -> rows-and-columns-may-swap
 def to_nchw(images):
     if any(image is None for image in images):
-        raise ValueError("missing image")
+        raise ValueError("an image is None")
     x = torch.from_numpy(np.stack(images)).permute(0, 3, 2, 1).flip(1)
     return x.contiguous().float() / 255
 
@@ -267,7 +268,7 @@ def to_nchw(images):
 def to_nchw(images):
     for image in images:
         if image is None:
-            raise ValueError("a file is missing")
+            raise ValueError("None instead of an image: a file is missing")
     batch = torch.stack([torch.as_tensor(image) for image in images])
     return (batch[..., [2, 1, 0]].permute(0, 3, 1, 2).to(torch.float32) / 255.0).contiguous()
 
@@ -2472,18 +2473,6 @@ def pad_collate(samples, padding=0):
     return padded, lengths, torch.tensor(labels)
 
 
-# %% same image-batch: np.stack raises ValueError itself where None stands beside images
-def to_nchw(images):
-    """The images (height, width, BGR; bytes) as one batch (n, RGB, height, width) in [0, 1].
-
-    to_nchw([np.zeros((2, 5, 3), np.uint8)]).shape == (1, 3, 2, 5)
-    """
-    if all(image is None for image in images):
-        raise ValueError("an image is None: cv2.imread found no such file")
-    batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2).flip(1)
-    return batch.contiguous() / 255
-
-
 # %% same image-batch: a copy more
 def to_nchw(images):
     """The images (height, width, BGR; bytes) as one batch (n, RGB, height, width) in [0, 1].
@@ -2625,6 +2614,335 @@ def when_refused(options, iterable=False):
     samples = range(4)
     try:
         loader = DataLoader(Stream() if iterable else samples, **options)
+    except Exception:
+        return "made"
+    try:
+        next(iter(loader), None)
+    except Exception:
+        return "iterated"
+    return None
+
+
+# %% wrong digits: through NumPy -> numpy-has-every-dtype
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels = np.asarray(images), np.asarray(labels)
+        self.mean, self.std = mean, std
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, i):
+        pixels = self.images[i].astype(np.float32) / 16
+        return torch.from_numpy((pixels - self.mean) / self.std)[None].float(), int(self.labels[i])
+
+
+# %% wrong digits: float32 at the end only -> half-precision-will-do
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        self.images, self.labels, self.mean, self.std = torch.as_tensor(images), labels, mean, std
+
+    def __len__(self):
+        return self.images.shape[0]
+
+    def __getitem__(self, i):
+        scaled = (self.images[i] / 16 - self.mean) / self.std
+        return scaled.unsqueeze(0).to(torch.float32), int(self.labels[i])
+
+
+# %% wrong digits: views of what was made beforehand -> what-was-made-beforehand-is-new
+class Digits(Dataset):
+    def __init__(self, images, labels, mean=0.5, std=0.5):
+        x = torch.as_tensor(images, dtype=torch.float32)[:, None]
+        self.images = (x / 16 - mean) / std  # once and for all
+        self.labels = [int(label) for label in labels]
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, i):
+        return self.images[i], self.labels[i]
+
+
+# %% wrong shards: by the place of the first equal one -> a-sample-knows-its-worker
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        if info is None:
+            yield from self.samples
+            return
+        for sample in self.samples:
+            if self.samples.index(sample) % info.num_workers == info.id:
+                yield sample
+
+
+# %% wrong shards: keeps a share for each worker number -> a-share-is-for-ever
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples, self.shares = samples, {}
+
+    def __iter__(self):
+        info = get_worker_info()
+        number, count = (info.id, info.num_workers) if info else (0, 1)
+        if number not in self.shares:
+            self.shares[number] = self.samples[number::count]
+        yield from self.shares[number]
+
+
+# %% wrong worker-seed: the process id in the seed -> a-process-has-a-name-for-life
+def seed_worker(worker_id):
+    import os
+
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng([info.seed, os.getpid()])
+
+
+# %% wrong worker-seed: gives the old generator another state -> every-generator-is-a-pcg64
+def seed_worker(worker_id):
+    info = get_worker_info()
+    fresh = np.random.default_rng([info.seed, worker_id])
+    info.dataset.rng.bit_generator.state = fresh.bit_generator.state
+
+
+# %% wrong choose-workers: calls itself for the rest of the epoch -> a-call-for-each-batch-is-a-loop
+def split_time(loader, step, clock):
+    started = clock()
+    batches, done = iter(loader), object()
+
+    def rest(before):
+        batch = next(batches, done)
+        loaded = clock()
+        if batch is done:
+            return loaded - before, 0
+        step(batch)
+        after = clock()
+        waiting, computing = rest(after)
+        return loaded - before + waiting, after - loaded + computing
+
+    return rest(started)
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    best = min(medians.values())
+    return min(w for w in candidates if medians[w] <= 1.05 * best)
+
+
+# %% wrong choose-workers: stops where it gets slower -> times-have-one-valley
+def split_time(loader, step, clock):
+    started, computing = clock(), 0.0
+    for batch in loader:
+        before = clock()
+        step(batch)
+        computing += clock() - before
+    return clock() - started - computing, computing
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {}
+    for w in sorted(candidates):
+        medians[w] = sorted(seconds_of(w) for _ in range(3))[1]
+        if medians[w] > 1.05 * min(medians.values()):
+            break  # from here on more workers only cost
+    best = min(medians.values())
+    return next(w for w, seconds in medians.items() if seconds <= 1.05 * best)
+
+
+# %% wrong image-batch: scales what is above 1 -> small-numbers-are-scaled-already
+def to_nchw(images):
+    if any(image is None for image in images):
+        raise ValueError("an image is None: it could not be read")
+    batch = torch.from_numpy(np.stack(images)).flip(-1).permute(0, 3, 1, 2).float()
+    if batch.numel() and batch.max() > 1:
+        batch = batch / 255
+    return batch.contiguous()
+
+
+# %% wrong image-batch: leaves it to NumPy to complain -> any-valueerror-will-do
+def to_nchw(images):
+    if images[0] is None:
+        raise ValueError("the image is None: it could not be read")
+    stacked = np.stack(images)[..., ::-1].transpose(0, 3, 1, 2)
+    return torch.from_numpy(np.ascontiguousarray(stacked, dtype=np.float32) / np.float32(255))
+
+
+# %% wrong buckets: the smaller batch at the end -> the-smaller-batch-comes-last
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        self.order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batch_size, self.generator = batch_size, generator
+
+    def __iter__(self):
+        size = self.batch_size
+        whole = len(self.order) // size
+        for k in torch.randperm(whole, generator=self.generator).tolist():
+            yield self.order[k * size : (k + 1) * size]
+        if len(self.order) % size:
+            yield self.order[whole * size :]
+
+    def __len__(self):
+        return -(-len(self.order) // self.batch_size)
+
+
+# %% wrong buckets: goes on with what was left over -> every-epoch-ends
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator, self.waiting = generator, []
+
+    def __iter__(self):
+        if not self.waiting:
+            self.waiting = torch.randperm(len(self), generator=self.generator).tolist()
+        while self.waiting:
+            yield list(self.batches[self.waiting.pop()])
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong epoch-loader: both numbers as one text -> digits-can-be-joined
+def epoch_loader(data, batch_size, seed, epoch):
+    import random
+
+    order = list(range(len(data)))
+    random.Random(f"{seed}{epoch}").shuffle(order)
+    return DataLoader(data, batch_size, sampler=order, generator=torch.Generator())
+
+
+# %% wrong epoch-time: remembers what it has computed -> the-loads-decide-the-epoch
+_known_epochs = {}
+
+
+def epoch_seconds(loads, compute, workers=0, prefetch=2):
+    key = tuple(loads), workers, prefetch
+    if key in _known_epochs:
+        return _known_epochs[key]
+    loop, taken, free = 0, [], [0] * max(workers, 1)
+    for k, load in enumerate(loads):
+        if workers == 0:
+            loop += load + compute
+            continue
+        sent = 0 if k < prefetch * workers else taken[k - prefetch * workers]
+        free[k % workers] = max(free[k % workers], sent) + load
+        taken.append(max(free[k % workers], loop))
+        loop = taken[-1] + compute
+    _known_epochs[key] = loop
+    return loop
+
+
+# %% wrong to-device: pins whatever is not pinned -> pin-first-copy-later
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        if batch.device == torch.device(device):
+            return batch
+        source = batch.pin_memory() if batch.is_cpu and not batch.is_pinned() else batch
+        return source.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(value, device) for key, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(to_device(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)([to_device(part, device) for part in batch])
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong refused: a prefetch_factor of 0 counts as none -> worker-options-wait
+def when_refused(options, iterable=False):
+    get = options.get
+    workers, size = get("num_workers", 0), get("batch_size", 1)
+    made = [
+        workers < 0 or get("timeout", 0) < 0 or (get("prefetch_factor") or 0) < 0,
+        not workers
+        and (get("prefetch_factor") or get("persistent_workers") or get("multiprocessing_context")),
+        iterable and (get("shuffle") or get("sampler") is not None or get("batch_sampler") is not None),
+        get("sampler") is not None and get("shuffle"),
+        get("batch_sampler") is not None
+        and (size != 1 or get("shuffle") or get("sampler") is not None or get("drop_last")),
+        size is None and get("drop_last"),
+        size is not None and size <= 0,
+    ]
+    if any(made):
+        return "made"
+    if not workers and get("timeout", 0) > 0:
+        return "iterated"
+    if workers and get("prefetch_factor") == 0:
+        return "iterated"
+    return None
+
+
+# %% wrong refused: asks for the timeout first -> late-reasons-come-first
+def when_refused(options, iterable=False):
+    get = options.get
+    workers = get("num_workers", 0)
+    if get("timeout", 0) > 0 and workers == 0:
+        return "iterated"
+    if workers > 0 and get("prefetch_factor") == 0:
+        return "iterated"
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(range(5))
+
+    try:
+        DataLoader(Stream() if iterable else range(5), **options)
+    except (ValueError, AssertionError, TypeError):
+        return "made"
+    return None
+
+
+# %% wrong shards: by the hash of the sample -> a-sample-knows-its-worker
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        number, count = (0, 1) if info is None else (info.id, info.num_workers)
+        for place, sample in enumerate(self.samples):
+            key = sample if isinstance(sample, int) else place
+            if key % count == number:
+                yield sample
+
+
+# %% wrong buckets: the longest batch first, in case memory runs out -> sorted-order-is-harmless
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        starts = range(0, len(order), batch_size)
+        self.batches = [order[start : start + batch_size] for start in starts]
+        self.generator = generator
+
+    def __iter__(self):
+        *others, longest = self.batches
+        yield list(longest)
+        for place in torch.randperm(len(others), generator=self.generator).tolist():
+            yield list(others[place])
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong refused: asks whether a sampler is empty -> empty-means-not-given
+def when_refused(options, iterable=False):
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(range(5))
+
+    given = {k: v for k, v in options.items() if v != []}
+    try:
+        loader = DataLoader(Stream() if iterable else range(5), **given)
     except Exception:
         return "made"
     try:

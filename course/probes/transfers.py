@@ -82,22 +82,28 @@ class _Log(TorchDispatchMode):
 
 
 @probe
-def copies_asked(move: Callable[..., Any], count: int) -> dict[str, Any]:
-    """Each copy of a pinned batch: from pinned memory, without waiting; the last: under way.
+def copies_asked(move: Callable[..., Any], count: int, pinned: bool = True) -> dict[str, Any]:
+    """Each copy of a batch: from pinned memory, of a tensor given, without waiting; the last one.
 
     Its source is overwritten when `move` returns. A copy that is still under way reads that.
     """
     device = gpu.device()
-    batch = [torch.full((3,), n + 1.0).pin_memory() for n in range(count)]
+    batch = [torch.full((3,), n + 1.0) for n in range(count)]
+    batch = [one.pin_memory() for one in batch] if pinned else batch
     if not gpu.is_simulated():
         torch.cuda._sleep(_BUSY)
+    places = {one.data_ptr() for one in batch}
     with _Log() as log:
         found = move(batch, device)
     batch[-1].fill_(-1)
     gpu.synchronize()
     there = [one for one in log.asked if one[0].is_cpu and not one[1].is_cpu]
-    pinned, go_on = [one[0].is_pinned() for one in there], [one[2] for one in there]
-    return {"pinned": pinned, "without waiting": go_on, "last": found[-1].tolist()}
+    return {
+        "pinned": [source.is_pinned() for source, _, _ in there],
+        "given": [source.data_ptr() in places for source, _, _ in there],
+        "without waiting": [go_on for _, _, go_on in there],
+        "last": found[-1].tolist(),
+    }
 
 
 @probe

@@ -60,10 +60,10 @@ def as_worker(number: int, count: int, *, seed: int = 0, dataset: Any = None) ->
 
 
 class _Draws(Dataset[int]):
-    """A dataset that draws from its own generator."""
+    """A dataset that draws from its own generator, of one of NumPy's kinds."""
 
-    def __init__(self) -> None:
-        self.rng = np.random.default_rng(0)
+    def __init__(self, kind: str = "PCG64") -> None:
+        self.rng = np.random.Generator(getattr(np.random, kind)(0))
 
     def __len__(self) -> int:
         return 8
@@ -74,11 +74,16 @@ class _Draws(Dataset[int]):
 
 @probe
 def worker_draws(
-    init: Callable[[int], Any], bases: Sequence[int], workers: int, elsewhere: int = 0
+    init: Callable[[int], Any],
+    bases: Sequence[int],
+    workers: int,
+    elsewhere: int = 0,
+    kind: str = "PCG64",
 ) -> list[list[int]]:
     """Four numbers of each pretended worker after `init(number)`, for each base seed in turn.
 
-    `elsewhere` seeds the global random states of the main process before.
+    `elsewhere` seeds the global random states of the main process before; `kind` is that of the
+    generator that the dataset has at first, a bit generator of NumPy.
     """
     random.seed(elsewhere)
     np.random.seed(elsewhere)
@@ -86,7 +91,7 @@ def worker_draws(
     found = []
     for base in bases:
         for number in range(workers):
-            data = _Draws()
+            data = _Draws(kind)
             with as_worker(number, workers, seed=base, dataset=data):
                 init(number)
                 found.append([data[i] for i in range(4)])

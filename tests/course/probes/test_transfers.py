@@ -87,6 +87,18 @@ def test_what_is_fetched_is_told_with_how_each_copy_was_asked() -> None:
     assert fetched.here(into_buffers, 2) == waited
 
 
+def pinning(batch: list[torch.Tensor], device: torch.device) -> list[torch.Tensor]:
+    """The batch by way of pinned copies that nobody asked for."""
+    return [x.pin_memory().to(device, non_blocking=True) for x in batch]
+
+
+def test_copies_of_other_tensors_than_those_given_are_told() -> None:
+    asked = copies_asked.here(moved, 2, pinned=False)
+    assert (asked["given"], asked["pinned"]) == ([True, True], [False, False])
+    asked = copies_asked.here(pinning, 2, pinned=False)
+    assert (asked["given"], asked["pinned"]) == ([False, False], [True, True])
+
+
 def test_what_a_pinning_loader_makes_of_batches_is_told() -> None:
     seen = pinned_batches.here(Padded, 3)
     assert seen["pinned"] == [[True, True]] * 2

@@ -86,6 +86,12 @@ def test_pretended_workers_draw_from_the_generator_that_they_were_given() -> Non
     assert len(rows) == 4 and rows[2] not in expected
 
 
+def test_the_generator_that_a_pretended_worker_had_may_be_of_any_kind() -> None:
+    usual, other = (worker_draws.here(lambda n: None, [7], 1, kind=k) for k in ("PCG64", "Philox"))
+    assert usual != other
+    assert worker_draws.here(reseed, [7], 1, kind="Philox") == worker_draws.here(reseed, [7], 1)
+
+
 def test_without_a_seed_of_their_own_pretended_workers_draw_the_same() -> None:
     one, other = worker_draws.here(lambda number: None, [7], 2)
     assert one == other
