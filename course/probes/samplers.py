@@ -51,7 +51,7 @@ def sampler_epochs(
     - "state_before" and "state_after", digests of the global random state of torch, Python, NumPy;
     - "torchs_own", how often a method of WeightedRandomSampler ran.
     """
-    note = not facts or "torchs_own" in facts
+    note = not facts or bool({"torchs_own"}.intersection(facts))
     with torch.random.fork_rng(devices=[]), _noted(WeightedRandomSampler, note) as own:
         torch.manual_seed(global_seed)
         if seed is not None:

@@ -92,7 +92,7 @@ def copies_asked(move: Callable[..., Any], count: int, pinned: bool = True) -> d
     batch = [one.pin_memory() for one in batch] if pinned else batch
     if not gpu.is_simulated():
         torch.cuda._sleep(_BUSY)
-    places = {one.data_ptr() for one in batch}
+    number = {one.data_ptr(): n for n, one in enumerate(batch, 1)}
     with _Log() as log:
         found = move(batch, device)
     batch[-1].fill_(-1)
@@ -100,7 +100,7 @@ def copies_asked(move: Callable[..., Any], count: int, pinned: bool = True) -> d
     there = [one for one in log.asked if one[0].is_cpu and not one[1].is_cpu]
     return {
         "pinned": [source.is_pinned() for source, _, _ in there],
-        "given": [source.data_ptr() in places for source, _, _ in there],
+        "given": [bool(number.get(source.data_ptr())) for source, _, _ in there],
         "without waiting": [go_on for _, _, go_on in there],
         "last": found[-1].tolist(),
     }
