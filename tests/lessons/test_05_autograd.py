@@ -118,10 +118,6 @@ def test_the_core_has_five_exercises_and_takes_ninety_minutes() -> None:
         assert f"| {number} |" in SOURCE.cells()["plan-minutes"]["source"]
 
 
-def test_at_most_ten_predictions_stand_before_the_quiz() -> None:
-    assert len(SOURCE.with_role("predict")) <= 10
-
-
 def test_every_deep_dive_is_folded_and_nothing_else() -> None:
     cells = SOURCE.cells().values()
     folded = [cell for cell in cells if cell["metadata"].get("jp-MarkdownHeadingCollapsed")]

@@ -69,34 +69,9 @@ def test_the_scene_is_short_and_needs_nothing_of_the_course() -> None:
 # --- the core ------------------------------------------------------------------------------------
 
 
-def test_the_core_takes_the_minutes_that_its_table_says() -> None:
-    texts = "\n".join(cell["source"] for cell in SOURCE.with_role("text"))
-    said = dict(re.findall(r"^## (.+)\n\n\*(\d+) minutes", texts, re.M))
-    core = {name: minutes for name, minutes in said.items() if not name.startswith("Deep dive")}
-    rows = re.findall(r"^\| \d (.+?) \| (\d+) \|", SOURCE.cells()["plan"]["source"], re.M)
-    assert dict(rows) == core
-    whole = re.search(r"about (\d+) minutes", SOURCE.cells()["plan"]["source"])
-    assert whole is not None
-    assert 60 <= sum(map(int, core.values())) <= int(whole[1]) <= 90
-
-
-def test_a_deep_dive_is_folded_and_says_how_long_it_takes() -> None:
-    for name in SOURCE.lesson.sections.values():
-        cell = next(c for c in SOURCE.cells().values() if c["source"].startswith(f"## {name}\n"))
-        deep = name.startswith("Deep dive")
-        assert cell["metadata"].get("jp-MarkdownHeadingCollapsed", False) is deep
-        assert not deep or re.search(r"^\*\d+ minutes · ", cell["source"], re.M)
-
-
 def test_five_exercises_stand_before_the_first_deep_dive() -> None:
     sections = [SOURCE.lesson.sections[one.section] for one in SOURCE.exercises]
     assert [name.startswith("Deep dive") for name in sections] == [False] * 5 + [True] * 7
-
-
-def test_at_most_ten_predictions_stand_before_the_quiz() -> None:
-    ids = list(SOURCE.cells())
-    asked = [id_ for id_ in ids[: ids.index("quiz")] if id_.startswith("predict-")]
-    assert len(asked) <= 10
 
 
 # --- parameters ----------------------------------------------------------------------------------

@@ -40,6 +40,12 @@ TOPICS = {
 SOURCES = {lesson.slug: Source(lesson.slug) for lesson in all_lessons(ROOT)}
 EXERCISES = [(slug, one.name) for slug, source in SOURCES.items() for one in source.exercises]
 
+
+def sources(slug: str) -> dict[str, str]:
+    """The text of each cell, by its id."""
+    return {id_: cell["source"] for id_, cell in SOURCES[slug].cells().items()}
+
+
 every_lesson = pytest.mark.parametrize("slug", SOURCES)
 every_exercise = pytest.mark.parametrize(("slug", "exercise"), EXERCISES)
 
@@ -48,6 +54,26 @@ every_exercise = pytest.mark.parametrize(("slug", "exercise"), EXERCISES)
 def test_every_lesson_keeps_to_the_form_of_the_course(slug: str) -> None:
     lesson = SOURCES[slug].lesson
     assert [str(found) for found in (*lint_lesson(ROOT, lesson), *lint_claims(ROOT, lesson))] == []
+
+
+@every_lesson
+def test_the_core_takes_the_minutes_that_the_plan_says(slug: str) -> None:
+    texts = [cell["source"] for cell in SOURCES[slug].with_role("text")]
+    units = [found for text in texts if (found := re.match(r"## (.+)\n\n\*(\d+) minutes", text))]
+    said = [int(unit[2]) for unit in units if not unit[1].startswith("Deep dive")]
+    plans = [text for id_, text in sources(slug).items() if id_.startswith("plan")]
+    assert [int(n) for plan in plans for n in re.findall(r"\| (\d+) \|", plan)] == said
+    promised = [int(n) for plan in plans for n in re.findall(r"about (\d+) minutes", plan)]
+    assert 60 <= sum(said) <= min(promised, default=90) <= 90
+
+
+@every_lesson
+def test_what_is_folded_are_the_deep_dives(slug: str) -> None:
+    for name in SOURCES[slug].lesson.sections.values():
+        cell = next(c for c in SOURCES[slug].cells().values() if f"## {name}\n" in c["source"])
+        folded = cell["metadata"].get("jp-MarkdownHeadingCollapsed", False)
+        assert folded is name.startswith("Deep dive")
+        assert not folded or re.search(r"\b\d+ minutes", cell["source"])
 
 
 @every_lesson

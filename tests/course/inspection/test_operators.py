@@ -198,3 +198,10 @@ def test_counting_leaves_the_profile_function_of_new_threads_alone() -> None:
     with counting():
         pass
     assert threading.getprofile() is None
+
+
+def test_a_write_to_many_tensors_is_counted_as_without_a_recording() -> None:
+    plain, seen = torch.zeros(2), torch.zeros(2)
+    torch._foreach_add_([plain], [torch.ones(2)])
+    traced(lambda: torch._foreach_add_([seen], [torch.ones(2)]))
+    assert seen._version == plain._version == 1
