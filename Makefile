@@ -115,8 +115,9 @@ types: $(READY)  ## mypy on both packages
 drift: $(READY)  ## is release/ what source/ gives?
 	@$(AUTOGRADER) release --check
 
-answers: $(READY)  ## right answers get all points, wrong ones their misconception
+answers: $(READY)  ## right and wrong answers, constants, and small changes to each solution
 	@$(AUTOGRADER) check-answers
+	@$(AUTOGRADER) mutants
 
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants

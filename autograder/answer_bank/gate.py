@@ -135,8 +135,8 @@ def lesson_gate(course: Path, lesson: Lesson) -> Gate:
         raise BankError(
             f"{lesson.slug} has no answers",
             place=f"autograder/answers/{lesson.slug}.py",
-            remedy="Write at least two right and five wrong ones for each exercise; "
-            "`autograder new-exercise` begins them.",
+            remedy=f"Write at least {LEAST_RIGHT} right and {LEAST_WRONG} wrong ones for each "
+            "exercise; `autograder new-exercise` begins them.",
         )
     return _gate(course, lesson, path, complete=True)
 

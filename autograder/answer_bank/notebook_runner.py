@@ -26,6 +26,7 @@ from autograder.records.points import PointsRefused, points_of
 
 Ended = Literal["finished", "timeout", "died"]
 LIMIT_S = 20.0
+PATIENCE_S = 10.0  # for a process that was asked to end
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ def run_answers(
     finally:  # also when interrupted, or when one server broke down
         pool.shutdown(wait=False, cancel_futures=True)
         for server in servers:
+            server.terminate()
+        for server in servers:
             server.close()
 
 
@@ -123,9 +126,20 @@ class _Server:
     def run(self, one: AnswerRun) -> AnswerRunResult:
         return _read_result(self._ask(asdict(one)), one)
 
+    def terminate(self) -> None:
+        """Ask it to end, with the run that is under way and all that this started."""
+        self._process.terminate()
+
     def close(self) -> None:
-        self._process.terminate()  # it ends the run that is under way, with all that it started
-        self._process.wait()
+        """End it, whatever it is doing."""
+        self.terminate()
+        try:
+            self._process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            # An exception raised by a signal is lost where it meets somebody's bare `except`, as in
+            # an import, or a destructor. Its run ends with it: see `die_with_parent`.
+            self._process.kill()
+            self._process.wait()
         for pipe in self._pipes:
             with suppress(BrokenPipeError):
                 pipe.close()

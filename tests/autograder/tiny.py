@@ -90,6 +90,10 @@ def flatten(x):
 def flatten(x):
     return x.flatten()
 
+# %% right flatten: torch's function
+def flatten(x):
+    return torch.flatten(x)
+
 # %% wrong flatten: always copies -> reshape-always-copies
 def flatten(x):
     return x.clone().reshape(-1)
@@ -110,6 +114,18 @@ def flatten(x):
 def flatten(x):
     return x.as_strided((x.numel(),), (1,), x.storage_offset())
 
+# %% wrong flatten: stacks numbers -> reshape-always-copies
+def flatten(x):
+    return torch.stack([v for row in x for v in row])
+
+# %% wrong flatten: joins rows -> reshape-always-copies
+def flatten(x):
+    return torch.cat(list(x))
+
+# %% wrong flatten: copies after reshape -> reshape-always-copies
+def flatten(x):
+    return x.reshape(-1).clone()
+
 # %% right double: multiply
 def double(x):
     return 2 * x
@@ -117,6 +133,10 @@ def double(x):
 # %% right double: add to itself
 def double(x):
     return x + x
+
+# %% right double: the function of that name
+def double(x):
+    return torch.mul(x, 2)
 
 # %% wrong double: in place -> in-place-is-free
 def double(x):
@@ -138,6 +158,19 @@ def double(x):
 # %% wrong double: makes floats first -> dtype-is-float
 def double(x):
     return x.float() * 2
+
+# %% wrong double: in place through a view -> in-place-is-free
+def double(x):
+    x.view(-1).mul_(2)
+    return x
+
+# %% wrong double: in place into itself -> in-place-is-free
+def double(x):
+    return torch.add(x, x, out=x)
+
+# %% wrong double: divides by a half -> dtype-is-float
+def double(x):
+    return x / 0.5
 """
 
 

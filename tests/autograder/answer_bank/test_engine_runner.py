@@ -73,7 +73,7 @@ def _cells(job: Job) -> list[dict[str, str]]:
 
 def test_one_submission_carries_one_answer_to_each_exercise(cases: tuple[Case, ...]) -> None:
     batches = batched(cases)
-    assert len(batches) == 9  # two right, five wrong, the stub and the solution of each
+    assert len(batches) == 13  # three right, eight wrong, the stub and the solution of each
     assert all(set(batch) == {"flatten", "double"} for batch in batches)
     assert sum(map(len, batches)) == len(cases)
 
@@ -81,14 +81,14 @@ def test_one_submission_carries_one_answer_to_each_exercise(cases: tuple[Case, .
 def test_an_exercise_with_more_answers_goes_on_alone(cases: tuple[Case, ...]) -> None:
     of_one = [case for case in cases if case.exercise.name == "flatten"]
     of_both = [*of_one, next(case for case in cases if case.exercise.name == "double")]
-    assert [len(batch) for batch in batched(of_both)] == [2, *[1] * 8]
+    assert [len(batch) for batch in batched(of_both)] == [2, *[1] * 12]
 
 
 def test_every_case_gets_the_result_of_its_own_answer(cases: tuple[Case, ...]) -> None:
     wrong = {one.source.strip(): str(one.misconception) for one in cases if one.kind == "wrong"}
     runner = Reader(wrong)
     results = run_batched(cases, runner)
-    assert runner.jobs == 9
+    assert runner.jobs == 13
     full = [
         result.points == case.exercise.points for case, result in zip(cases, results, strict=True)
     ]
@@ -114,7 +114,7 @@ def test_a_submission_holds_what_a_learner_would_hand_in(cases: tuple[Case, ...]
     runner = Keeper()
     run_batched(cases, runner)
     ids = ["setup", "flatten", "test-flatten", "double", "test-double"]
-    assert [list(one) for one in runner.submissions] == [ids] * 9
+    assert [list(one) for one in runner.submissions] == [ids] * 13
     assert "hidden_seen" not in runner.submissions[0]["test-flatten"]
     assert runner.submissions[0]["flatten"].strip() == cases[0].source.strip()
 
@@ -130,7 +130,7 @@ def test_alone_an_answer_has_a_submission_and_a_lesson_of_its_own(
 def test_what_is_through_is_counted_in_answers(cases: tuple[Case, ...]) -> None:
     counted: list[int] = []
     run_batched(cases, Reader({}), done=counted.append)
-    assert counted == [*range(2, 19, 2)]
+    assert counted == [*range(2, 27, 2)]
 
 
 def test_the_gate_says_the_same_of_a_runner_that_grades_alike(course: Path) -> None:
@@ -139,7 +139,7 @@ def test_the_gate_says_the_same_of_a_runner_that_grades_alike(course: Path) -> N
     wrong = {source: id_ for source, id_ in wrong.items() if id_ != "None"}
     wrong |= {c.source.strip(): "dtype-is-float" for c in gate.cases if c.kind == "constant"}
     report = run_gates([gate], lambda cases: run_batched(cases, Reader(wrong)))
-    assert report.closing == "exercises 2 · right accepted 4/4 · wrong rejected 10/10"
+    assert report.closing == "exercises 2 · right accepted 6/6 · wrong rejected 16/16"
     assert report.ok
 
 

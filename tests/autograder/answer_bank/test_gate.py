@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from autograder.answer_bank import notebook_runner
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.gate import (
     Gate,
@@ -187,24 +188,24 @@ def report_of(gate: Gate) -> GateReport:
 
 def test_the_closing_line_counts_the_answers_of_the_bank_alone(course: Path) -> None:
     report = report_of(lesson_gate(course, find_lesson(course, "1")))
-    assert report.closing == "exercises 2 · right accepted 4/4 · wrong rejected 0/10"
+    assert report.closing == "exercises 2 · right accepted 6/6 · wrong rejected 0/16"
     assert not report.ok
 
 
 def test_every_miss_names_its_line(course: Path) -> None:
     report = report_of(lesson_gate(course, find_lesson(course, "1")))
     miss = report.exercises[0].misses[0]
-    assert miss.place == f"{course}/autograder/answers/01-tiny.py:9"
+    assert miss.place == f"{course}/autograder/answers/01-tiny.py:13"
     assert (miss.title, miss.reason) == ("always copies", "it gets all 4 points")
 
 
-def test_a_lesson_needs_two_right_and_five_wrong_answers_an_exercise(own_course: Path) -> None:
+def test_a_lesson_needs_three_right_and_eight_wrong_answers_an_exercise(own_course: Path) -> None:
     bank = own_course / "autograder/answers/01-tiny.py"
     bank.write_text("# %% right flatten: one\nx = 1\n")
     report = report_of(lesson_gate(own_course, find_lesson(own_course, "1")))
     reasons = [miss.reason for one in report.exercises for miss in one.misses]
-    assert "it has 1 right answers, 2 are needed" in reasons
-    assert "it has 0 wrong answers, 5 are needed" in reasons
+    assert "it has 1 right answers, 3 are needed" in reasons
+    assert "it has 0 wrong answers, 8 are needed" in reasons
     assert len(report.exercises) == 2
 
 
@@ -218,7 +219,7 @@ def broken(cases: Sequence[Case]) -> list[AnswerRunResult]:
 def test_a_broken_test_cell_is_one_miss_and_not_one_an_answer(course: Path) -> None:
     lesson = find_lesson(course, "1")
     (miss,) = run_gates([lesson_gate(course, lesson)], broken).exercises[0].misses
-    assert (miss.kind, miss.title) == ("test", "all 9 answers")
+    assert (miss.kind, miss.title) == ("test", "all 13 answers")
     assert miss.place == f"{lesson.source}, cell test-flatten"
     assert miss.reason == "the test cell raised NameError: name 'chek' is not defined"
 
@@ -253,7 +254,7 @@ def test_what_misses_is_tried_once_more_alone(course: Path) -> None:
 
     report = run_gates([lesson_gate(course, find_lesson(course, "1"))], spoiled, run_alone=alone)
     assert tried == ["reshape to minus one"]
-    assert report.exercises[0].right == (2, 2)
+    assert report.exercises[0].right == (3, 3)
 
 
 def test_where_no_answer_passes_none_is_tried_again(course: Path) -> None:
@@ -350,7 +351,7 @@ def odd(course: Path, data: Path) -> dict[str, AnswerRunResult]:
 def test_the_tiny_lesson_passes_the_gate_in_real_processes(course: Path) -> None:
     report = run_gates([lesson_gate(course, find_lesson(course, "1"))], run_as_notebook)
     assert report.ok, [miss for one in report.exercises for miss in one.misses]
-    assert report.closing == "exercises 2 · right accepted 4/4 · wrong rejected 10/10"
+    assert report.closing == "exercises 2 · right accepted 6/6 · wrong rejected 16/16"
 
 
 def test_an_answer_that_loops_is_stopped_and_nothing_else_is_lost(
@@ -400,6 +401,20 @@ def test_a_run_lies_beside_its_data_files_and_leaves_them_alone(
 ) -> None:
     assert (odd["data"].points, odd["data"].record) == (4.0, None)
     assert [path.name for path in data.iterdir()] == ["data.txt"]
+
+
+def test_a_process_that_does_not_end_when_asked_is_ended(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebook_runner, "PATIENCE_S", 0.2)
+    before = set(psutil.Process().children(recursive=True))
+
+    def stop_all(count: int) -> None:
+        for process in set(psutil.Process().children()) - before:
+            process.suspend()  # SIGTERM has to wait, as it may be lost
+
+    run_answers([answer_run_of(case(course, "right"), 60.0)], done=stop_all)
+    assert set(psutil.Process().children(recursive=True)) <= before
 
 
 def test_an_interrupted_run_leaves_no_process_behind(course: Path) -> None:
