@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 from collections.abc import Callable
 from contextlib import chdir
@@ -230,7 +231,10 @@ def check_the_others(done: GradingResult) -> None:
     costly = others["a costly answer"]
     assert [str(one.status) for one in costly.exercises] == ["timeout", "graded"]
     last = grades_table(done.records).split("\n")[-1]
-    assert last.startswith("8 need you: a costly answer (timeout: Its test used more than")
+    # Processor time, or the clock where other processes leave it too little.
+    assert re.match(
+        r"8 need you: a costly answer \(timeout: Its test (used more|ran longer) than", last
+    )
     assert "not readable (infrastructure: 01-tiny.ipynb cannot be read: Permission den" in last
 
 
