@@ -9,10 +9,10 @@ from math import prod
 
 import torch
 
-from course.figures.indexing.cells import Index, grid_of, heading, line, texts_of
+from course.figures.indexing.cells import Index, grid_of, heading, in_lines, line, texts_of
 from course.figures.palette import CARD, FAULT, INK, MUTED, REST, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import Box, Item, Label, Scene, flow, paint, stack, text_width
+from course.figures.scene import Box, Item, Label, Scene, paint, stack, text_width
 from course.figures.storage.descriptions import listed
 
 __all__ = ["Column", "columns_of", "show_broadcast"]
@@ -174,7 +174,7 @@ def _grids(
     if operation is not None:
         result = operation(*(tensor.detach() for tensor in tensors))
         scenes.append(_result_scene(result, _named(operation, names), marked))
-    return flow(scenes, WIDTH, gap=36)
+    return in_lines(scenes, WIDTH, gap=36)
 
 
 def _stretched(tensor: torch.Tensor, name: str, shape: tuple[int, ...], number: int) -> Scene:

@@ -8,9 +8,9 @@ from itertools import product
 import torch
 
 from course.figures.palette import INK, MUTED
-from course.figures.scene import TEXT, Box, Item, Label, Scene, flow, stack, text_width
+from course.figures.scene import TEXT, Box, Item, Label, Scene, beside, flow, stack, text_width
 
-__all__ = ["Index", "as_text", "grid_of", "heading", "indices_of", "line", "texts_of"]
+__all__ = ["Index", "as_text", "grid_of", "heading", "in_lines", "indices_of", "line", "texts_of"]
 
 HEIGHT = 28.0  # px, a cell
 _LEAST = 34.0
@@ -74,6 +74,17 @@ def _indices(rows: int, columns: int, cell: float, left: float) -> list[Item]:
     ]
     beside = [Label(0, _INDEX + (r + 0.5) * HEIGHT, str(r), ink=MUTED) for r in range(rows)]
     return [*above, *beside]
+
+
+def in_lines(scenes: Sequence[Scene], width: float, gap: float) -> Scene:
+    """The scenes from left to right, their upper edges in line, in as many lines as it takes."""
+    lines: list[list[Scene]] = [[]]
+    for scene in scenes:
+        used = sum(one.width + gap for one in lines[-1])
+        if lines[-1] and used + scene.width > width:
+            lines.append([])
+        lines[-1].append(scene)
+    return stack((beside(one, gap, align=0) for one in lines), gap)
 
 
 def heading(text: str) -> Scene:

@@ -8,12 +8,20 @@ from functools import partial
 
 import torch
 
-from course.figures.indexing.cells import Index, grid_of, heading, indices_of, line, texts_of
+from course.figures.indexing.cells import (
+    Index,
+    grid_of,
+    heading,
+    in_lines,
+    indices_of,
+    line,
+    texts_of,
+)
 from course.figures.indexing.expressions import Expression, ExpressionError, parse_expression
 from course.figures.indexing.slots import slots_scene
 from course.figures.palette import CARD, FAULT, MUTED, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import Scene, flow, paint, stack
+from course.figures.scene import Scene, paint, stack
 from course.figures.storage.descriptions import listed
 from course.inspection.facts import facts, positions, same_storage
 
@@ -121,7 +129,7 @@ def _scene(tensor: torch.Tensor, one: Selection, name: str) -> Scene:
         return stack([heading(one.code), line(one.error, FAULT)], gap=2)
     colours = _colours(one.slots, one.result.dim())
     source = stack([line(f"{name}   {tuple(tensor.shape)}"), _source(tensor, colours)], gap=2)
-    grids = flow([source, _result(one)], WIDTH, gap=48)
+    grids = in_lines([source, _result(one)], WIDTH, gap=48)
     counts = dict.fromkeys(colours, 0)
     for slot in one.slots.values():
         counts[slot] += 1
