@@ -298,6 +298,12 @@ def overwrite(x, mask, value):
     return x
 
 
+# %% wrong overwrite: other memory under the old name -> where-writes-in-place
+def overwrite(x, mask, value):
+    x.data = torch.where(mask, torch.tensor(value, dtype=x.dtype), x)
+    return x
+
+
 # %% wrong overwrite: True means keep -> true-means-keep
 def overwrite(x, mask, value):
     x.masked_fill_(~mask, value)
@@ -1059,6 +1065,19 @@ def gather_own(x, dim, index):
     return x[tuple(places)]
 
 
+# %% right gather-own: one place in the flattened tensor, worked out
+def gather_own(x, dim, index):
+    dim = dim % x.dim()
+    place, step = 0, 1
+    for d in reversed(range(x.dim())):
+        along = [1] * x.dim()
+        along[d] = -1
+        part = index if d == dim else torch.arange(index.shape[d]).view(along)
+        place = place + part * step
+        step *= x.shape[d]
+    return x.reshape(-1)[place]
+
+
 # %% wrong gather-own: torch.gather -> another-name-is-another-way
 def gather_own(x, dim, index):
     return torch.gather(x, dim, index)
@@ -1248,3 +1267,72 @@ def argmax_last(x, dim, keepdim=False):
     places = torch.arange(x.shape[dim]).view(shape)
     top = x == x.amax(dim, keepdim=True)
     return torch.where(top, places, -1).amax(dim, keepdim=keepdim)
+
+
+# %% same broadcast-shape: without shapes both ranges are empty
+def broadcast_shape(*shapes):
+    joined = []
+    for back in range(1, max(map(len, shapes), default=-1) + 1):
+        sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
+        if len(sizes) > 1:
+            raise ValueError(f"{sorted(sizes)} clash at dimension {-back}")
+        joined.insert(0, sizes.pop() if sizes else 1)
+    return tuple(joined)
+
+
+# %% same expand-strides: with fewer dimensions the strict zip raises the ValueError
+def expand_strides(shape, stride, new_shape):
+    added = len(new_shape) - len(shape)
+    if -1 in new_shape[:added]:
+        raise ValueError(f"{tuple(shape)} can't be expanded to {tuple(new_shape)}")
+    strides = [0] * added
+    for size, step, new in zip(shape, stride, new_shape[added:], strict=True):
+        if new not in (-1, size) and size != 1:
+            raise ValueError(f"a size of {size} can't be expanded to {new}")
+        strides.append(step if new in (-1, size) else 0)
+    return tuple(strides)
+
+
+# %% same expand-strides: with one dimension fewer the strict zip raises the ValueError
+def expand_strides(shape, stride, new_shape):
+    added = len(new_shape) - len(shape)
+    if added < -1 or -1 in new_shape[:added]:
+        raise ValueError(f"{tuple(shape)} can't be expanded to {tuple(new_shape)}")
+    strides = [0] * added
+    for size, step, new in zip(shape, stride, new_shape[added:], strict=True):
+        if new not in (-1, size) and size != 1:
+            raise ValueError(f"a size of {size} can't be expanded to {new}")
+        strides.append(step if new in (-1, size) else 0)
+    return tuple(strides)
+
+
+# %% same index-shares: there is one object for each dtype
+def shares(index):
+    def plain(part):
+        if isinstance(part, torch.Tensor):
+            return part.dim() == 0 and part.dtype is not torch.bool
+        return not isinstance(part, bool | list)
+
+    return all(plain(part) for part in (index if isinstance(index, tuple) else (index,)))
+
+
+# %% same gather-own: a new vector can always be viewed, so reshape never copies here
+def gather_own(x, dim, index):
+    places = []
+    for d, size in enumerate(index.shape):
+        along = [1] * index.dim()
+        along[d] = size
+        places.append(torch.arange(size).reshape(along))
+    places[dim] = index
+    return x[tuple(places)]
+
+
+# %% same gather-own: torch still reads a list of tensors like a tuple of them
+def gather_own(x, dim, index):
+    places = []
+    for d, size in enumerate(index.shape):
+        along = [1] * index.dim()
+        along[d] = size
+        places.append(torch.arange(size).view(along))
+    places[dim] = index
+    return x[places]
