@@ -25,7 +25,7 @@ from course.figures.scene import Scene, paint, stack
 from course.figures.storage.descriptions import listed
 from course.inspection.facts import facts, positions, same_storage
 
-__all__ = ["Selection", "pictured", "select", "show_index", "slot_words"]
+__all__ = ["Selection", "pictured", "select", "show_index", "slot_words", "unselected"]
 
 WIDTH = 836.0  # px, as wide as the other figures
 _MOST_SOURCE, _MOST_RESULT = 48, 60  # elements that are drawn
@@ -92,6 +92,17 @@ def pictured(tensor: torch.Tensor, selections: Sequence[Selection], name: str) -
     scene = stack([_scene(tensor.detach(), one, name) for one in selections], gap=26)
     caption = "Each colour is one row of the result. White cells and slots are not selected."
     return Picture(partial(paint, scene), alt=words, caption=caption)
+
+
+def unselected(tensor: torch.Tensor, name: str) -> Picture:
+    """The picture of a tensor and its storage before anything is selected from it."""
+    words = f"{name} of shape {tuple(tensor.shape)}, on {slot_words(positions(tensor))}."
+    if not drawing():
+        return Picture(lambda: paint(Scene(1, 1)), alt=words)
+    head = line(f"{name}   {tuple(tensor.shape)}")
+    slots = slots_scene(tensor, f"storage of {name}", {}, {}, WIDTH)
+    scene = stack([head, _source(tensor, {}), slots], gap=4)
+    return Picture(partial(paint, scene), alt=words, caption="Nothing is selected yet.")
 
 
 def _words(one: Selection) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from course.figures.indexing.expressions import Expression, ExpressionError, parse_expression
-from course.figures.indexing.selection import Selection, pictured, select, slot_words
+from course.figures.indexing.selection import Selection, pictured, select, slot_words, unselected
 from course.figures.storage.descriptions import listed
 from course.inspection.facts import positions
 from course.widgets.explorer import Explorer
@@ -173,6 +173,7 @@ class IndexPanel:
         """Begin with a new tensor; what was typed stays, as it may fit this one, too."""
         shape = parse_shape(self.shape.value)
         self.tensor = _counting(shape)
+        self._plain = unselected(self.tensor, "x")._repr_html_()  # once, not at every key
         self.code.value = f'<pre style="{PROSE};margin:4px 0">x = {escape(_made(shape))}</pre>'
         self.expression.options = _suggested(shape)
         self.expression.index = 0  # not all releases of ipywidgets choose the first of new options
@@ -181,7 +182,7 @@ class IndexPanel:
     def _ask(self) -> None:
         """Begin a new prediction: what was predicted and shown is of another expression."""
         self.guess.value, self.size.value = _OPEN, ""
-        self.result.value = ""
+        self.result.value = self._plain
 
     def _run(self) -> None:
         self.result.value = ""
