@@ -9,6 +9,7 @@ from course.lazy import loading
 if TYPE_CHECKING:
     from course.figures.epochs import show_epochs
     from course.figures.graph import show_graph
+    from course.figures.indexing import show_broadcast, show_index, show_joined, show_pieces
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
     from course.figures.photos import show_photos
@@ -27,12 +28,16 @@ __all__ = [
     "not_drawn",
     "run_loader",
     "show_batches",
+    "show_broadcast",
     "show_draws",
     "show_epochs",
     "show_graph",
+    "show_index",
+    "show_joined",
     "show_loader_timeline",
     "show_padding",
     "show_photos",
+    "show_pieces",
     "show_pixels",
     "show_sampler",
     "show_segments",
@@ -52,12 +57,16 @@ __getattr__ = loading(
         "not_drawn": "course.figures.picture",
         "run_loader": "course.simulators.loader",
         "show_batches": "course.figures.loading",
+        "show_broadcast": "course.figures.indexing",
         "show_draws": "course.figures.loading",
         "show_epochs": "course.figures.epochs",
         "show_graph": "course.figures.graph",
+        "show_index": "course.figures.indexing",
+        "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
+        "show_pieces": "course.figures.indexing",
         "show_pixels": "course.figures.pixels",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",

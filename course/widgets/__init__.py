@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
     from course.widgets.front_end import widgets_alive
     from course.widgets.graph import explore_graph
+    from course.widgets.indexing.selection import explore_index
     from course.widgets.loader import explore_loader
     from course.widgets.memory import explore_memory
     from course.widgets.sampler import explore_sampler
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "explore_graph",
+    "explore_index",
     "explore_loader",
     "explore_memory",
     "explore_sampler",
@@ -31,6 +33,7 @@ __getattr__ = loading(
     globals(),
     {
         "explore_graph": "course.widgets.graph",
+        "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",
         "explore_sampler": "course.widgets.sampler",

@@ -22,6 +22,11 @@ from tests.lessons.source import ROOT, Source
 # The topics of the course's plan that a lesson promises to teach, each in a section that names it.
 # A lesson that the plan does not name promises none, and need not be entered here.
 TOPICS = {
+    "02-indexing": {
+        *("001-06", "002-06", "002-07", "002-08", "002-09", "002-10", "002-16", "002-17"),
+        *("002-18", "002-19", "002-20", "002-23", "002-26", "002-29", "002-46", "002-49"),
+        *("002-50", "002-59", "002-60", "002-66", "004-04"),
+    },
     "04-memory-layout": {
         *(f"000-{n:02}" for n in range(1, 11)),
         *("001-05", "002-08", "004-04", "004-13"),

@@ -11,6 +11,10 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "least"),
     [
+        ("course.figures.indexing.broadcast", 1),
+        ("course.figures.indexing.expressions", 1),
+        ("course.figures.indexing.pieces", 2),
+        ("course.figures.indexing.selection", 2),
         ("course.figures.storage.layouts", 1),
         ("course.figures.picture", 1),
         ("course.figures.storage.steps", 1),

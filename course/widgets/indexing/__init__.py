@@ -1,0 +1,1 @@
+"""The index explorer: which slots an expression touches, as a view or as a copy."""
