@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.dtypes import show_bits, show_grey, show_promotion
     from course.figures.epochs import show_epochs
     from course.figures.graph import show_graph
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
@@ -27,13 +28,16 @@ __all__ = [
     "not_drawn",
     "run_loader",
     "show_batches",
+    "show_bits",
     "show_draws",
     "show_epochs",
     "show_graph",
+    "show_grey",
     "show_loader_timeline",
     "show_padding",
     "show_photos",
     "show_pixels",
+    "show_promotion",
     "show_sampler",
     "show_segments",
     "show_storage",
@@ -52,13 +56,16 @@ __getattr__ = loading(
         "not_drawn": "course.figures.picture",
         "run_loader": "course.simulators.loader",
         "show_batches": "course.figures.loading",
+        "show_bits": "course.figures.dtypes",
         "show_draws": "course.figures.loading",
         "show_epochs": "course.figures.epochs",
         "show_graph": "course.figures.graph",
+        "show_grey": "course.figures.dtypes",
         "show_loader_timeline": "course.figures.loading",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
         "show_pixels": "course.figures.pixels",
+        "show_promotion": "course.figures.dtypes",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",
