@@ -8,14 +8,14 @@ from functools import partial
 import torch
 
 from course.figures.dtypes.promotion import (
-    CATEGORIES,
     DTYPES,
+    KINDS,
     Agreement,
     Operand,
     agreement,
-    category,
     dtype_name,
     edges,
+    kind,
     reaches,
 )
 from course.figures.palette import CARD, FILLS, INK, LINE, MUTED, REST, RULE
@@ -41,7 +41,7 @@ _SLOTS: dict[torch.dtype, tuple[int, int]] = {  # column, and row: 0 above, 1 in
 _GAP, _TALL, _STEP, _TOP = 24.0, 30.0, 40.0, 30.0
 _PLAIN = (
     "An arrow leads to what torch promotes to next; two dtypes meet where their ways do. "
-    "It's about categories, not about what fits: int64 and float16 meet at float16, and that "
+    "It's about kinds, not about what fits: int64 and float16 meet at float16, and that "
     "ends at 65504."
 )
 _ROLES = ("left", "right", "result")
@@ -55,7 +55,7 @@ def show_promotion(*operands: object) -> Picture:
 
     >>> print(show_promotion(torch.uint8, 2.5).alt)
     Left: uint8, a tensor with dimensions. Right: 2.5, a Python number. Computed in float32. A \
-Python number is heard when its category is higher, and floating point is above integer. So it's \
+Python number is heard if its kind is higher, and floats are a higher kind than integers. So it's \
 float32, the default dtype of floats.
     """
     if len(operands) not in (0, 2):
@@ -138,10 +138,10 @@ def _arrow(start: Box, end: Box, *, on_the_way: bool) -> Arrow:
 
 
 def _bands(boxes: dict[torch.dtype, Box]) -> list[Item]:
-    """A ground for each category, with its name above."""
+    """A ground for each kind, with its name above."""
     found: list[Item] = []
-    for number, name in enumerate(CATEGORIES):
-        mine = [box for dtype, box in boxes.items() if category(dtype) == number]
+    for number, name in enumerate(KINDS):
+        mine = [box for dtype, box in boxes.items() if kind(dtype) == number]
         left = min(box.x for box in mine) - 7
         right = max(box.x + box.width for box in mine) + 7
         found.append(

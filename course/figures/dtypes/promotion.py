@@ -8,14 +8,14 @@ from functools import cache
 import torch
 
 __all__ = [
-    "CATEGORIES",
     "DTYPES",
+    "KINDS",
     "Agreement",
     "Operand",
     "agreement",
-    "category",
     "dtype_name",
     "edges",
+    "kind",
     "reaches",
 ]
 
@@ -35,9 +35,8 @@ DTYPES = (
     torch.complex64,
     torch.complex128,
 )
-CATEGORIES = ("bool", "integer", "floating point", "complex")
-_KINDS = {"dims": "a tensor with dimensions", "0-d": "a 0-d tensor", "number": "a Python number"}
-_RANK = ("dims", "0-d", "number")
+KINDS = ("bools", "integers", "floats", "complex numbers")
+_RANKS = {"dims": "a tensor with dimensions", "0-d": "a 0-d tensor", "number": "a Python number"}
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -45,8 +44,8 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def category(dtype: torch.dtype) -> int:
-    """0 to 3: bool, integer, floating point, complex."""
+def kind(dtype: torch.dtype) -> int:
+    """0 to 3: bools, integers, floats, complex numbers. The documentation calls it category."""
     if dtype is torch.bool:
         return 0
     return 3 if dtype.is_complex else 2 if dtype.is_floating_point else 1
@@ -77,7 +76,7 @@ class Operand:
     """One side of an operation: its dtype, and "dims", "0-d" or "number"."""
 
     dtype: torch.dtype
-    kind: str
+    rank: str
     text: str
 
     @classmethod
@@ -86,8 +85,8 @@ class Operand:
         if isinstance(given, torch.dtype):
             return cls(_known(given), "dims", dtype_name(given))
         if isinstance(given, torch.Tensor):
-            kind = "dims" if given.dim() else "0-d"
-            return cls(_known(given.dtype), kind, dtype_name(given.dtype))
+            rank = "dims" if given.dim() else "0-d"
+            return cls(_known(given.dtype), rank, dtype_name(given.dtype))
         if isinstance(given, bool | int | float | complex):
             return cls(_dtype_of(given), "number", repr(given))
         raise TypeError(
@@ -96,15 +95,15 @@ class Operand:
         )
 
     def stand_in(self) -> torch.Tensor | bool | int | float | complex:
-        """Something of this dtype and kind, to ask torch with."""
-        if self.kind != "number":
-            return torch.ones((2,) if self.kind == "dims" else (), dtype=self.dtype)
-        return (True, 1, 1.0, 1j)[category(self.dtype)]
+        """Something of this dtype and rank, to ask torch with."""
+        if self.rank != "number":
+            return torch.ones((2,) if self.rank == "dims" else (), dtype=self.dtype)
+        return (True, 1, 1.0, 1j)[kind(self.dtype)]
 
     @property
     def words(self) -> str:
         """What it is: "uint8, a tensor with dimensions"."""
-        return f"{self.text}, {_KINDS[self.kind]}"
+        return f"{self.text}, {_RANKS[self.rank]}"
 
 
 def _known(dtype: torch.dtype) -> torch.dtype:
@@ -117,7 +116,7 @@ def _known(dtype: torch.dtype) -> torch.dtype:
 
 
 def _dtype_of(number: complex) -> torch.dtype:
-    """What a Python number stands for where it has a say: the default dtype of its category."""
+    """What a Python number stands for where it has a say: the default dtype of its kind."""
     return torch.result_type(number, number)
 
 
@@ -134,7 +133,7 @@ class Agreement:
 
 def agreement(left: Operand, right: Operand) -> Agreement:
     """What torch says of two operands. At least one of them is a tensor."""
-    if left.kind == right.kind == "number":
+    if left.rank == right.rank == "number":
         raise ValueError("two Python numbers are Python's affair: give at least one tensor.")
     result = torch.result_type(left.stand_in(), right.stand_in())
     counts = _counts(left, right)
@@ -142,38 +141,43 @@ def agreement(left: Operand, right: Operand) -> Agreement:
 
 
 def _counts(left: Operand, right: Operand) -> tuple[bool, bool]:
-    """Who has a say: who comes first, and who comes second with a higher category.
+    """Who has a say: who comes first, and who comes second of a higher kind.
 
     A tensor with dimensions comes before a 0-d tensor, and that one before a Python number.
     """
-    if left.kind == right.kind:
+    if left.rank == right.rank:
         return True, True
     first, second = _in_rank(left, right)
-    heard = category(second.dtype) > category(first.dtype)
+    heard = kind(second.dtype) > kind(first.dtype)
     return (True, heard) if first is left else (heard, True)
 
 
 def _in_rank(left: Operand, right: Operand) -> tuple[Operand, Operand]:
     """The two, first the one that comes first."""
-    return (left, right) if _RANK.index(left.kind) < _RANK.index(right.kind) else (right, left)
+    return (
+        (left, right)
+        if list(_RANKS).index(left.rank) < list(_RANKS).index(right.rank)
+        else (right, left)
+    )
 
 
 def _why(left: Operand, right: Operand, counts: tuple[bool, bool], result: torch.dtype) -> str:
     """A sentence or two; the result is torch's, and the words follow its rules."""
     name = dtype_name(result)
-    if left.kind == right.kind:
+    if left.rank == right.rank:
         return _same_rank(left, right, name)
     first, second = _in_rank(left, right)
-    lower, higher = CATEGORIES[category(first.dtype)], CATEGORIES[category(second.dtype)]
-    who = f"A{_KINDS[second.kind][1:]}"
-    if counts != (True, True):
+    upper, lower = KINDS[kind(first.dtype)], KINDS[kind(second.dtype)]
+    who = f"A{_RANKS[second.rank][1:]}"
+    if counts == (True, True):
         return (
-            f"{dtype_name(first.dtype)} decides alone. {who} is heard only when its category is "
-            f"higher, and {higher} isn't above {lower}."
+            f"{who} is heard if its kind is higher, and {lower} are a higher kind than {upper}. "
+            f"So it's {name}{_default(second)}."
         )
+    reason = f"both are {upper}" if upper == lower else f"{lower} are a lower kind than {upper}"
     return (
-        f"{who} is heard when its category is higher, and {higher} is above {lower}. "
-        f"So it's {name}{_default(second)}."
+        f"{dtype_name(first.dtype)} decides alone. {who} is heard only if its kind is higher, and "
+        f"here {reason}."
     )
 
 
@@ -187,5 +191,5 @@ def _same_rank(left: Operand, right: Operand, name: str) -> str:
 
 def _default(second: Operand) -> str:
     """For a Python float: whose dtype it brings."""
-    brings = second.kind == "number" and category(second.dtype) == 2
+    brings = second.rank == "number" and kind(second.dtype) == 2
     return ", the default dtype of floats" if brings else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from course.figures.dtypes.promotion import Agreement, Operand, agreement, category, dtype_name
+from course.figures.dtypes.promotion import Agreement, Operand, agreement, dtype_name, kind
 
 __all__ = ["ERROR", "OPERATIONS", "Outcome", "outcome"]
 
@@ -37,7 +37,7 @@ class Outcome:
 def outcome(operation: str, left: Operand, right: Operand) -> Outcome:
     """What the operation gives. ValueError where torch would not be asked at all."""
     found = agreement(left, right)
-    if operation == "left += right" and left.kind == "number":
+    if operation == "left += right" and left.rank == "number":
         raise ValueError("A Python number can't be changed in place: choose a tensor on the left.")
     try:
         result = OPERATIONS[operation](left.stand_in(), right.stand_in())
@@ -50,7 +50,7 @@ def outcome(operation: str, left: Operand, right: Operand) -> Outcome:
 def _why(operation: str, found: Agreement, result: torch.Tensor) -> str:
     if operation == "left < right":
         return "A comparison answers in bool, whatever it compares."
-    if operation == "left / right" and category(found.result) < 2:
+    if operation == "left / right" and kind(found.result) < 2:
         return (
             f"/ divides whole numbers as floats of the default dtype, {dtype_name(result.dtype)}."
         )
@@ -58,7 +58,7 @@ def _why(operation: str, found: Agreement, result: torch.Tensor) -> str:
         computed = dtype_name(found.result)
         return (
             f"It's computed in {computed} and stored in the left tensor, which keeps its dtype: "
-            f"the category doesn't fall, so torch allows it. {found.why}"
+            f"the kind isn't lower, so torch allows it. {found.why}"
         )
     return found.why
 
@@ -66,9 +66,9 @@ def _why(operation: str, found: Agreement, result: torch.Tensor) -> str:
 def _refused(operation: str, found: Agreement) -> str:
     if operation != "left += right":
         return f"torch has no such operation for {dtype_name(found.result)}."
-    if category(found.result) > category(found.left.dtype):
+    if kind(found.result) > kind(found.left.dtype):
         return (
             f"The result would be {dtype_name(found.result)}, and in place nothing is put into a "
-            "dtype of a lower category."
+            "dtype of a lower kind."
         )
     return "The result doesn't have the shape of the left tensor, and in place it has to."

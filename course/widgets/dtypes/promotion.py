@@ -15,7 +15,7 @@ from course.widgets.pages import PROSE, message_html
 
 __all__ = ["PromotionExplorer", "PromotionPanel", "explore_promotion"]
 
-_KINDS = {"tensor, shape (2,)": "dims", "0-d tensor": "0-d", "Python number": "number"}
+_RANKS = {"tensor, shape (2,)": "dims", "0-d tensor": "0-d", "Python number": "number"}
 _NUMBERS: dict[str, bool | int | float | complex] = {
     "True": True,
     "1": 1,
@@ -121,28 +121,28 @@ def _page(seen: Outcome, guess: str, right: int, asked: int) -> str:
 
 
 def _operand(kind: str, choice: str) -> Operand:
-    if _KINDS[kind] == "number":
+    if _RANKS[kind] == "number":
         return Operand.of(_NUMBERS[choice])
     dtype = _BY_NAME[choice]
-    return Operand.of(dtype if _KINDS[kind] == "dims" else torch.ones((), dtype=dtype))
+    return Operand.of(dtype if _RANKS[kind] == "dims" else torch.ones((), dtype=dtype))
 
 
 def _choices(side: str, start: Operand) -> tuple[Any, Any]:
     """The two lists of one operand: what kind of thing it is, and which."""
     from ipywidgets import Dropdown
 
-    kind = next(name for name, kind in _KINDS.items() if kind == start.kind)
-    options = list(_NUMBERS if start.kind == "number" else _BY_NAME)
-    number = repr(start.stand_in()) if start.kind == "number" else dtype_name(start.dtype)
+    kind = next(name for name, kind in _RANKS.items() if kind == start.rank)
+    options = list(_NUMBERS if start.rank == "number" else _BY_NAME)
+    number = repr(start.stand_in()) if start.rank == "number" else dtype_name(start.dtype)
     return (
-        Dropdown(options=list(_KINDS), value=kind, **_labelled(f"{side} is a:")),
+        Dropdown(options=list(_RANKS), value=kind, **_labelled(f"{side} is a:")),
         Dropdown(options=options, value=number, **_labelled(f"{side}:")),
     )
 
 
 def _offer(choice: Any, kind: str) -> None:
     """Offer dtypes for a tensor and numbers for a number."""
-    options = list(_NUMBERS if _KINDS[kind] == "number" else _BY_NAME)
+    options = list(_NUMBERS if _RANKS[kind] == "number" else _BY_NAME)
     if list(choice.options) != options:
         choice.options = options
         choice.value = options[1]  # not all releases of ipywidgets choose one of new options

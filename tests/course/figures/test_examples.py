@@ -11,11 +11,15 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "least"),
     [
+        ("course.figures.dtypes.bits", 1),
+        ("course.figures.dtypes.lattice", 1),
+        ("course.figures.dtypes.stored", 2),
         ("course.figures.storage.layouts", 1),
         ("course.figures.picture", 1),
         ("course.figures.storage.steps", 1),
         ("course.figures.storage.figure", 1),
         ("course.inspection.strides", 3),
+        ("course.widgets.dtypes.numbers", 1),
         ("course.widgets.steps", 2),
     ],
 )
