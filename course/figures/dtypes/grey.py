@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from course.figures.palette import CARD, FILLS, INK, MUTED, contrast
+from course.figures.palette import CARD, FILLS, MUTED, contrast
 from course.figures.picture import Picture
 from course.figures.scene import SMALL, TEXT, Box, Item, Label, Scene, flow, paint, stack
 from course.figures.scene import text_width as width_of
@@ -18,6 +18,7 @@ _PIXEL = 30.0  # px, the least side of a square: three digits fit
 _MOST = 12  # rows and columns; more numbers would not be read
 _WHITE = 255.0
 _MARK = FILLS[5]
+_INKS = ("#000000", CARD)  # INK is a little too light for the greys in the middle
 
 Rows = Sequence[Sequence[float]]
 Mask = Sequence[Sequence[bool]]
@@ -86,7 +87,7 @@ def _panel(name: str, rows: Rows, mask: Mask | None, side: float, note: str | No
 def _pixel(value: float, x: float, y: float, side: float) -> Box:
     level = round(255 * min(max(value / _WHITE, 0.0), 1.0))
     grey = f"#{level:02x}{level:02x}{level:02x}"
-    ink = max((INK, CARD), key=lambda one: contrast(one, grey))
+    ink = max(_INKS, key=lambda one: contrast(one, grey))
     return Box(x, y, side, side, _number(value), (grey,), MUTED, ink, size=SMALL)
 
 

@@ -134,7 +134,9 @@ class Agreement:
 def agreement(left: Operand, right: Operand) -> Agreement:
     """What torch says of two operands. At least one of them is a tensor."""
     if left.rank == right.rank == "number":
-        raise ValueError("two Python numbers are Python's affair: give at least one tensor.")
+        raise ValueError(
+            "Python adds two of its own numbers by itself: choose at least one tensor."
+        )
     result = torch.result_type(left.stand_in(), right.stand_in())
     counts = _counts(left, right)
     return Agreement(left, right, result, counts, _why(left, right, counts, result))
@@ -154,11 +156,9 @@ def _counts(left: Operand, right: Operand) -> tuple[bool, bool]:
 
 def _in_rank(left: Operand, right: Operand) -> tuple[Operand, Operand]:
     """The two, first the one that comes first."""
-    return (
-        (left, right)
-        if list(_RANKS).index(left.rank) < list(_RANKS).index(right.rank)
-        else (right, left)
-    )
+    ranks = list(_RANKS)
+    first, second = sorted((left, right), key=lambda operand: ranks.index(operand.rank))
+    return first, second
 
 
 def _why(left: Operand, right: Operand, counts: tuple[bool, bool], result: torch.dtype) -> str:
