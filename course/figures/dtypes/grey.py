@@ -35,7 +35,8 @@ def show_grey(pictures: Mapping[str, Any], marked: Mapping[str, Any] | None = No
     side = _side(rows.values())
     notes = {name: _note(masks.get(name)) for name in rows} if masks else {}
     panels = [_panel(name, rows[name], masks.get(name), side, notes.get(name)) for name in rows]
-    alt = " ".join(_words(name, values, masks.get(name)) for name, values in rows.items())
+    told = _told_row(masks.values())
+    alt = " ".join(_words(name, values, masks.get(name), told) for name, values in rows.items())
     caption = "Each square is one pixel: 0 is black, 255 is white."
     if any(_count(mask) for mask in masks.values()):
         caption += " Framed pixels are marked."
@@ -114,13 +115,19 @@ def _note(mask: Mask | None) -> str:
     return f"{_count(mask)} of {len(mask) * len(mask[0])} pixels marked"
 
 
-def _words(name: str, rows: Rows, mask: Mask | None) -> str:
+def _told_row(masks: Iterable[Mask]) -> int:
+    """The row that the words read out: the one with most marks."""
+    marks = [(sum(row), y) for mask in masks for y, row in enumerate(mask)]
+    return max(marks, default=(0, 0))[1]
+
+
+def _words(name: str, rows: Rows, mask: Mask | None, told: int) -> str:
     """What a reader who cannot see the picture would otherwise miss."""
     values = [value for row in rows for value in row]
-    middle = (len(rows) - 1) // 2
+    told = min(told, len(rows) - 1)
     said = (
         f"Picture {name!r} of {len(rows)} × {len(rows[0])} pixels, "
         f"from {_number(min(values))} to {_number(max(values))}. "
-        f"Row {middle} reads {', '.join(map(_number, rows[middle]))}."
+        f"Row {told} reads {', '.join(map(_number, rows[told]))}."
     )
     return f"{said} {_note(mask)}." if mask is not None else said

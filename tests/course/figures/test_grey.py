@@ -41,6 +41,14 @@ def test_marked_pixels_are_framed_and_counted() -> None:
     assert "2 of 3 pixels marked." in picture.alt
 
 
+def test_the_words_read_out_the_row_with_most_marks_in_every_picture() -> None:
+    rows = torch.arange(9).view(3, 3)
+    mask = torch.tensor([[False] * 3, [False, True, True], [True, False, False]])
+    words = show_grey({"a": rows, "b": rows * 2}, marked={"b": mask}).alt
+    assert "from 0 to 8. Row 1 reads 3, 4, 5." in words
+    assert "from 0 to 16. Row 1 reads 6, 8, 10. 3 of 9 pixels marked." in words
+
+
 def test_halves_are_written_out_and_pixels_grow_for_them() -> None:
     (box,) = pixels(show_grey({"mean": np.array([[127.5]])}))
     assert box.text == "127.5"
