@@ -78,17 +78,25 @@ class BitsPanel:
     def _ask(self) -> None:
         """Begin a new prediction: what was predicted and shown is of another number or dtype."""
         self.guess.value = _OPEN
-        self.result.value = ""
         self.up.disabled = self.down.disabled = True
+        number = self._typed()
+        if number is not None:
+            self.result.value = _question(number, _BY_NAME[self.dtype.value])
 
-    def _store(self) -> None:
-        if self.guess.value == _OPEN:
-            self.result.value = message_html("Predict first: choose what it will hold.")
-            return
+    def _typed(self) -> Number | None:
+        """The number in the field; None, and the reason told, where there is none."""
         try:
-            number = parse_number(self.number.value)
+            return parse_number(self.number.value)
         except NumberError as error:
             self.result.value = message_html(str(error))
+            return None
+
+    def _store(self) -> None:
+        number = self._typed()
+        if number is None:
+            return
+        if self.guess.value == _OPEN:
+            self.result.value = message_html("Predict first: choose what it will hold.")
             return
         seen = stored(number, _BY_NAME[self.dtype.value])
         met = fate(number, seen)
@@ -116,6 +124,13 @@ class BitsPanel:
         said = f'<div role="status" style="{PROSE}">{escape(words)}</div>'
         self.result.value = said + picture._repr_html_()
         self.up.disabled = self.down.disabled = stored(number, dtype).value is None
+
+
+def _question(number: Number, dtype: torch.dtype) -> str:
+    """What is to be predicted, and the bits in which Python's number comes."""
+    first, *others = _shown(number, dtype)
+    words = message_html(f"What will {dtype_name(dtype)} hold of {number!r}?")
+    return words + (show_bits(number, first)._repr_html_() if others else "")
 
 
 def _shown(number: Number, dtype: torch.dtype) -> tuple[torch.dtype, ...]:

@@ -82,15 +82,26 @@ class PromotionPanel:
         self.right_kind.observe(lambda _: _offer(self.right, self.right_kind.value), names="value")
         for control in (self.left_kind, self.left, self.right_kind, self.right, self.operation):
             control.observe(lambda _: self._ask(), names="value")
+        self._ask()
 
     def _ask(self) -> None:
         """Begin a new prediction: what was predicted and shown is of other operands."""
         self.guess.value = _OPEN
-        self.result.value = ""
+        self.result.value = self._question("")
+
+    def _question(self, note: str) -> str:
+        """What is to be predicted, and the lattice to find it in."""
+        sides = [
+            (self.left, self.left_kind),
+            (self.right, self.right_kind),
+        ]
+        left, right = (f"{choice.value}, a {kind.value}" for choice, kind in sides)
+        asked = f"{note}Left: {left}. Right: {right}. Which dtype does {self.operation.value} have?"
+        return message_html(asked) + show_promotion()._repr_html_()
 
     def _run(self) -> None:
         if self.guess.value == _OPEN:
-            self.result.value = message_html("Predict first: choose what the result is.")
+            self.result.value = self._question("Predict first. ")
             return
         operands = [
             _operand(kind.value, choice.value)

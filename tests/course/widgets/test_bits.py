@@ -116,7 +116,18 @@ def test_the_last_number_says_so() -> None:
 def test_another_number_begins_a_new_prediction() -> None:
     made = panel("300", "uint8")
     made.number.value = "301"
-    assert (made.guess.value, made.result.value, made.up.disabled) == ("choose …", "", True)
+    assert (made.guess.value, made.up.disabled) == ("choose …", True)
+    assert "What will uint8 hold of 301?" in made.result.value
+    assert "301 in int64" in made.result.value
+
+
+def test_the_question_does_not_show_what_it_asks_for() -> None:
+    made = explore_bits(0.5, torch.float64).panel
+    assert "What will float64 hold of 0.5?" in made.result.value
+    assert "<figure" not in made.result.value
+    made.dtype.value = "float16"
+    assert "0.5 in float64" in made.result.value
+    assert "in float16" not in made.result.value
 
 
 def test_what_cannot_be_read_is_told_and_nothing_can_be_stepped() -> None:
