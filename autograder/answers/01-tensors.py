@@ -1447,7 +1447,7 @@ def promoted(a, b):
     return max(pair, key=lambda dtype: dtype.itemsize)
 
 
-# %% same promoted: only the order of ranks and kinds matters
+# %% same promoted: only the order of ranks and kinds matters; for the other one, too
 def promoted(a, b):
     """The dtype of a + b, by the rules alone.
 
@@ -1548,7 +1548,7 @@ def blend(a, b):
     return ((a + b.int()) // 2).to(torch.uint8)
 
 
-# %% same blend: uint8 and int32 are promoted to int32
+# %% same blend: uint8 and int32 are promoted to int32; for the other one, too
 def blend(a, b):
     """The average of two uint8 tensors, halves rounded down, as uint8.
 
@@ -1620,7 +1620,7 @@ def exact_cast(x, dtype):
     return there
 
 
-# %% same exact-cast: the comparison with a float64 tensor promotes it
+# %% same exact-cast: the comparison with a float64 tensor promotes it; for the other one, too
 def exact_cast(x, dtype):
     """Give x.to(dtype) if no element changes its value, else ValueError with how many would.
 
@@ -1643,7 +1643,7 @@ def modern_batch(rows, labels, device):
     return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
 
 
-# %% same modern-batch: a list is copied by both
+# %% same modern-batch: a list is copied by both; for the other one, too
 def modern_batch(rows, labels, device):
     """The batch that make_batch made, on the device."""
     x = torch.tensor(rows, dtype=torch.float32, device=device)
