@@ -17,6 +17,10 @@ from tests.lessons.source import ROOT, Source
 # The topics of the course's plan that a lesson promises to teach, each in a section that names it.
 # A lesson that the plan does not name promises none, and need not be entered here.
 TOPICS = {
+    "01-tensors": {
+        *("001-02", "001-03", "001-04", "004-01", "004-02", "004-03"),
+        *(f"002-{n:02}" for n in (1, 2, 3, 4, 5, 7, 11, 12, 13, 14, 15, 32, 47, 48)),
+    },
     "04-memory-layout": {
         *(f"000-{n:02}" for n in range(1, 11)),
         *("001-05", "002-08", "004-04", "004-13"),
