@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.dtypes import show_bits, show_grey, show_promotion
     from course.figures.epochs import show_epochs
     from course.figures.graph import show_graph
     from course.figures.indexing import show_broadcast, show_index, show_joined, show_pieces
@@ -28,10 +29,12 @@ __all__ = [
     "not_drawn",
     "run_loader",
     "show_batches",
+    "show_bits",
     "show_broadcast",
     "show_draws",
     "show_epochs",
     "show_graph",
+    "show_grey",
     "show_index",
     "show_joined",
     "show_loader_timeline",
@@ -39,6 +42,7 @@ __all__ = [
     "show_photos",
     "show_pieces",
     "show_pixels",
+    "show_promotion",
     "show_sampler",
     "show_segments",
     "show_storage",
@@ -57,10 +61,12 @@ __getattr__ = loading(
         "not_drawn": "course.figures.picture",
         "run_loader": "course.simulators.loader",
         "show_batches": "course.figures.loading",
+        "show_bits": "course.figures.dtypes",
         "show_broadcast": "course.figures.indexing",
         "show_draws": "course.figures.loading",
         "show_epochs": "course.figures.epochs",
         "show_graph": "course.figures.graph",
+        "show_grey": "course.figures.dtypes",
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
@@ -68,6 +74,7 @@ __getattr__ = loading(
         "show_photos": "course.figures.photos",
         "show_pieces": "course.figures.indexing",
         "show_pixels": "course.figures.pixels",
+        "show_promotion": "course.figures.dtypes",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",

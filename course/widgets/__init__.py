@@ -8,6 +8,7 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
+    from course.widgets.dtypes import explore_bits, explore_promotion
     from course.widgets.front_end import widgets_alive
     from course.widgets.graph import explore_graph
     from course.widgets.indexing.selection import explore_index
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from course.widgets.strides.walk import explore_walk
 
 __all__ = [
+    "explore_bits",
     "explore_graph",
     "explore_index",
     "explore_loader",
     "explore_memory",
+    "explore_promotion",
     "explore_sampler",
     "explore_strides",
     "explore_versions",
@@ -32,10 +35,12 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
+        "explore_bits": "course.widgets.dtypes",
         "explore_graph": "course.widgets.graph",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",
+        "explore_promotion": "course.widgets.dtypes",
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",
         "explore_walk": "course.widgets.strides.walk",

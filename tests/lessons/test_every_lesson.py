@@ -22,6 +22,10 @@ from tests.lessons.source import ROOT, Source
 # The topics of the course's plan that a lesson promises to teach, each in a section that names it.
 # A lesson that the plan does not name promises none, and need not be entered here.
 TOPICS = {
+    "01-tensors": {
+        *("001-02", "001-03", "001-04", "004-01", "004-02", "004-03"),
+        *(f"002-{n:02}" for n in (1, 2, 3, 4, 5, 7, 11, 12, 13, 14, 15, 32, 47, 48)),
+    },
     "02-indexing": {
         *("001-06", "002-06", "002-07", "002-08", "002-09", "002-10", "002-16", "002-17"),
         *("002-18", "002-19", "002-20", "002-23", "002-26", "002-29", "002-46", "002-49"),
