@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.einsum import show_einsum
     from course.figures.epochs import show_epochs
+    from course.figures.floats import show_floats, show_neighbours, show_sums, show_values
     from course.figures.graph import show_graph
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
@@ -28,16 +30,21 @@ __all__ = [
     "run_loader",
     "show_batches",
     "show_draws",
+    "show_einsum",
     "show_epochs",
+    "show_floats",
     "show_graph",
     "show_loader_timeline",
+    "show_neighbours",
     "show_padding",
     "show_photos",
     "show_pixels",
     "show_sampler",
     "show_segments",
     "show_storage",
+    "show_sums",
     "show_timeline",
+    "show_values",
     "show_versions",
     "show_walk",
 ]
@@ -53,16 +60,21 @@ __getattr__ = loading(
         "run_loader": "course.simulators.loader",
         "show_batches": "course.figures.loading",
         "show_draws": "course.figures.loading",
+        "show_einsum": "course.figures.einsum",
         "show_epochs": "course.figures.epochs",
+        "show_floats": "course.figures.floats",
         "show_graph": "course.figures.graph",
         "show_loader_timeline": "course.figures.loading",
+        "show_neighbours": "course.figures.floats",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
         "show_pixels": "course.figures.pixels",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",
+        "show_sums": "course.figures.floats",
         "show_timeline": "course.figures.memory",
+        "show_values": "course.figures.floats",
         "show_versions": "course.figures.versions",
         "show_walk": "course.figures.storage",
     },

@@ -8,6 +8,7 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
+    from course.widgets.einsum import explore_einsum
     from course.widgets.front_end import widgets_alive
     from course.widgets.graph import explore_graph
     from course.widgets.loader import explore_loader
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from course.widgets.strides.walk import explore_walk
 
 __all__ = [
+    "explore_einsum",
     "explore_graph",
     "explore_loader",
     "explore_memory",
@@ -30,6 +32,7 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
+        "explore_einsum": "course.widgets.einsum",
         "explore_graph": "course.widgets.graph",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",
