@@ -81,16 +81,16 @@ class EinsumPanel:
         self.guess = Text(value="", description="Shape of the result:", **field)
         self.reveal = Button(description="Show the result", layout=Layout(width="auto"))
         self.element = IntSlider(
-            value=1, min=1, max=1, description="Element of the result:", disabled=True, **label
+            value=1, min=1, max=1, description="Element of the result:", **label
         )
         self.element.layout = Layout(width="70%")
-        self.message, self.page = HTML(), HTML()
+        self.message, self.page, self.walk = HTML(), HTML(), VBox()
         row = Layout(flex_flow="row wrap")
         self.box = VBox(
             [
                 HBox([self.example, self.equation, self.sizes], layout=row),
                 HBox([self.guess, self.reveal], layout=row),
-                *(self.message, self.element, self.page),
+                *(self.message, self.walk, self.page),
             ]
         )
         self._busy = False
@@ -131,9 +131,8 @@ class EinsumPanel:
         self._busy = True
         self.guess.value = ""
         self.element.value, self.element.max = 1, 1
-        self.element.disabled = True
         self._busy = False
-        self._open = False
+        self.walk.children = ()  # there is no result to walk through yet
         self.message.value = message_html(words)
         self._draw()
 
@@ -154,9 +153,8 @@ class EinsumPanel:
         """Show the result from its first element on."""
         if self._product is None:
             return
-        self._open = True
         self.element.max = len(self._product.elements())
-        self.element.disabled = False
+        self.walk.children = (self.element,)
         shape = tuple(self._product.result.shape)
         told = words or f"The result has shape {shape}."
         self.message.value = message_html(f"{told} Move the slider to see each element's sum.")
@@ -168,7 +166,7 @@ class EinsumPanel:
         if self._product is None:
             self.page.value = ""
             return
-        element = self._product.elements()[self.element.value - 1] if self._open else None
+        element = self._product.elements()[self.element.value - 1] if self.walk.children else None
         loops = escape("\n".join(loops_of(self._product)))
         picture = picture_of(self._product, element, loops=False)
         self.page.value = (
