@@ -9,7 +9,8 @@ import torch
 
 from course.figures.einsum import EquationError
 from course.widgets import explore_einsum
-from course.widgets.einsum import EinsumPanel, explorer, sizes_in
+from course.widgets.einsum import explorer
+from course.widgets.einsum.explorer import EinsumPanel, sizes_in
 from tests.course.widgets.display import VIEW, shown_by
 
 
