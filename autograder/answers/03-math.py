@@ -633,7 +633,7 @@ def einsum_shape(equation, *shapes):
 def einsum_shape(equation, *shapes):
     left, right = equation.split("->")
     sizes = {}
-    for term, shape in zip(left.strip().split(", "), shapes, strict=True):
+    for term, shape in zip(left.split(","), shapes, strict=True):
         own = dict(zip(term, shape, strict=True))
         if any(own[letter] != size for letter, size in zip(term, shape)):
             raise ValueError(term)
@@ -642,7 +642,6 @@ def einsum_shape(equation, *shapes):
             if known != 1 and size not in (1, known):
                 raise ValueError(letter)
             sizes[letter] = size if known == 1 else known
-    right = right.strip()
     if len(set(right)) < len(right) or set(right) - set(sizes):
         raise ValueError(right)
     return tuple(sizes[letter] for letter in right)
@@ -1120,15 +1119,13 @@ def correlation(a, b):
     return float((a * b).sum() / ((a * a).sum() * (b * b).sum()) ** 0.5)
 
 
-# %% wrong correlation: one dtype for both -> any-error-will-do
+# %% wrong correlation: in the dtypes that come -> two-dtypes-do-not-meet
 def correlation(a, b):
-    if a.dtype != b.dtype:
-        raise TypeError("two dtypes")
-    a, b = a.detach().double(), b.detach().double()
+    a, b = a.detach().flatten(), b.detach().flatten()
     if a.min() == a.max() or b.min() == b.max():
         return 0.0
     a, b = a - a.mean(), b - b.mean()
-    return ((a * b).sum() / ((a * a).sum() * (b * b).sum()).sqrt()).item()
+    return (a.dot(b) / (a.norm() * b.norm())).item()
 
 
 # %% wrong correlation: torch's own -> torch-by-hand
