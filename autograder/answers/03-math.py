@@ -240,6 +240,13 @@ def cross_entropy(logits, target):
     return (logits.logsumexp(1) - logits.gather(1, target.unsqueeze(1)).squeeze(1)).mean()
 
 
+# %% wrong cross-entropy: leaves the column a column -> a-column-minus-a-row-is-a-row
+def cross_entropy(logits, target):
+    if ((target < 0) | (target >= logits.shape[1])).any():
+        raise IndexError("no such class")
+    return (logits.logsumexp(1) - logits.gather(1, target.unsqueeze(1))).mean()
+
+
 # %% wrong cross-entropy: torch's own -> torch-by-hand
 def cross_entropy(logits, target):
     if ((target < 0) | (target >= logits.shape[1])).any():
@@ -705,6 +712,35 @@ def einsum_shape(equation, *shapes):
     return tuple(next((n for n in sizes[one] if n != 1), 1) for one in right)
 
 
+# %% wrong einsum-shape: max of the sizes -> one-beside-nothing-is-one
+def einsum_shape(equation, *shapes):
+    left, right = equation.replace(" ", "").split("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError
+    sizes = {}
+    for term, shape in zip(terms, shapes):
+        if len(term) != len(shape):
+            raise ValueError
+        own = {}
+        for letter, size in zip(term, shape):
+            if own.setdefault(letter, size) != size:
+                raise ValueError
+            if letter in sizes and 1 not in (size, sizes[letter]) and size != sizes[letter]:
+                raise ValueError
+            sizes[letter] = max(size, sizes.get(letter, 0))
+    if len(set(right)) < len(right) or set(right) - set(sizes):
+        raise ValueError
+    return tuple(sizes[letter] for letter in right)
+
+
+# %% wrong einsum-shape: asks NumPy -> shapes-must-be-tried
+def einsum_shape(equation, *shapes):
+    import numpy
+
+    return numpy.einsum(equation, *[numpy.empty(s) for s in shapes]).shape
+
+
 # %% wrong einsum-shape: lets torch run it -> shapes-must-be-tried
 def einsum_shape(equation, *shapes):
     try:
@@ -1134,3 +1170,83 @@ def correlation(a, b):
     if a.min() == a.max() or b.min() == b.max():
         return 0.0
     return torch.corrcoef(torch.stack([a, b]))[0, 1].item()
+
+
+# %% same log-sum-exp: any finite shift will do where the maximum is infinite
+def log_sum_exp(x, dim):
+    """The logarithm of the sum of exp(x) along dim, safe for any scores.
+
+    log_sum_exp(torch.tensor([1000.0, 1000.0]), 0)  ->  1000.6931
+    """
+    top = x.amax(dim, keepdim=True)
+    shift = torch.where(top.isfinite(), top, 1.0)
+    return (x - shift).exp().sum(dim).log() + shift.squeeze(dim)
+
+
+# %% same log-sum-exp: the shift is a tensor of its own
+def log_sum_exp(x, dim):
+    """The logarithm of the sum of exp(x) along dim, safe for any scores.
+
+    log_sum_exp(torch.tensor([1000.0, 1000.0]), 0)  ->  1000.6931
+    """
+    top = x.amax(dim, keepdim=True)
+    shift = torch.where(top.isfinite(), top, 0.0)
+    return (x - shift).exp().sum(dim).log() + shift.squeeze_(dim)
+
+
+# %% same cross-entropy: with a single row, () broadcasts to (1,)
+def cross_entropy(logits, target):
+    """The mean of log-sum-exp minus the right logit, over the rows.
+
+    cross_entropy(torch.zeros(2, 4), torch.tensor([3, 0]))  ->  log(4) = 1.3863
+    """
+    if ((target < 0) | (target >= logits.shape[1])).any():
+        raise IndexError("a label is not one of the classes")
+    right = logits.gather(1, target.unsqueeze(1)).squeeze()
+    return (logits.logsumexp(1) - right).mean()
+
+
+# %% same einsum-shape: both are small ints, which Python keeps once
+def einsum_shape(equation, *shapes):
+    """The shape of an einsum; ValueError where torch refuses.
+
+    einsum_shape("ij,jk->ik", (2, 3), (3, 5)) == (2, 5)
+    """
+    left, right = equation.replace(" ", "").split("->")
+    sizes = {}
+    for term, shape in zip(left.split(","), shapes, strict=True):
+        own = dict(zip(term, shape, strict=True))
+        if any((own[letter] != size for letter, size in zip(term, shape, strict=True))):
+            raise ValueError(f"a letter has two sizes in {shape}")
+        for letter, size in own.items():
+            if sizes.get(letter, 1) == 1:
+                sizes[letter] = size
+            elif size not in (1, sizes[letter]):
+                raise ValueError(f"{letter} is both {sizes[letter]} and {size}")
+    if len(set(right)) is not len(right) or set(right) - set(sizes):
+        raise ValueError(f"{right!r} has a letter twice, or one that is not on the left")
+    return tuple((sizes[letter] for letter in right))
+
+
+# %% same attention: the quotient is a tensor of its own
+def attention(queries, keys, values, mask=None):
+    """The mean of the values, weighted by a softmax over the keys.
+
+    attention(torch.zeros(1, 1, 2, 4), torch.zeros(1, 1, 3, 4), torch.ones(1, 1, 3, 5))  ->  ones
+    """
+    scores = torch.einsum("bhqe,bhke->bhqk", queries, keys) / queries.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill_(~mask, float("-inf"))
+    return torch.einsum("bhqk,bhkv->bhqv", scores.softmax(-1), values)
+
+
+# %% same fake-quantise: a constant minus itself is 0
+def fake_quantise(x, scale):
+    """Round x to -128 ... 127 steps of scale, with straight-through gradients.
+
+    fake_quantise(torch.tensor([0.3, 90.0]), 0.5)  ->  [0.5, 63.5], gradients [1, 0]
+    """
+    steps = (x / scale).round()
+    value = steps.clamp(-128, 127) * scale
+    passing = torch.where((steps >= -128) & (steps <= 127), x, 1.0)
+    return value + (passing - passing.detach())
