@@ -8,7 +8,9 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.figures.dtypes import show_bits, show_grey, show_promotion
+    from course.figures.einsum import show_einsum
     from course.figures.epochs import show_epochs
+    from course.figures.floats import show_floats, show_neighbours, show_sums, show_values
     from course.figures.graph import show_graph
     from course.figures.indexing import show_broadcast, show_index, show_joined, show_pieces
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
@@ -32,12 +34,15 @@ __all__ = [
     "show_bits",
     "show_broadcast",
     "show_draws",
+    "show_einsum",
     "show_epochs",
+    "show_floats",
     "show_graph",
     "show_grey",
     "show_index",
     "show_joined",
     "show_loader_timeline",
+    "show_neighbours",
     "show_padding",
     "show_photos",
     "show_pieces",
@@ -46,7 +51,9 @@ __all__ = [
     "show_sampler",
     "show_segments",
     "show_storage",
+    "show_sums",
     "show_timeline",
+    "show_values",
     "show_versions",
     "show_walk",
 ]
@@ -64,12 +71,15 @@ __getattr__ = loading(
         "show_bits": "course.figures.dtypes",
         "show_broadcast": "course.figures.indexing",
         "show_draws": "course.figures.loading",
+        "show_einsum": "course.figures.einsum",
         "show_epochs": "course.figures.epochs",
+        "show_floats": "course.figures.floats",
         "show_graph": "course.figures.graph",
         "show_grey": "course.figures.dtypes",
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
+        "show_neighbours": "course.figures.floats",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
         "show_pieces": "course.figures.indexing",
@@ -78,7 +88,9 @@ __getattr__ = loading(
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",
+        "show_sums": "course.figures.floats",
         "show_timeline": "course.figures.memory",
+        "show_values": "course.figures.floats",
         "show_versions": "course.figures.versions",
         "show_walk": "course.figures.storage",
     },

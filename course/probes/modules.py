@@ -88,8 +88,10 @@ def _named_in(function: FunctionType, seen: set[int]) -> Iterator[str]:
             found = function.__globals__.get(name)
             yield from _modules(found, seen)
             yield from _below(found, code.co_names[number + 1 :], seen)
-        written = (*code.co_names, *code.co_consts)  # imported in the function, or by its name
-        yield from (one for one in written if isinstance(one, str) and _PATH.fullmatch(one))
+        steps = get_instructions(code)
+        yield from (str(one.argval) for one in steps if one.opname == "IMPORT_NAME")
+        texts = (one for one in code.co_consts if isinstance(one, str))  # imported by its name
+        yield from (one for one in texts if one in _LIBRARIES or _PATH.fullmatch(one))
     for cell in function.__closure__ or ():
         yield from _modules(cell.cell_contents, seen)
 

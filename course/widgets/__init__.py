@@ -9,6 +9,7 @@ from course.lazy import loading
 if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
     from course.widgets.dtypes import explore_bits, explore_promotion
+    from course.widgets.einsum import explore_einsum
     from course.widgets.front_end import widgets_alive
     from course.widgets.graph import explore_graph
     from course.widgets.indexing.selection import explore_index
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "explore_bits",
+    "explore_einsum",
     "explore_graph",
     "explore_index",
     "explore_loader",
@@ -36,6 +38,7 @@ __getattr__ = loading(
     globals(),
     {
         "explore_bits": "course.widgets.dtypes",
+        "explore_einsum": "course.widgets.einsum",
         "explore_graph": "course.widgets.graph",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
@@ -43,8 +46,8 @@ __getattr__ = loading(
         "explore_promotion": "course.widgets.dtypes",
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",
-        "explore_walk": "course.widgets.strides.walk",
         "explore_versions": "course.widgets.autograd.versions",
+        "explore_walk": "course.widgets.strides.walk",
         "widgets_alive": "course.widgets.front_end",
     },
 )

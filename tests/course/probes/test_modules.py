@@ -62,6 +62,43 @@ def test_work_of_ones_own_names_no_module_of_the_course() -> None:
     assert [one for one in named if one.startswith("course")] == []
 
 
+def imports_numpy(shape: Any) -> Any:
+    import numpy
+
+    return numpy.empty(shape).shape
+
+
+def imports_numpy_as_another(shape: Any) -> Any:
+    import numpy as n
+
+    return n.empty(shape).shape
+
+
+def imports_from_numpy(shape: Any) -> Any:
+    from numpy import empty
+
+    return empty(shape).shape
+
+
+def imports_numpy_by_its_name(shape: Any) -> Any:
+    return __import__("numpy").empty(shape).shape
+
+
+@pytest.mark.parametrize(
+    "way",
+    [imports_numpy, imports_numpy_as_another, imports_from_numpy, imports_numpy_by_its_name],
+)
+def test_a_library_that_is_imported_inside_is_named(way: Any) -> None:
+    assert "numpy" in modules_named.here(way)
+
+
+def test_a_method_called_like_a_library_is_no_import() -> None:
+    def bridged(x: Any) -> Any:
+        return x.numpy()
+
+    assert "numpy" not in modules_named.here(bridged)
+
+
 def test_what_is_no_function_is_looked_at_as_well() -> None:
     assert modules_named.here(3) == []
     assert modules_named.here(len) == ["builtins"]
