@@ -822,6 +822,20 @@ def move(batch, device):
     return one(batch)
 
 
+# %% wrong move: detached, and then it requires grad again -> tensors-are-cut-off
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        if batch.device.type == torch.device(device).type:
+            return batch
+        return batch.detach().to(device).requires_grad_(batch.requires_grad)
+    if isinstance(batch, dict):
+        return {key: move(part, device) for key, part in batch.items()}
+    if isinstance(batch, list | tuple):
+        parts = [move(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
 # %% right exact-cast: there and back within float64, NaN by its own rule
 def exact_cast(x, dtype):
     made = x.to(dtype)
@@ -1206,6 +1220,12 @@ def pad_rows(x, length, value=0):
     x.resize_(length, *x.shape[1:])
     x[n:] = value
     return x
+
+
+# %% wrong pad-rows: zeros plus the value, which makes int64 of a mask -> full-takes-the-dtype-of-the-rest
+def pad_rows(x, length, value=0):
+    more = torch.zeros(length - len(x), *x.shape[1:], dtype=x.dtype, device=x.device) + value
+    return torch.cat([x, more])
 
 
 # %% right modern-batch: as_tensor, and ones like it
@@ -1650,3 +1670,23 @@ def modern_batch(rows, labels, device):
     y = torch.as_tensor(labels, dtype=torch.int64, device=device)
     weights = torch.ones(len(rows), dtype=torch.float32, device=device)
     return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
+
+
+# %% right promoted: sets of kinds and of dtypes
+def promoted(a, b):
+    numbers = {bool: torch.bool, int: torch.int64, float: torch.float32}
+    best, dtypes = (-1, -1), set()
+    for operand in (a, b):
+        tensor = isinstance(operand, torch.Tensor)
+        dtype = operand.dtype if tensor else numbers[type(operand)]
+        kind = 0 if dtype is torch.bool else 1 + dtype.is_floating_point
+        place = (kind, 0 if not tensor else 1 if operand.shape == () else 2)
+        if place > best:
+            best, dtypes = place, set()
+        if place == best:
+            dtypes.add(dtype)
+    if dtypes == {torch.uint8, torch.int8}:
+        return torch.int16
+    if dtypes == {torch.float16, torch.bfloat16}:
+        return torch.float32
+    return sorted(dtypes, key=lambda dtype: dtype.itemsize)[-1]
