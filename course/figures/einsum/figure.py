@@ -30,9 +30,9 @@ _BOX = 28.0  # px, the height of a box
 _LEAST = 34.0  # px, the least width of a box
 _MOST_TERMS = 6  # of a sum that is written out
 _OPERANDS, _RESULT = (0, 1, 3), 2  # the numbers of their colours
-_CAPTION = (
-    "Coloured: one element of the result, and the elements of the operands that it is made of. "
-    "Letters name dimensions; one that is missing on the right is summed over."
+_LETTERS = "Letters name dimensions; one that is missing on the right is summed over."
+_COLOURED = (
+    "Coloured: one element of the result, and the elements of the operands that it is made of."
 )
 
 
@@ -60,19 +60,22 @@ def picture_of(product: Product, element: Index | None, *, loops: bool = True) -
     alt = _words(product, element)
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt=alt)
-    parts = [_loops_scene(product)] if loops else []
+    parts = [_loops_scene(product, asked=element is None)] if loops else []
     parts.append(_tensors_scene(product, element))
     if element is not None:
         words = sum_words(product, element)
         parts.append(Scene(text_width(words, TEXT), 22, (Label(0, 11, words, size=TEXT),)))
-    return Picture(partial(paint, stack(parts, gap=12)), alt=alt, caption=_CAPTION)
+    caption = _LETTERS if element is None else f"{_COLOURED} {_LETTERS}"
+    return Picture(partial(paint, stack(parts, gap=12)), alt=alt, caption=caption)
 
 
 # --- in words -----------------------------------------------------------------------------------
 
 
-def loops_of(product: Product) -> list[str]:
+def loops_of(product: Product, *, asked: bool = False) -> list[str]:
     r"""The loops that the equation stands for, as lines of Python.
+
+    While the result's shape is asked for, a question mark stands for it.
 
     >>> print("\n".join(loops_of(product_of(parse("ij->j"), [torch.ones(2, 3)]))))
     out = torch.zeros(3)
@@ -82,7 +85,7 @@ def loops_of(product: Product) -> list[str]:
     """
     equation = product.equation
     sizes = ", ".join(str(product.sizes[letter]) for letter in equation.result)
-    lines = [f"out = torch.zeros({sizes or '()'})"]
+    lines = [f"out = torch.zeros({'?' if asked else sizes or '()'})"]
     for depth, letter in enumerate(equation.result + equation.summed):
         why = "" if letter in equation.result else f"  # summed: {letter} is not on the right"
         lines.append(f"{'    ' * depth}for {letter} in range({product.sizes[letter]}):{why}")
@@ -140,10 +143,10 @@ def roles_of(product: Product) -> str:
 # --- the scene ----------------------------------------------------------------------------------
 
 
-def _loops_scene(product: Product) -> Scene:
+def _loops_scene(product: Product, *, asked: bool) -> Scene:
     """The loops, line by line, indented to scale."""
     items = []
-    lines = loops_of(product)
+    lines = loops_of(product, asked=asked)
     for number, line in enumerate(lines):
         code, _, why = line.partition("  # ")
         depth = len(code) - len(code.lstrip())

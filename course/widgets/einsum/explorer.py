@@ -167,7 +167,7 @@ class EinsumPanel:
             self.page.value = ""
             return
         element = self._product.elements()[self.element.value - 1] if self.walk.children else None
-        loops = escape("\n".join(loops_of(self._product)))
+        loops = escape("\n".join(loops_of(self._product, asked=element is None)))
         picture = picture_of(self._product, element, loops=False)
         self.page.value = (
             f'<div style="{PROSE}"><pre style="margin:4px 0">{loops}</pre></div>'

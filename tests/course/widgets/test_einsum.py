@@ -23,6 +23,8 @@ def test_the_result_is_hidden_until_its_shape_is_said() -> None:
     shown = panel()
     assert "which shape" in shown.message.value.lower()
     assert "The result is not shown yet." in shown.page.value
+    assert "torch.zeros(?)" in shown.page.value
+    assert "2, 4" not in shown.page.value
     assert shown.walk.children == ()
 
 
@@ -31,6 +33,7 @@ def test_the_right_shape_opens_the_result_with_its_first_element() -> None:
     shown.guess.value = "(2, 4)"
     assert "✓ Right: the letters on the right are i = 2, k = 4." in shown.message.value
     assert "out[0, 0] = 1 · 1 + 2 · 5 + 3 · 9 = 38" in shown.page.value
+    assert "torch.zeros(2, 4)" in shown.page.value
     assert (shown.walk.children, shown.element.max) == ((shown.element,), 8)
 
 
