@@ -1336,3 +1336,36 @@ def gather_own(x, dim, index):
         places.append(torch.arange(size).view(along))
     places[dim] = index
     return x[places]
+
+
+# %% wrong broadcast-shape: joins the shapes two by two -> shapes-are-joined-in-pairs
+def broadcast_shape(*shapes):
+    whole = ()
+    for shape in shapes:
+        rank = max(len(whole), len(shape))
+        one, other = ((1,) * (rank - len(s)) + tuple(s) for s in (whole, shape))
+        for back in range(1, rank + 1):
+            if one[-back] != other[-back] and 1 not in (one[-back], other[-back]):
+                raise ValueError(f"a clash at dimension {-back}")
+        whole = tuple(b if a == 1 else a for a, b in zip(one, other, strict=True))
+    return whole
+
+
+# %% wrong per-channel: divides in place -> in-place-has-the-same-dtype
+def normalise(images, mean, std):
+    return (images - mean[:, None, None]).div_(std[:, None, None])
+
+
+# %% wrong argmax-last: infinities become the largest numbers -> infinity-is-the-largest-number
+def argmax_last(x, dim, keepdim=False):
+    finite = torch.nan_to_num(x) if x.is_floating_point() else x
+    return x.shape[dim] - 1 - finite.flip(dim).argmax(dim, keepdim=keepdim)
+
+
+# %% right gather-own: places counted by NumPy
+def gather_own(x, dim, index):
+    import numpy as np
+
+    places = [torch.from_numpy(place) for place in np.indices(tuple(index.shape))]
+    places[dim] = index
+    return x[tuple(places)]
