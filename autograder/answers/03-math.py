@@ -1250,3 +1250,64 @@ def fake_quantise(x, scale):
     value = steps.clamp(-128, 127) * scale
     passing = torch.where((steps >= -128) & (steps <= 127), x, 1.0)
     return value + (passing - passing.detach())
+
+
+# %% wrong log-sum-exp: float64 in float32 -> float32-digits-suffice
+def log_sum_exp(x, dim):
+    y = x.float()
+    top = y.amax(dim, keepdim=True).detach()
+    top = torch.where(top.isfinite(), top, 0.0)
+    return ((y - top).exp().sum(dim).log() + top.squeeze(dim)).to(x.dtype)
+
+
+# %% wrong pair-scores: the diagonal of each batch -> the-diagonal-is-free
+def pair_scores(x, weight, y):
+    if x.dim() < 3:
+        return ((x @ weight) * y).sum(-1)
+    return ((x @ weight) @ y.transpose(-1, -2)).diagonal(dim1=-2, dim2=-1)
+
+
+# %% wrong attention: hides with -1e9 -> hidden-means-very-low
+def attention(queries, keys, values, mask=None):
+    scores = torch.einsum("bhqe,bhke->bhqk", queries, keys) / queries.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return torch.einsum("bhqk,bhkv->bhqv", scores.softmax(-1), values)
+
+
+# %% wrong attention: shares out anew after the softmax -> hidden-means-very-low
+def attention(queries, keys, values, mask=None):
+    scores = torch.einsum("bhqe,bhke->bhqk", queries, keys) / queries.shape[-1] ** 0.5
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights * mask
+        weights = weights / weights.sum(-1, keepdim=True)
+    return torch.einsum("bhqk,bhkv->bhqv", weights, values)
+
+
+# %% wrong fake-quantise: the scale in float32 -> float32-digits-suffice
+def fake_quantise(x, scale):
+    width = torch.tensor(scale)
+    steps = torch.round(x / width)
+    value = (steps.clamp(-128, 127) * width).detach()
+    passing = x.masked_fill((steps < -128) | (steps > 127), 0.0)
+    return value + (passing - passing.detach())
+
+
+# %% wrong correlation: float32 means -> float32-has-its-own-mean
+def correlation(a, b):
+    a, b = (one.detach().flatten() for one in (a, b))
+    a, b = (one if one.is_floating_point() else one.double() for one in (a, b))
+    if bool((a == a[0]).all()) or bool((b == b[0]).all()):
+        return 0.0
+    a, b = (a - a.mean()).double(), (b - b.mean()).double()
+    return float((a * b).sum() / ((a * a).sum() * (b * b).sum()).sqrt())
+
+
+# %% wrong correlation: little variation counts as none -> small-variation-is-none
+def correlation(a, b):
+    a, b = a.detach().double().flatten(), b.detach().double().flatten()
+    a, b = a - a.mean(), b - b.mean()
+    if a.std() < 1e-6 or b.std() < 1e-6:
+        return 0.0
+    return (a.dot(b) / (a.norm() * b.norm())).item()
