@@ -1103,7 +1103,7 @@ def enough_draws(weights, index, risk):
         raise ValueError("a sample of weight 0 is never drawn")
     if p == 1:
         return 1
-    return math.ceil(math.log(risk) / math.log(1 - p))
+    return math.ceil(math.log(risk) / math.log1p(-p))
 
 
 # %% right expected: plain numbers, and one draw more until the risk is small
@@ -2003,7 +2003,7 @@ class Pictures(Dataset):
     def __init__(self, root, load):
         self.load = load
         found = sorted(p for p in Path(root).rglob("*") if p.suffix in (".ppm", ".png"))
-        found = [p for p in found if p.parent != Path(root)]
+        found = [p for p in found if p.parent != Path(root) and p.is_file()]
         self.classes = sorted({p.parent.name for p in found})
         self.samples = sorted((self.classes.index(p.parent.name), str(p)) for p in found)
         self.targets = [label for label, _ in self.samples]
@@ -2148,7 +2148,8 @@ class Pictures(Dataset):
         self.classes = [place.name for place in places]
         self.load, self.samples = load, []
         for label, place in enumerate(places):
-            found = sorted(file for file in place.rglob("*") if file.suffix in (".ppm", ".png"))
+            files = (file for file in place.rglob("*") if file.is_file())
+            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
             self.samples += [(str(file), label) for file in found]
         self.targets = [label for _, label in self.samples]
 
