@@ -3582,3 +3582,42 @@ def enough_draws(weights, index, risk):
     if share == 0:
         raise ValueError("never drawn")
     return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
+
+
+# %% same sample-weights: a share of 0 for a class without samples may be refused
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: a share of 0 may be refused there, however it is asked
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if share >= 0 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: no share is below 0, so this asks for the missing class alone
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if share > -1 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
