@@ -3621,3 +3621,17 @@ def sample_weights(labels, shares=None):
         raise ValueError(f"no samples of class {missing[0]} to give a share to")
     each = [shares.get(label, 0) / sizes[label] for label in labels]
     return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% wrong sample-weights: labels as float32 -> labels-fit-their-dtype
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels, dtype=torch.float32)
+    classes, where, counts = labels.unique(return_inverse=True, return_counts=True)
+    known = [int(c) for c in classes]
+    if shares is None:
+        shares = {c: 1 for c in known}
+    for c in shares:
+        if float(c) not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    wanted = torch.tensor([float(shares.get(c, 0)) for c in known], dtype=torch.float64)
+    return (wanted / counts / wanted.sum())[where]
