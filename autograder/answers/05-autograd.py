@@ -770,12 +770,12 @@ def input_gradient(x, w):
 # %% right loss-gradients: a pass for each loss, the last one frees
 def loss_gradients(losses, params):
     rows = []
-    for loss in losses:
+    for left, loss in zip(range(len(losses) - 1, -1, -1), losses):
         grads = torch.autograd.grad(
             loss,
             params,
             grad_outputs=torch.ones_like(loss),
-            retain_graph=loss is not losses[-1],
+            retain_graph=left > 0,
             materialize_grads=True,
         )
         rows.append(list(grads))
@@ -1522,7 +1522,7 @@ def gradients_along(x, functions):
     return list(torch.autograd.grad(values[-1].sum(), values))
 
 
-# %% right gradients-along: one pass for each value, on a chain of its own
+# %% wrong gradients-along: one pass for each value, on a chain of its own -> each-value-has-its-own-backward
 def gradients_along(x, functions):
     found = []
     for start in range(len(functions) + 1):
@@ -1742,7 +1742,7 @@ def loss_gradients(losses, params):
     for number, loss in enumerate(losses, 1):
         for p in params:
             p.grad = None
-        loss.sum().backward(retain_graph=number < len(losses))
+        loss.sum().backward(retain_graph=number < len(losses), inputs=params)
         rows.append([torch.zeros_like(p.detach()) if p.grad is None else p.grad for p in params])
     for p, grad in zip(params, lent):
         p.grad = grad
@@ -1768,3 +1768,175 @@ def full_gradient(w, batches):
     for loss in losses:
         loss.backward()
     return sum(loss.item() for loss in losses)
+
+
+# %% wrong leaves-behind: marks the nodes it has met -> a-graph-is-mine-to-mark
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    if result.grad_fn is None:
+        return [result]
+    todo, found = [result.grad_fn], []
+    while todo:
+        node = todo.pop()
+        if "met" in node.metadata:
+            continue
+        node.metadata["met"] = True
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        todo += [following for following, _ in node.next_functions if following is not None]
+    return found
+
+
+# %% wrong leaves-behind: leaves by their address -> one-address-is-one-leaf
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    if result.is_leaf:
+        return [result]
+    found, met, level = {}, {result.grad_fn}, [result.grad_fn]
+    while level:
+        behind = []
+        for node in level:
+            if hasattr(node, "variable"):
+                found[node.variable.data_ptr()] = node.variable
+            for following, _ in node.next_functions:
+                if following is not None and following not in met:
+                    met.add(following)
+                    behind.append(following)
+        level = behind
+    return list(found.values())
+
+
+# %% wrong leaves-behind: recursion with a higher limit -> graphs-are-shallow
+def leaves_behind(result):
+    import sys
+
+    if not result.requires_grad:
+        return []
+    if result.grad_fn is None:
+        return [result]
+    met, found = set(), []
+
+    def visit(node):
+        if node is None or node in met:
+            return
+        met.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 9000))
+    try:
+        visit(result.grad_fn)
+    finally:
+        sys.setrecursionlimit(limit)
+    return found
+
+
+# %% wrong leaves-behind: every path, each leaf once -> the-graph-is-a-tree
+def leaves_behind(result):
+    if not result.requires_grad:
+        return []
+    if result.grad_fn is None:
+        return [result]
+    todo, found = [result.grad_fn], {}
+    while todo:
+        node = todo.pop()
+        if hasattr(node, "variable"):
+            found[id(node.variable)] = node.variable
+        todo += [following for following, _ in node.next_functions if following is not None]
+    return list(found.values())
+
+
+# %% wrong full-gradient: the old gradient times 0 -> arithmetic-removes-a-gradient
+def full_gradient(w, batches):
+    count = sum(len(y) for _, y in batches)
+    if w.grad is not None:
+        w.grad.mul_(0)
+    total = 0.0
+    for x, y in batches:
+        loss = (x @ w - y).square().sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong score: relu by a comparison -> a-comparison-is-relu
+def score(x, w1, w2):
+    hidden = x @ w1
+    return torch.where(hidden > 0, hidden, torch.zeros_like(hidden)) @ w2.detach()
+
+
+# %% wrong score: makes w2 contiguous -> products-need-contiguous-matrices
+def score(x, w1, w2):
+    return torch.relu(x @ w1) @ w2.detach().contiguous()
+
+
+# %% wrong snapshot: inference mode where no grad is asked for -> inference-mode-is-a-faster-no-grad
+def snapshot(t):
+    if t.requires_grad:
+        return t.detach().clone().requires_grad_()
+    with torch.inference_mode():
+        return t.clone()
+
+
+# %% wrong gradients-along: subtracts the old gradient -> arithmetic-removes-a-gradient
+def gradients_along(x, functions):
+    mine = x if x.is_leaf and x.requires_grad else x.detach().requires_grad_()
+    old = None if mine.grad is None else mine.grad.clone()
+    values = [mine]
+    for function in functions:
+        values.append(function(values[-1]))
+        values[-1].retain_grad()
+    values[-1].sum().backward()
+    gradients = [value.grad for value in values]
+    if old is not None:
+        gradients[0] = mine.grad - old
+    mine.grad = old
+    return gradients
+
+
+# %% wrong loss-gradients: tells the last pass by the tensor -> a-loss-is-listed-once
+def loss_gradients(losses, params):
+    return [
+        list(
+            torch.autograd.grad(
+                loss.sum(),
+                params,
+                retain_graph=loss is not losses[-1],
+                materialize_grads=True,
+            )
+        )
+        for loss in losses
+    ]
+
+
+# %% wrong loss-gradients: gives .grad back to the parameters alone -> backward-asks-one-leaf
+def loss_gradients(losses, params):
+    old = [p.grad for p in params]
+    rows = []
+    for number, loss in enumerate(losses, 1):
+        for p in params:
+            p.grad = None
+        loss.sum().backward(retain_graph=number < len(losses))
+        rows.append([torch.zeros_like(p) if p.grad is None else p.grad for p in params])
+    for p, grad in zip(params, old):
+        p.grad = grad
+    return [[g.detach() for g in row] for row in rows]
+
+
+# %% wrong reversed-gradient: no hook for a scale of 0 -> a-scale-of-zero-does-nothing
+def reversed_gradient(x, scale):
+    turned = x.view_as(x)
+    if scale and turned.requires_grad:
+        turned.register_hook(lambda gradient: -scale * gradient)
+    return turned
+
+
+# %% wrong score: multiplies with the mask of relu -> a-comparison-is-relu
+def score(x, w1, w2):
+    hidden = x @ w1
+    return (hidden * (hidden > 0)) @ w2.detach()

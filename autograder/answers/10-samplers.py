@@ -576,7 +576,7 @@ def sample_weights(labels, shares=None):
     labels = [int(label) for label in labels]
     sizes = Counter(labels)
     shares = shares or dict.fromkeys(sizes, 1)
-    if any(label not in sizes for label in shares):
+    if any(share <= 0 or label not in sizes for label, share in shares.items()):
         raise ValueError("a class without samples")
     each = [shares.get(label, 0) / sizes[label] for label in labels]
     return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
@@ -1103,7 +1103,7 @@ def enough_draws(weights, index, risk):
         raise ValueError("a sample of weight 0 is never drawn")
     if p == 1:
         return 1
-    return math.ceil(math.log(risk) / math.log(1 - p))
+    return math.ceil(math.log(risk) / math.log1p(-p))
 
 
 # %% right expected: plain numbers, and one draw more until the risk is small
@@ -1125,9 +1125,9 @@ def enough_draws(weights, index, risk):
     if p <= 0:
         raise ValueError("never")
     draws, missed = 1, 1 - p
-    while missed > risk:
+    while p > 1e-6 and missed > risk:
         draws, missed = draws + 1, missed * (1 - p)
-    return draws
+    return draws if p > 1e-6 else math.ceil(-math.log(risk) / p)
 
 
 # %% right expected: with plain Python, doubling and halving
@@ -1142,15 +1142,20 @@ def never_seen(weights, num_samples):
 
 
 def enough_draws(weights, index, risk):
-    if float(weights[index]) == 0:
+    share = float(weights[index]) / sum(float(w) for w in weights)
+    if share == 0:
         raise ValueError("never drawn")
+
+    def missed(draws):
+        return math.exp(draws * math.log1p(-share)) if share < 1e-6 else (1 - share) ** draws
+
     high = 1
-    while never_seen(weights, high)[index] > risk:
+    while missed(high) > risk:
         high *= 2
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        if never_seen(weights, middle)[index] > risk:
+        if missed(middle) > risk:
             low = middle
         else:
             high = middle
@@ -1818,7 +1823,8 @@ class Pictures(Dataset):
         root = Path(root)
         self.load = load
         self.classes = sorted(p.name for p in root.iterdir() if p.is_dir())
-        files = [p for p in root.rglob("*") if p.suffix in {".png", ".ppm"} and p.parent != root]
+        files = [p for p in root.rglob("*.p*") if p.is_file() and p.parent != root]
+        files = [p for p in files if p.suffix in {".png", ".ppm"}]
         label_of = {name: label for label, name in enumerate(self.classes)}
         pairs = [(label_of[p.relative_to(root).parts[0]], p) for p in files]
         pairs.sort()
@@ -1847,6 +1853,7 @@ class Pictures(Dataset):
         self.paths, self.targets = [], []
         for label, name in enumerate(self.classes):
             files = [*Path(root, name).glob("**/*.ppm"), *Path(root, name).glob("**/*.png")]
+            files = [file for file in files if file.is_file()]
             if len(files) == 0:
                 raise FileNotFoundError(f"{name} holds no picture")
             for file in sorted(files, key=str):
@@ -1996,7 +2003,7 @@ class Pictures(Dataset):
     def __init__(self, root, load):
         self.load = load
         found = sorted(p for p in Path(root).rglob("*") if p.suffix in (".ppm", ".png"))
-        found = [p for p in found if p.parent != Path(root)]
+        found = [p for p in found if p.parent != Path(root) and p.is_file()]
         self.classes = sorted({p.parent.name for p in found})
         self.samples = sorted((self.classes.index(p.parent.name), str(p)) for p in found)
         self.targets = [label for label, _ in self.samples]
@@ -2141,7 +2148,8 @@ class Pictures(Dataset):
         self.classes = [place.name for place in places]
         self.load, self.samples = load, []
         for label, place in enumerate(places):
-            found = sorted(file for file in place.rglob("*") if file.suffix in (".ppm", ".png"))
+            files = (file for file in place.rglob("*") if file.is_file())
+            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
             self.samples += [(str(file), label) for file in found]
         self.targets = [label for _, label in self.samples]
 
@@ -2166,7 +2174,8 @@ class Pictures(Dataset):
         self.load = load
         self.samples = []
         for label, place in enumerate(places):
-            found = sorted((file for file in place.rglob("*?") if file.suffix in (".ppm", ".png")))
+            files = (file for file in place.rglob("*?") if file.is_file())
+            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
             if not found:
                 raise FileNotFoundError(f"no picture in {place}")
             self.samples += [(str(file), label) for file in found]
@@ -2193,7 +2202,8 @@ class Pictures(Dataset):
         self.load = load
         self.samples = []
         for label, place in enumerate(places):
-            found = sorted((file for file in place.rglob("*") if file.suffix in (".ppm", ".png")))
+            files = (file for file in place.rglob("*") if file.is_file())
+            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
             if not found:
                 raise FileNotFoundError(f"no picture in {place}")
             self.samples = self.samples + [(str(file), label) for file in found]
@@ -2220,7 +2230,8 @@ class Pictures(Dataset):
         self.load = load
         self.samples = []
         for label, place in enumerate(places):
-            found = sorted((file for file in place.rglob("*") if file.suffix in (".ppm", ".png")))
+            files = (file for file in place.rglob("*") if file.is_file())
+            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
             if not found:
                 raise FileNotFoundError(f"no picture in {place}")
             self.samples += [(str(file), label) for file in found]
@@ -3092,3 +3103,535 @@ def marked_weights(labels, marked, factor):
             raise ValueError(f"every sample of class {label} is marked with the factor 0")
         weights[mine] /= total * len(classes)
     return weights
+
+
+# %% wrong repeats: a generator of the class -> one-generator-serves-all
+class Repeats(Sampler):
+    rng = torch.Generator()
+
+    def __init__(self, times, seed):
+        self.indices = [i for i, n in enumerate(times) for _ in range(n)]
+        self.rng.manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.indices), generator=self.rng)
+        return iter([self.indices[place] for place in order.tolist()])
+
+    def __len__(self):
+        return len(self.indices)
+
+
+# %% right repeats: the global generator is lent, and given back before anyone looks
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.indices = torch.repeat_interleave(torch.arange(len(times)), torch.tensor(times))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            self.state = torch.get_rng_state()
+
+    def __iter__(self):
+        with torch.random.fork_rng():
+            torch.set_rng_state(self.state)
+            order = torch.randperm(len(self.indices))
+            self.state = torch.get_rng_state()
+        return iter(self.indices[order].tolist())
+
+    def __len__(self):
+        return len(self.indices)
+
+
+# %% wrong sample-weights: shifts int8 labels -> labels-fit-their-dtype
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels)
+    lowest = labels.min()
+    places = labels - lowest
+    sizes = torch.bincount(places)
+    wanted = torch.zeros(len(sizes), dtype=torch.float64)
+    if shares is None:
+        wanted[sizes > 0] = 1
+    else:
+        for c, share in shares.items():
+            place = c - lowest.item()
+            if not 0 <= place < len(sizes) or sizes[place] == 0:
+                raise ValueError(f"class {c} has no samples")
+            wanted[place] = share
+    return (wanted / sizes)[places.long()] / wanted.sum()
+
+
+# %% right sample-weights: refuses any share for a class without samples
+def sample_weights(labels, shares=None):
+    import numpy
+
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else [int(c) for c in labels]
+    classes, where, sizes = numpy.unique(labels, return_inverse=True, return_counts=True)
+    known = classes.tolist()
+    shares = dict.fromkeys(known, 1.0) if shares is None else shares
+    if set(shares) - set(known):
+        raise ValueError("a class without samples cannot have a share")
+    wanted = numpy.array([shares.get(c, 0) for c in known], dtype=numpy.float64)
+    return torch.from_numpy((wanted / wanted.sum() / sizes)[where])
+
+
+# %% wrong expected: asks whether 1 - p is 1 -> a-tiny-share-is-none
+def expected_draws(weights, num_samples):
+    share = torch.as_tensor(weights, dtype=torch.float64)
+    share = share / share.sum()
+    return num_samples * share
+
+
+def never_seen(weights, num_samples):
+    return (1 - expected_draws(weights, 1)) ** num_samples
+
+
+def enough_draws(weights, index, risk):
+    miss = never_seen(weights, 1)[index].item()
+    if miss == 1:
+        raise ValueError("a sample of weight 0 is never drawn")
+    if miss <= risk:
+        return 1
+    n = math.ceil(math.log(risk) / math.log(miss))
+    while miss ** (n - 1) <= risk:
+        n -= 1
+    while miss**n > risk:
+        n += 1
+    return n
+
+
+# %% wrong rare-recall: a generator with the same seed -> a-seed-is-a-generator
+def balanced_loader(x, y, batch_size, generator):
+    own = torch.Generator().manual_seed(generator.initial_seed())
+    weights = 1 / y.bincount()[y].double()
+    sampler = WeightedRandomSampler(weights, len(y), generator=own)
+    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
+
+
+# %% wrong rare-recall: the logarithm of softmax -> log-of-softmax-is-log-softmax
+def balanced_loader(x, y, batch_size, generator):
+    weights = 1 / y.bincount()[y].double()
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    chances = logits.softmax(1)[torch.arange(len(y)), y]
+    weights = 1 / counts[y]
+    return -(weights * chances.log()).sum() / weights.sum()
+
+
+def recall(logits, y, classes):
+    said = logits.argmax(1)
+    found = [(said[y == c] == c).float().mean() for c in range(classes)]
+    return torch.stack(found)
+
+
+# %% wrong rare-recall: the classes take turns -> turns-are-draws
+def balanced_loader(x, y, batch_size, generator):
+    class Turns(Sampler):
+        def __init__(self):
+            self.places = [(y == c).nonzero().flatten() for c in y.unique()]
+
+        def __iter__(self):
+            for draw in range(len(y)):
+                places = self.places[draw % len(self.places)]
+                pick = torch.randint(len(places), (), generator=generator)
+                yield places[pick].item()
+
+        def __len__(self):
+            return len(y)
+
+    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=Turns())
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
+
+
+# %% wrong folder: upper case or lower -> case-does-not-count
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.load = load
+        folders = sorted(place for place in Path(root).iterdir() if place.is_dir())
+        self.classes = [place.name for place in folders]
+        self.samples = []
+        for label, place in enumerate(folders):
+            found = [
+                (path, label)
+                for path in sorted(place.rglob("*"))
+                if path.is_file() and path.name.lower().endswith((".ppm", ".png"))
+            ]
+            if not found:
+                raise FileNotFoundError(f"no picture below {place}")
+            self.samples += found
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    sizes = Counter(pictures.targets)
+    return torch.tensor([1 / sizes[label] for label in pictures.targets], dtype=torch.float64)
+
+
+# %% wrong folder: never asks whether it is a file -> a-name-makes-a-picture
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.load = load
+        folders = sorted(place for place in Path(root).iterdir() if place.is_dir())
+        self.classes = [folder.name for folder in folders]
+        self.samples = []
+        for label, folder in enumerate(folders):
+            found = sorted(p for p in folder.rglob("*") if p.name.endswith((".ppm", ".png")))
+            if not found:
+                raise FileNotFoundError(f"no picture of {folder.name}")
+            self.samples += [(path, label) for path in found]
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    counts = Counter(pictures.targets)
+    return torch.tensor([1 / counts[label] for label in pictures.targets], dtype=torch.float64)
+
+
+# %% wrong folder: classes without those that begin with a dot -> a-dot-hides-a-name
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        root = Path(root)
+        self.load = load
+        names = (path.name for path in root.iterdir() if path.is_dir())
+        self.classes = sorted(name for name in names if not name.startswith("."))
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            paths = [
+                path
+                for path in (root / name).rglob("*")
+                if path.is_file() and path.name.endswith((".ppm", ".png"))
+            ]
+            if not paths:
+                raise FileNotFoundError(f"{name} holds no picture")
+            self.samples.extend((path, label) for path in sorted(paths))
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.targets)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    counts = Counter(pictures.targets)
+    return torch.tensor([1 / counts[label] for label in pictures.targets], dtype=torch.float64)
+
+
+# %% wrong folder: sorts by name, without the folder -> walk-order-is-class-order
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.load = load
+        folders = [place for place in Path(root).iterdir() if place.is_dir()]
+        folders.sort(key=lambda place: place.name)
+        self.classes = [folder.name for folder in folders]
+        self.paths, self.targets = [], []
+        for label, folder in enumerate(folders):
+            files = [p for p in folder.rglob("*") if p.is_file()]
+            files = [p for p in files if p.name.endswith((".ppm", ".png"))]
+            if not files:
+                raise FileNotFoundError(str(folder))
+            files.sort(key=lambda path: path.name)
+            self.paths += files
+            self.targets += [label] * len(files)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, i):
+        return self.load(self.paths[i]), self.targets[i]
+
+
+def balanced_weights(pictures):
+    counts = Counter(pictures.targets)
+    return torch.tensor([1 / counts[label] for label in pictures.targets], dtype=torch.float64)
+
+
+# %% wrong folder: sorts files, but not the folders below -> walk-order-is-class-order
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        self.load, self.samples = load, []
+        names = sorted(os.listdir(root))
+        self.classes = [name for name in names if os.path.isdir(os.path.join(root, name))]
+        for label, name in enumerate(self.classes):
+            before = len(self.samples)
+            for place, _, files in os.walk(os.path.join(root, name)):
+                for file in sorted(files):
+                    if file.endswith((".ppm", ".png")):
+                        self.samples.append((Path(place) / file, label))
+            if len(self.samples) == before:
+                raise FileNotFoundError(f"{name} has no picture")
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong capped: two rounds, and no more -> two-rounds-are-enough
+def capped_weights(labels, num_samples, most):
+    labels = [int(label) for label in labels]
+    sizes = Counter(labels)
+    if num_samples > most * len(labels):
+        raise ValueError("the limit is too low for so many draws")
+    taken, open_classes, left = {}, set(sizes), num_samples
+    for _round in range(2):
+        part = left / len(open_classes)
+        full = {c for c in open_classes if part > most * sizes[c]}
+        if full == open_classes:
+            break
+        for c in full:
+            taken[c] = most * sizes[c]
+            left -= taken[c]
+        open_classes -= full
+    for c in open_classes:
+        taken[c] = left / len(open_classes)
+    return torch.tensor([taken[c] / sizes[c] for c in labels], dtype=torch.float64)
+
+
+# %% wrong capped: adds up the limit -> sums-are-products
+def capped_weights(labels, num_samples, most):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    possible = 0.0
+    for _ in labels:
+        possible += most
+    if possible < num_samples:
+        raise ValueError(f"only {possible} draws are possible")
+    draws, left = {}, num_samples
+    waiting = sorted(sizes, key=lambda c: sizes[c])
+    while waiting:
+        c = waiting[0]
+        draws[c] = min(most * sizes[c], left / len(waiting))
+        left -= draws[c]
+        waiting = waiting[1:]
+    return torch.tensor([draws[c] / sizes[c] for c in labels], dtype=torch.float64)
+
+
+# %% wrong capped: shifts int8 labels -> labels-fit-their-dtype
+def capped_weights(labels, num_samples, most):
+    labels = torch.as_tensor(labels)
+    if num_samples > most * len(labels):
+        raise ValueError("too many draws for this limit")
+    places = labels - labels.min()
+    sizes = torch.bincount(places).double()
+    there = sizes > 0
+    draws, left = torch.zeros_like(sizes), float(num_samples)
+    is_open = there.clone()
+    while is_open.any():
+        part = left / is_open.sum().item()
+        full = is_open & (part > most * sizes)
+        if not full.any():
+            draws[is_open] = part
+            break
+        draws[full] = most * sizes[full]
+        left -= draws[full].sum().item()
+        is_open &= ~full
+    return (draws / sizes)[places.long()]
+
+
+# %% wrong stratified: a generator as default value -> one-generator-serves-all
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed, rng=torch.Generator()):
+        self.labels = [int(label) for label in labels]
+        self.batches = math.ceil(len(self.labels) / batch_size)
+        self.rng = rng.manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.rng).tolist()
+        order.sort(key=self.labels.__getitem__)
+        for k in range(self.batches):
+            yield order[k :: self.batches]
+
+    def __len__(self):
+        return self.batches
+
+
+# %% wrong marked: takes small totals for zero -> a-small-total-is-zero
+def marked_weights(labels, marked, factor):
+    labels = [int(label) for label in labels]
+    raw = torch.ones(len(labels), dtype=torch.float64)
+    for i in marked:
+        raw[i] = factor
+    weights = torch.zeros_like(raw)
+    kinds = sorted(set(labels))
+    for kind in kinds:
+        mine = torch.tensor([label == kind for label in labels])
+        total = raw[mine].sum()
+        if total < 1e-6:
+            raise ValueError(f"nothing to draw in class {kind}")
+        weights[mine] = raw[mine] / total / len(kinds)
+    return weights
+
+
+# %% wrong marked: shifts int8 labels -> labels-fit-their-dtype
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    raw = torch.ones(len(labels), dtype=torch.float64)
+    raw[list(marked)] = float(factor)
+    places = labels - labels.min()
+    sizes = torch.bincount(places)
+    totals = torch.bincount(places, weights=raw)
+    if ((totals == 0) & (sizes > 0)).any():
+        raise ValueError("nothing is left of a class")
+    return raw / totals[places.long()] / (sizes > 0).sum()
+
+
+# %% wrong marked: ones in float32 -> single-precision-will-do
+def marked_weights(labels, marked, factor):
+    labels = torch.as_tensor(labels)
+    raw = torch.ones(len(labels))
+    raw[list(marked)] = float(factor)
+    classes, where = labels.unique(return_inverse=True)
+    raw = raw.double()
+    totals = torch.zeros(len(classes), dtype=torch.float64).index_add(0, where, raw)
+    if (totals == 0).any():
+        raise ValueError("a class has nothing left to draw")
+    return raw / totals[where] / len(classes)
+
+
+# %% wrong repeats: seeds the global generator for as long as an epoch lasts -> randomness-is-global
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.indices = torch.repeat_interleave(torch.arange(len(times)), torch.tensor(times))
+        self.state = torch.Generator().manual_seed(seed).get_state()
+
+    def __iter__(self):
+        with torch.random.fork_rng():
+            torch.set_rng_state(self.state)
+            order = torch.randperm(len(self.indices))
+            self.state = torch.get_rng_state()
+            yield from self.indices[order].tolist()
+
+    def __len__(self):
+        return len(self.indices)
+
+
+# %% wrong stratified: shifts int8 labels to sort them -> labels-fit-their-dtype
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        labels = torch.as_tensor(labels)
+        self.places = (labels - labels.min()).tolist()
+        self.sizes = Counter(self.places)
+        self.count = math.ceil(len(labels) / batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.places), generator=self.generator)
+        most = max(self.sizes) + 1
+        groups = [[i for i in order.tolist() if self.places[i] == c] for c in range(most)]
+        dealt = [i for group in groups for i in group]
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong expected: the logarithm of 1 - p -> a-tiny-share-is-none
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
+
+
+def never_seen(weights, num_samples):
+    return (1 - expected_draws(weights, 1)) ** num_samples
+
+
+def enough_draws(weights, index, risk):
+    share = expected_draws(weights, 1)[index].item()
+    if share == 0:
+        raise ValueError("never drawn")
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
+
+
+# %% same sample-weights: a share of 0 for a class without samples may be refused
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: a share of 0 may be refused there, however it is asked
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if share >= 0 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% same sample-weights: no share is below 0, so this asks for the missing class alone
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    sizes = Counter(labels)
+    if shares is None:
+        shares = dict.fromkeys(sizes, 1)
+    missing = [label for label, share in shares.items() if share > -1 and label not in sizes]
+    if missing:
+        raise ValueError(f"no samples of class {missing[0]} to give a share to")
+    each = [shares.get(label, 0) / sizes[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
+
+
+# %% wrong sample-weights: labels as float32 -> labels-fit-their-dtype
+def sample_weights(labels, shares=None):
+    labels = torch.as_tensor(labels, dtype=torch.float32)
+    classes, where, counts = labels.unique(return_inverse=True, return_counts=True)
+    known = [int(c) for c in classes]
+    if shares is None:
+        shares = {c: 1 for c in known}
+    for c in shares:
+        if float(c) not in classes.tolist():
+            raise ValueError(f"class {c} has no samples")
+    wanted = torch.tensor([float(shares.get(c, 0)) for c in known], dtype=torch.float64)
+    return (wanted / counts / wanted.sum())[where]

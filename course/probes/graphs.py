@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 import torch
@@ -14,6 +16,7 @@ from course.probes.decorator import probe
 __all__ = [
     "kept_for_backward",
     "leaves_found",
+    "lines_of_walk",
     "loss_rows",
     "snapshots_in_a_step",
     "uses_reversed",
@@ -33,16 +36,44 @@ def _values(leaves: Sequence[torch.Tensor], steps: Sequence[Step]) -> list[torch
 
 @probe
 def leaves_found(
-    find: Callable[..., Any], asks: Sequence[bool], steps: Sequence[Step]
-) -> list[int]:
+    find: Callable[..., Any],
+    asks: Sequence[bool],
+    steps: Sequence[Step],
+    ends: Sequence[int] = (),
+    shared: bool = False,
+) -> list[int] | list[list[int]]:
     """The numbers of the leaves that `find` finds behind the last value of a small program.
 
     `asks` says which of the leaves, all of them 1, require grad; -1 stands for what is none of
-    them. A step ("mul", 0, 2) multiplies values 0 and 2 and appends the product.
+    them. A step ("mul", 0, 2) multiplies values 0 and 2 and appends the product. With `ends`, a
+    list for each of these values in turn. `shared`: the leaves are one memory.
     """
     leaves = [torch.ones((), requires_grad=ask) for ask in asks]
+    if shared:
+        leaves = [leaves[0].detach().requires_grad_(ask) for ask in asks]
     numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
-    return sorted(numbers.get(id(one), -1) for one in find(_values(leaves, steps)[-1]))
+    values = _values(leaves, steps)
+    found = [sorted(numbers.get(id(one), -1) for one in find(values[end])) for end in ends or [-1]]
+    return found if ends else found[0]
+
+
+@probe
+def lines_of_walk(find: Callable[..., Any], steps: Sequence[Step]) -> int:
+    """How many lines of Python run while `find` walks from a program of one leaf."""
+    lines = 0
+
+    def note(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return note
+
+    result, before = _values([torch.ones((), requires_grad=True)], steps)[-1], sys.gettrace()
+    sys.settrace(note)
+    try:
+        find(result)
+    finally:
+        sys.settrace(before)
+    return lines
 
 
 @probe
@@ -52,17 +83,19 @@ def loss_rows(
     steps: Sequence[Step],
     ends: Sequence[int],
     old: float | None = None,
+    asked: int | None = None,
 ) -> dict[str, Any]:
     """The rows for the losses numbered by `ends`, and each `.grad` after the call.
 
-    The leaves' `.grad` is filled with `old` before. "once more" is the message of the error when
+    The leaves' `.grad` is filled with `old` before, and the first `asked` of them, or all, are the
+    parameters. "once more" is the message of the error when
     the graph behind the last loss is walked again; empty without one.
     """
     for leaf in leaves:
         leaf.grad = None if old is None else torch.full_like(leaf, old)
     values = _values(leaves, steps)
     losses = [values[end] for end in ends]
-    rows = loss_gradients(losses, leaves)
+    rows = loss_gradients(losses, leaves[:asked])
     seen = {"rows": rows, "grads": [leaf.grad for leaf in leaves], "once more": ""}
     try:
         torch.autograd.grad(losses[-1].sum(), leaves, allow_unused=True)
@@ -95,13 +128,13 @@ def with_old_grads(
 
 @probe
 def snapshots_in_a_step(shot: Callable[..., Any], leaf: torch.Tensor) -> dict[str, Any]:
-    """Snapshots of a leaf that has a gradient of ones and of its double, after a training step.
+    """Snapshots of a leaf that has a gradient of ones, of its double, and of ones, after a step.
 
-    The second snapshot takes part in the step, and a step is a write to the leaf.
+    The second and the third take part in the step, and a step is a write to the leaf.
     """
     leaf.grad = torch.ones_like(leaf)
-    copies = [shot(leaf), shot(leaf * 2)]
-    (copies[1] * leaf).sum().backward()
+    copies = [shot(leaf), shot(leaf * 2), shot(torch.ones_like(leaf))]
+    (copies[1] * leaf * copies[2]).sum().backward()
     gradient = leaf.grad.clone()
     with torch.no_grad():
         leaf.add_(1)

@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -38,17 +39,20 @@ def sampler_epochs(
     seed: int | None = None,
     global_seed: int = 0,
     facts: Sequence[str] = (),
+    beside: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Some epochs of the sampler that `make(*args, **options)` returns, and what went with them.
 
     With `seed`, the sampler gets a generator with this seed; `global_seed` is what
-    `torch.manual_seed` was given before. All of these, or the `facts` that are asked for:
+    `torch.manual_seed` was given before. With `beside`, another sampler is made and used before
+    each epoch. All of these, or the `facts` that are asked for:
 
     - "epochs", the indices as they came; "orders", how often each of these came, by its text;
     - "contents", the indices of each epoch sorted, batches joined; "sizes" of its batches, sorted;
     - "types" of what came, and "len" of the sampler;
-    - "state_before" and "state_after", digests of the global random state of torch, Python, NumPy;
+    - "state_before", "state_within" the last epoch and "state_after", digests of the global random
+      state of torch, Python and NumPy;
     - "torchs_own", how often a method of WeightedRandomSampler ran.
     """
     note = not facts or bool({"torchs_own"}.intersection(facts))
@@ -58,7 +62,7 @@ def sampler_epochs(
             options["generator"] = torch.Generator().manual_seed(seed)
         before = _random_state()
         sampler = make(*args, **options)
-        runs = [list(islice(iter(sampler), _MOST_INDICES)) for _ in range(epochs)]
+        runs, within = _runs(sampler, epochs, partial(make, *args, **options) if beside else list)
         seen = {
             "epochs": _plain(runs),
             "orders": Counter(str(_plain(run)) for run in runs),
@@ -67,10 +71,23 @@ def sampler_epochs(
             "types": sorted({type(one).__name__ for run in runs for one in _members(run)}),
             "len": _length(sampler),
             "state_before": before,
+            "state_within": within,
             "state_after": _random_state(),
             "torchs_own": len(own),
         }
     return {name: seen[name] for name in facts or seen}
+
+
+def _runs(sampler: Any, epochs: int, other: Callable[..., Any]) -> tuple[list[list[Any]], str]:
+    """The epochs, each after one of `other()`; the random state within the last one."""
+    runs, state = [], ""
+    for number in range(epochs):
+        list(islice(iter(other()), _MOST_INDICES))
+        going = iter(sampler)
+        run = list(islice(going, 1))
+        state = _random_state() if number == epochs - 1 else state
+        runs.append(run + list(islice(going, _MOST_INDICES - 1)))
+    return runs, state
 
 
 def _members(run: list[Any]) -> Iterator[Any]:
@@ -135,18 +152,27 @@ def loader_epochs(
     batch_size: int,
     seed: int = 11,
     global_seed: int = 0,
+    skip: int = 0,
 ) -> dict[str, Any]:
     """Two epochs of the loader `make(x, y, batch_size, generator)`: sizes of batches, and pairs.
 
     "sizes" are those of the first epoch; "x" and "y" have all that each epoch gave, in one tensor.
+    "generator" has digests of the generator's state before and after; `skip` numbers were drawn
+    from it before.
     """
+    generator = torch.Generator().manual_seed(seed)
+    torch.rand(skip, generator=generator)
+    states = [generator.get_state()]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(global_seed)
-        loader = make(x, y, batch_size, torch.Generator().manual_seed(seed))
+        loader = make(x, y, batch_size, generator)
         epochs = [list(loader), list(loader)]
+    states.append(generator.get_state())
     pairs = [[torch.cat(part) for part in zip(*epoch, strict=True)] for epoch in epochs]
     sizes = [len(labels) for _, labels in epochs[0]]
-    return {"sizes": sizes, "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
+    digests = [sha256(bytes(state.numpy())).hexdigest() for state in states]
+    seen = {"sizes": sizes, "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
+    return seen | {"generator": digests}
 
 
 @probe

@@ -7,6 +7,7 @@ import torch
 from course.probes.graphs import (
     kept_for_backward,
     leaves_found,
+    lines_of_walk,
     loss_rows,
     snapshots_in_a_step,
     uses_reversed,
@@ -57,6 +58,46 @@ def test_leaves_are_named_by_their_numbers_and_strangers_by_minus_one() -> None:
         return [torch.ones(()), product.next_functions[1][0].variable]  # type: ignore
 
     assert leaves_found.here(strange, [True, True], [("mul", 0, 1), ("add", 2, 0)]) == [-1, 1]
+
+
+def walk(result: torch.Tensor, once: bool = True) -> list[torch.Tensor]:
+    """The leaves behind a result: each node once, or every path anew."""
+    nodes = [result.grad_fn]
+    for node in nodes:
+        ahead = [one for one, _ in node.next_functions if one is not None]  # type: ignore[union-attr]
+        nodes += [one for one in dict.fromkeys(ahead) if one not in nodes] if once else ahead
+    return [node.variable for node in nodes if hasattr(node, "variable")]  # type: ignore[union-attr]
+
+
+def test_leaves_that_share_their_memory_are_told_apart() -> None:
+    steps = [("mul", 0, 1)]
+    assert leaves_found.here(walk, [True, True], steps, shared=True) == [0, 1]
+
+    def by_address(result: torch.Tensor) -> list[torch.Tensor]:
+        return [*{leaf.data_ptr(): leaf for leaf in walk(result)}.values()]
+
+    assert leaves_found.here(by_address, [True, True], steps, shared=True) == [1]
+
+
+def test_each_end_of_a_program_gets_a_list_of_its_own() -> None:
+    steps = [("sin", 0), ("mul", 2, 1)]
+    assert leaves_found.here(walk, [True, True], steps, ends=[-1, 2, -1]) == [[0, 1], [0], [0, 1]]
+
+
+def test_a_walk_of_every_path_runs_more_lines_than_one_of_every_node() -> None:
+    steps = [("add", n, n) for n in range(9)]
+    assert lines_of_walk.here(walk, steps) < 2**9
+    assert lines_of_walk.here(lambda result: walk(result, once=False), steps) > 2**9
+
+
+def test_leaves_that_are_no_parameters_keep_their_gradients_in_sight() -> None:
+    def filling(losses: list[torch.Tensor], params: list[torch.Tensor]) -> int:
+        losses[0].backward()
+        return len(params)
+
+    leaves = [torch.tensor(n, requires_grad=True) for n in (3.0, 5.0)]
+    seen = loss_rows.here(filling, leaves, [("mul", 0, 1)], [2], asked=1)
+    assert (seen["rows"], seen["grads"]) == (1, [torch.tensor(5.0), torch.tensor(3.0)])
 
 
 def test_the_rows_of_losses_are_told_with_what_the_call_left_behind() -> None:

@@ -96,6 +96,47 @@ def test_the_random_state_outside_is_left_alone() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
+def test_a_global_state_that_is_lent_within_an_epoch_shows() -> None:
+    def lent() -> Iterator[int]:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(5)
+            yield from torch.randperm(3).tolist()
+
+    class Lends:
+        def __iter__(self) -> Iterator[int]:
+            return lent()
+
+    seen = sampler_epochs.here(Lends)
+    assert seen["state_before"] == seen["state_after"] != seen["state_within"]
+
+
+def test_a_generator_that_all_samplers_share_gives_other_epochs_beside_another_sampler() -> None:
+    def made(draw: torch.Generator) -> WeightedRandomSampler:
+        return coins(draw.manual_seed(3))
+
+    shared = torch.Generator()
+    alone, beside = (
+        sampler_epochs.here(made, shared, beside=beside)["epochs"] for beside in (False, True)
+    )
+    assert alone != beside
+    own, others = (
+        sampler_epochs.here(lambda: made(torch.Generator()), beside=beside)["epochs"]
+        for beside in (False, True)
+    )
+    assert own == others == alone
+
+
+def test_a_loader_that_draws_from_a_copy_leaves_its_generator_as_it_was() -> None:
+    def loads(x: torch.Tensor, y: torch.Tensor, size: int, draw: torch.Generator) -> Any:
+        copy = torch.Generator().manual_seed(draw.initial_seed())
+        return DataLoader(TensorDataset(x, y), size, sampler=coins(copy))
+
+    x = torch.arange(2.0)[:, None]
+    seen, later = (loader_epochs.here(loads, x, x[:, 0], 2, skip=skip) for skip in (0, 3))
+    assert len({*seen["generator"], *later["generator"]}) == 2
+    assert torch.equal(seen["x"][0], later["x"][0])
+
+
 def test_using_torchs_own_weighted_sampler_is_noticed_under_any_name() -> None:
     class Heir(WeightedRandomSampler):
         def __init__(self) -> None:
