@@ -238,7 +238,7 @@ def batch_in_parts(
 def blocks_run(run_blocks: Callable[..., Any], needs_grad: bool) -> dict[str, Any]:
     """Values, gradients and bytes of a way through four blocks with Dropout and back."""
     runs: list[int] = []
-    blocks = [nn.Sequential(nn.Dropout(0.2), *(Scale(0.2 * k) for k in range(4))) for _ in range(4)]
+    blocks = [nn.Sequential(nn.Dropout(0.2), *(Scale(0.2 * k) for k in range(8))) for _ in range(4)]
     for number, block in enumerate(blocks):
         block.to(gpu.device())
         block.register_forward_pre_hook(lambda *_, number=number: runs.append(number))

@@ -127,6 +127,7 @@ def fetched(fetch: Callable[..., Any], values: Sequence[torch.Tensor]) -> dict[s
     gpu.synchronize()
     home = [one for one in log.asked if one[1].is_cpu and not one[0].is_cpu]
     return {
+        "class": type(found).__name__,
         "arrived": arrived,
         "kinds": [[one.device.type, one.is_pinned()] for one in found],
         "waits": len(waits),

@@ -85,7 +85,7 @@ def test_what_is_fetched_is_told_with_how_each_copy_was_asked() -> None:
         seen = fetched.here(fetch, [torch.tensor([3, 4]), torch.ones(4)])
         return {**seen, "arrived": [[one.dtype, *one.tolist()] for one in seen["arrived"]]}
 
-    pinned = {"kinds": [["cpu", True]] * 2}
+    pinned = {"class": "list", "kinds": [["cpu", True]] * 2}
     values = [torch.int64, 3, 4], [torch.float32, *[1.0] * 4]
     arrived = {**pinned, "arrived": [*values]}
     assert told(late) == {**arrived, "waits": 1, "without waiting": [True, True]}
