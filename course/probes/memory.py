@@ -114,8 +114,12 @@ def sizes_tried(
         return torch.ones(())
 
     seen: dict[str, Any] = {"found": None, "tried": tried, "error": ["nothing", False]}
-    with _passed_on(problem, seen):
-        seen["found"] = largest_batch(step, limit)
+    gc.freeze()  # whoever collects at each step need not search what is there already
+    try:
+        with _passed_on(problem, seen):
+            seen["found"] = largest_batch(step, limit)
+    finally:
+        gc.unfreeze()
     return seen
 
 
