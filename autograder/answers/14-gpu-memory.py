@@ -1092,12 +1092,14 @@ class Again(torch.autograd.Function):
     @staticmethod
     def forward(ctx, block, x, *parameters):
         ctx.block = block
+        ctx.state = torch.get_device_module(x.device).get_rng_state()
         ctx.save_for_backward(x)
         return block(x)
 
     @staticmethod
     def backward(ctx, grad):
         x = ctx.saved_tensors[0].detach().requires_grad_()
+        torch.get_device_module(x.device).set_rng_state(ctx.state)
         with torch.enable_grad():
             out = ctx.block(x)
         parameters = list(ctx.block.parameters())
@@ -1399,7 +1401,7 @@ def where_from(segments, nbytes, room):
     if segment <= room:
         return "new segment"
     for s in segments:
-        if not any(b["state"] == "active_allocated" for b in s["blocks"]):
+        if all(b["state"] == "inactive" for b in s["blocks"]):
             room += s["total_size"]
     return "after a flush" if segment <= room else "out of memory"
 
@@ -1804,7 +1806,7 @@ def check_labels(scores, labels, ignore_index=-100):
 # %% right check-labels: what is kept after leaving out the ignored ones
 def check_labels(scores, labels, ignore_index=-100):
     classes = scores.size(1)
-    kept = labels[labels != ignore_index]
+    kept = labels.long()[labels.long() != ignore_index]
     wrong = (kept < 0).logical_or(kept > classes - 1)
     if wrong.any():
         first = kept[wrong.nonzero()[0, 0]].item()
@@ -1933,7 +1935,7 @@ def first_cause(lines):
             return 3
         if "Assertion `" in line:
             return 0
-        named = "out of memory", "is too old", "version incompatibility"
+        named = "CUDA out of memory", "driver on your system is too old", "cuDNN version incompatib"
         if any(words in line for words in named):
             return 1
         return 2 if "Error: " in line else 3
@@ -2110,7 +2112,8 @@ def true_line(steps, synchronize):
 
 def first_cause(lines):
     for number, line in enumerate(lines):
-        if ("Error: " in line or "Assertion `" in line) and "Warning: " not in line:
+        words = ("Assertion `", "CUDA out of memory", "is too old", "incompatibility", "Error: ")
+        if any(word in line for word in words) and "Warning: " not in line:
             return number
     return None
 
@@ -2846,6 +2849,7 @@ def where_from(segments, nbytes, room):
 # %% right check-labels: a mask of good labels, the first wrong one by its position
 def check_labels(scores, labels, ignore_index=-100):
     classes = scores.size(1)
+    labels = labels.to(torch.int64)
     good = (labels == ignore_index) | ((0 <= labels) & (labels < classes))
     if not good.all():
         first = labels.flatten()[(~good).flatten().nonzero()[0, 0]].item()
@@ -2984,6 +2988,715 @@ def available(text, max_load=0.5, max_memory=0.5):
         if one["load"] < max_load and share < max_memory:
             free.append((share, one["index"]))
     return [index for _, index in sorted(free, key=lambda pair: pair[0])]
+
+
+# %% wrong where-from: what waits to be freed pins no segment -> waiting-blocks-are-free
+def where_from(segments, nbytes, room):
+    n = (nbytes + 511) // 512 * 512
+    pool = "small" if n <= MIB else "large"
+    fits = (
+        block["size"] >= n
+        for segment in segments
+        if segment["segment_type"] == pool
+        for block in segment["blocks"]
+        if block["state"] == "inactive"
+    )
+    if any(fits):
+        return "cached block"
+    wanted = 2 * MIB if pool == "small" else 20 * MIB
+    if n >= 10 * MIB:
+        wanted = (n + 2 * MIB - 1) // (2 * MIB) * (2 * MIB)
+    if wanted <= room:
+        return "new segment"
+    unused = sum(
+        segment["total_size"]
+        for segment in segments
+        if not any(block["state"] == "active_allocated" for block in segment["blocks"])
+    )
+    return "after a flush" if wanted <= room + unused else "out of memory"
+
+
+# %% wrong where-from: what waits to be freed is free -> waiting-blocks-are-free
+def where_from(segments, nbytes, room):
+    rounded = -(-nbytes // 512) * 512
+    pool = "small" if rounded <= MIB else "large"
+    if pool == "small":
+        size = 2 * MIB
+    else:
+        size = 20 * MIB if rounded < 10 * MIB else -(-rounded // (2 * MIB)) * 2 * MIB
+
+    def free(block):
+        return block["state"] != "active_allocated"
+
+    for segment in segments:
+        if segment["segment_type"] == pool:
+            if any(free(block) and block["size"] >= rounded for block in segment["blocks"]):
+                return "cached block"
+    if size <= room:
+        return "new segment"
+    unused = sum(s["total_size"] for s in segments if all(map(free, s["blocks"])))
+    return "after a flush" if size <= room + unused else "out of memory"
+
+
+# %% wrong running-loss: never below 0 -> growth-is-never-negative
+def growth(step):
+    def look():
+        gc.collect()
+        return gpu.memory_allocated()
+
+    step(), step()
+    start = look()
+    for _ in range(8):
+        step()
+    return max(look() - start, 0) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    total = torch.zeros(3, dtype=torch.float64)
+    for x, y in batches:
+        optimizer.zero_grad()
+        out = model(x)
+        loss = (out - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            error = (out - y).abs().mean().item()
+        total += torch.tensor([loss.item() * len(x), error * len(x), len(x)], dtype=torch.float64)
+    loss, error, count = total.tolist()
+    return {"loss": loss / count, "error": error / count}
+
+
+# %% wrong running-loss: begins with train() -> training-begins-with-train
+def growth(step):
+    for _ in range(2):
+        step()
+    gc.collect()
+    at_first = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - at_first) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    model.train()
+    sums, samples = {"loss": 0.0, "error": 0.0}, 0
+    for x, y in batches:
+        optimizer.zero_grad()
+        out = model(x)
+        loss = (out - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        n = len(x)
+        sums["loss"] += loss.item() * n
+        sums["error"] += (out.detach() - y).abs().mean().item() * n
+        samples += n
+    return {name: value / samples for name, value in sums.items()}
+
+
+# %% wrong running-loss: clears gradients after the step -> the-first-step-finds-no-gradients
+def growth(step):
+    looks = []
+    for count in (2, 8):
+        for _ in range(count):
+            step()
+        gc.collect()
+        looks.append(gpu.memory_allocated())
+    return (looks[1] - looks[0]) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    loss_sum = error_sum = samples = 0
+    for x, y in batches:
+        out = model(x)
+        loss = (out - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        gap = (out - y).detach()
+        loss_sum += loss.item() * len(x)
+        error_sum += gap.abs().mean().item() * len(x)
+        samples += len(x)
+        del out, loss, gap
+    return {"loss": float(loss_sum) / samples, "error": float(error_sum) / samples}
+
+
+# %% wrong largest-batch: looks for words -> errors-are-known-by-their-words
+def largest_batch(step, limit):
+    def fits(n):
+        try:
+            step(n)
+        except RuntimeError as error:
+            if "out of memory" not in str(error):
+                raise
+        else:
+            return True
+        return False
+
+    good, bad = 0, limit + 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if fits(middle):
+            good = middle
+        else:
+            bad = middle
+        gpu.empty_cache()
+    return good
+
+
+# %% wrong largest-batch: raises a new error -> a-new-error-says-the-same
+def largest_batch(step, limit):
+    def fits(n):
+        try:
+            step(n)
+            return True
+        except torch.OutOfMemoryError:
+            return False
+        except Exception as error:
+            raise type(error)(*error.args) from None
+
+    good, bad = 0, limit + 1
+    while good + 1 < bad:
+        n = (good + bad) // 2
+        fitted = fits(n)
+        gpu.empty_cache()
+        good, bad = (n, bad) if fitted else (good, n)
+    return good
+
+
+# %% wrong validation: squeeze() after topk -> squeeze-spares-the-batch
+def validate(model, criterion, batches):
+    training = model.training
+    total, count, classes = 0.0, 0, []
+    with torch.no_grad():
+        model.eval()
+        for x, labels in batches:
+            scores = model(x)
+            best = torch.topk(scores, 1, dim=1).indices.squeeze()
+            classes.append(best.cpu())
+            total += float(criterion(scores, labels)) * len(x)
+            count += len(x)
+            del x, labels, scores, best
+        model.train(training)
+    return total / count, torch.cat(classes)
+
+
+# %% wrong record-outputs: only children are layers -> a-model-is-no-layer
+def record_outputs(model, x):
+    found, handles = [], []
+
+    def hook_for(name):
+        def hook(module, inputs, output):
+            found.append((name, output.detach().to("cpu", copy=True)))
+
+        return hook
+
+    def visit(module, prefix):
+        for name, child in module.named_children():
+            if next(child.children(), None) is None:
+                handles.append(child.register_forward_hook(hook_for(prefix + name)))
+            else:
+                visit(child, prefix + name + ".")
+
+    try:
+        visit(model, "")
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+# %% wrong record-outputs: clears all hooks -> all-hooks-are-mine
+def record_outputs(model, x):
+    found = []
+    layers = {name: m for name, m in model.named_modules() if not list(m.children())}
+
+    def keep(name, module, inputs, output):
+        found.append((name, output.detach().to("cpu", copy=True)))
+
+    for name, layer in layers.items():
+        layer.register_forward_hook(functools.partial(keep, name))
+    try:
+        model(x)
+    finally:
+        for layer in layers.values():
+            layer._forward_hooks.clear()
+    return found
+
+
+# %% wrong record-outputs: cleans up after Exceptions only -> ctrl-c-is-an-exception
+def record_outputs(model, x):
+    found, handles = [], []
+    for name, module in model.named_modules():
+        if not [*module.children()]:
+            handles.append(
+                module.register_forward_hook(
+                    lambda _m, _i, output, name=name: found.append(
+                        (name, output.detach().to("cpu", copy=True))
+                    )
+                )
+            )
+
+    def clean():
+        while handles:
+            handles.pop().remove()
+
+    try:
+        model(x)
+    except Exception:
+        clean()
+        raise
+    clean()
+    return found
+
+
+# %% wrong step-bytes: a dict by shape -> equal-layers-weigh-once
+def step_bytes(widths, batch, optimizer):
+    def block(*shape):
+        nbytes = 4
+        for size in shape:
+            nbytes *= size
+        return (nbytes + 511) // 512 * 512
+
+    layers = {(low, high): block(high, low) + block(high) for low, high in pairwise(widths)}
+    parameters = sum(layers.values())
+    return {
+        "parameters": parameters,
+        "gradients": parameters,
+        "optimizer state": {"sgd": 0, "momentum": 1, "adam": 2}[optimizer] * parameters,
+        "activations": sum(block(batch, width) for width in widths[1:]) + block(1),
+    }
+
+
+# %% wrong lower-peak: split into steps rounded down -> one-part-more-does-no-harm
+def accumulate(model, criterion, x, y, parts):
+    size = max(len(x) // parts, 1)
+    total = 0.0
+    for some, aims in zip(x.split(size), y.split(size)):
+        loss = criterion(model(some), aims) * (len(some) / len(x))
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def run_blocks(blocks, x):
+    for block in blocks:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
+
+
+# %% wrong lower-peak: the second run draws anew -> what-runs-again-draws-the-same
+def accumulate(model, criterion, x, y, parts):
+    said = 0.0
+    for some, aims in zip(torch.chunk(x, parts), torch.chunk(y, parts)):
+        share = len(some) / len(x)
+        part = criterion(model(some), aims)
+        (part * share).backward()
+        said += part.item() * share
+    return said
+
+
+def run_blocks(blocks, x):
+    again = functools.partial(checkpoint, use_reentrant=False, preserve_rng_state=False)
+    return functools.reduce(lambda value, block: again(block, value), blocks, x)
+
+
+# %% wrong lower-peak: detaches the batch -> only-parameters-get-gradients
+def accumulate(model, criterion, x, y, parts):
+    rows, said = len(x), 0.0
+    for some, aims in zip(x.detach().chunk(parts), y.chunk(parts)):
+        loss = criterion(model(some), aims)
+        loss.backward(torch.full_like(loss, len(some) / rows))
+        said += loss.item() * len(some) / rows
+    return said
+
+
+def run_blocks(blocks, x):
+    for block in blocks:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
+
+
+# %% wrong paired-mse: tells the shapes after squeezing -> a-squeezed-shape-is-the-shape
+def paired_mse(prediction, target):
+    if prediction.ndim == 2 and target.ndim == 1 and prediction.shape[1] == 1:
+        prediction = prediction[:, 0]
+    elif prediction.ndim == 1 and target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if prediction.shape != target.shape:
+        shapes = f"{tuple(prediction.shape)} and {tuple(target.shape)}"
+        raise ValueError(f"these shapes do not pair up: {shapes}")
+    return (prediction - target).square().mean()
+
+
+# %% wrong check-labels: compares bytes as bytes -> a-byte-holds-every-label
+def check_labels(scores, labels, ignore_index=-100):
+    classes = scores.shape[1]
+    wrong = labels[((labels < 0) | (labels >= classes)) & (labels != ignore_index)]
+    if wrong.numel():
+        raise ValueError(f"label {wrong[0].item()}, but {classes} classes")
+
+
+# %% wrong true-line: a list of classes to catch -> failures-can-be-listed
+def true_line(steps, synchronize):
+    for number, step in enumerate(steps):
+        try:
+            step()
+            synchronize()
+        except (RuntimeError, LookupError, ValueError, TypeError, ArithmeticError):
+            return number
+    return None
+
+
+def first_cause(lines):
+    known = (
+        "CUDA out of memory",
+        "driver on your system is too old",
+        "cuDNN version incompatibility",
+    )
+    ranks = (("Assertion `",), known, ("Error: ",))
+    for rank in ranks:
+        for number, line in enumerate(lines):
+            if "Warning: " not in line and any(words in line for words in rank):
+                return number
+    return None
+
+
+# %% wrong wait-once: the best of three runs -> the-fastest-run-is-the-average
+def seconds_per_call(fn, repeats, synchronize, clock):
+    fn()
+    runs = []
+    for _run in range(3):
+        synchronize()
+        start = clock()
+        for _call in range(repeats):
+            fn()
+        synchronize()
+        runs.append((clock() - start) / repeats)
+    return min(runs)
+
+
+def fetch(tensors, synchronize):
+    copies = [t.to("cpu", non_blocking=True) for t in tensors]
+    synchronize()
+    return copies
+
+
+# %% wrong wait-once: buffers of float32 -> a-buffer-takes-any-dtype
+def seconds_per_call(fn, repeats, synchronize, clock):
+    fn()
+    synchronize()
+    start = clock()
+    for _ in range(repeats):
+        fn()
+    synchronize()
+    return (clock() - start) / repeats
+
+
+def fetch(tensors, synchronize):
+    copies = [torch.empty(t.shape, pin_memory=True) for t in tensors]
+    for copy, t in zip(copies, tensors):
+        copy.copy_(t, non_blocking=True)
+    synchronize()
+    return copies
+
+
+# %% wrong nvidia-smi: knows two words for unknown -> unknown-has-one-word
+def gpus(text):
+    def field_of(field, convert):
+        if field in ("[N/A]", "[Not Supported]"):
+            return None
+        return convert(field.split()[0])
+
+    table = []
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) == 5 and fields[0].isdigit():
+            table.append(
+                {
+                    "index": int(fields[0]),
+                    "name": None if fields[1] == "[N/A]" else fields[1],
+                    "load": field_of(fields[2], lambda n: int(n) / 100),
+                    "used": field_of(fields[3], lambda n: int(n) * 2**20),
+                    "total": field_of(fields[4], lambda n: int(n) * 2**20),
+                }
+            )
+    return table
+
+
+def available(text, max_load=0.5, max_memory=0.5):
+    def share(one):
+        return one["used"] / one["total"]
+
+    known = [one for one in gpus(text) if None not in (one["load"], one["used"], one["total"])]
+    free = [one for one in known if one["load"] < max_load and share(one) < max_memory]
+    return [one["index"] for one in sorted(free, key=share)]
+
+
+# %% right lower-peak: leaves of its own, even windows
+def accumulate(model, criterion, x, y, parts):
+    own = [t.detach().requires_grad_(t.requires_grad) for t in (x, y)]
+    rows = len(x)
+    said = 0.0
+    for k in range(parts if rows else 1):
+        low, high = k * rows // parts, (k + 1) * rows // parts
+        if low < high or not rows:
+            share = (high - low) / rows if rows else 1.0
+            some, aims = (t.narrow(0, low, high - low) for t in own)
+            loss = criterion(model(some), aims)
+            loss.backward(gradient=torch.full_like(loss, share))
+            said += loss.item() * share
+            del some, aims, loss
+    for given, mine in zip((x, y), own):
+        if mine.grad is not None:
+            given.backward(mine.grad)
+    return said
+
+
+def run_blocks(blocks, x):
+    once_more = functools.partial(checkpoint, use_reentrant=False)
+    return functools.reduce(lambda value, block: once_more(block, value), blocks, x)
+
+
+# %% right record-outputs: a class of hooks in an ExitStack
+def record_outputs(model, x):
+    from contextlib import ExitStack
+
+    class Recorder:
+        def __init__(self, name, into):
+            self.name, self.into = name, into
+
+        def __call__(self, module, inputs, output):
+            values = torch.empty_like(output, device="cpu", requires_grad=False)
+            values.copy_(output.detach())
+            self.into.append((self.name, values))
+
+    pairs = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if next(module.children(), None) is None:
+                stack.enter_context(module.register_forward_hook(Recorder(name, pairs)))
+        model(x)
+    return pairs
+
+
+# %% right running-loss: one look function, sums in a list
+def growth(step):
+    def look(calls):
+        for _ in range(calls):
+            step()
+        gc.collect()
+        return gpu.memory_allocated()
+
+    warm = look(2)
+    return (look(8) - warm) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    sums, samples = [0.0, 0.0], 0
+    for x, y in batches:
+        optimizer.zero_grad()
+        away = model(x) - y
+        loss = torch.mean(away * away)
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            for place, mean in enumerate((loss, away.abs().mean())):
+                sums[place] += float(mean) * x.shape[0]
+        samples += x.shape[0]
+        del away, loss, mean
+    return dict(zip(("loss", "error"), (total / samples for total in sums)))
+
+
+# %% right nvidia-smi: one regular expression for a row
+def gpus(text):
+    import re
+
+    number = r"\s*(?:(\d+)\s*(?:%|MiB)?|\[[^\]]*\])\s*"
+    row = re.compile(rf"\s*(\d+)\s*,(.*),{number},{number},{number}")
+    found = []
+    for match in filter(None, map(row.fullmatch, text.splitlines())):
+        index, name, load, used, total = match.groups()
+        name = name.strip()
+        found.append(
+            {
+                "index": int(index),
+                "name": None if re.fullmatch(r"\[.*\]", name) else name,
+                "load": load and int(load) / 100,
+                "used": used and int(used) << 20,
+                "total": total and int(total) << 20,
+            }
+        )
+    return found
+
+
+def available(text, max_load=0.5, max_memory=0.5):
+    shares = {}
+    for row in gpus(text):
+        if row["load"] is not None and row["used"] is not None and row["total"]:
+            share = row["used"] / row["total"]
+            if row["load"] < max_load and share < max_memory:
+                shares[row["index"]] = share
+    return sorted(shares, key=shares.get)
+
+
+# %% wrong where-from: asks whether a block is allocated -> waiting-blocks-are-free
+def where_from(segments, nbytes, room):
+    size = (nbytes + 511) // 512 * 512
+    small = size <= MIB
+    free = [
+        block["size"]
+        for segment in segments
+        if segment["segment_type"] == ("small" if small else "large")
+        for block in segment["blocks"]
+        if "allocated" not in block["state"]
+    ]
+    if max(free, default=0) >= size:
+        return "cached block"
+    needed = 2 * MIB if small else max(20 * MIB, -(-size // (2 * MIB)) * 2 * MIB)
+    needed = needed if small or size < 10 * MIB else -(-size // (2 * MIB)) * 2 * MIB
+    if needed <= room:
+        return "new segment"
+    for segment in segments:
+        if all("allocated" not in block["state"] for block in segment["blocks"]):
+            room += segment["total_size"]
+    return "after a flush" if needed <= room else "out of memory"
+
+
+# %% wrong running-loss: the median of the calls -> one-call-stands-for-all
+def growth(step):
+    looks = []
+    for _ in range(10):
+        step()
+        gc.collect()
+        looks.append(gpu.memory_allocated())
+    grown = sorted(after - before for before, after in pairwise(looks[1:]))
+    return (grown[3] + grown[4]) / 2
+
+
+def train_epoch(model, optimizer, batches):
+    squares, errors, count = 0.0, 0.0, 0
+    for x, y in batches:
+        optimizer.zero_grad()
+        difference = model(x) - y
+        loss = difference.square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors += difference.detach().abs().mean().item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% wrong running-loss: calls the model again for the metric -> a-metric-may-run-the-model-again
+def growth(step):
+    for _ in range(2):
+        step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    squares, errors, count = 0.0, 0.0, 0
+    for x, y in batches:
+        with torch.no_grad():
+            errors += (model(x) - y).abs().mean().item() * len(x)
+        optimizer.zero_grad()
+        loss = (model(x) - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": errors / count}
+
+
+# %% wrong largest-batch: catches MemoryError as well -> every-runtimeerror-is-out-of-memory
+def largest_batch(step, limit):
+    fits, fails = 0, limit + 1
+    while fails - fits > 1:
+        n = (fits + fails) // 2
+        try:
+            step(n)
+            enough = True
+        except (torch.OutOfMemoryError, MemoryError):
+            enough = False
+        gpu.empty_cache()
+        fits, fails = (n, fails) if enough else (fits, n)
+    return fits
+
+
+# %% wrong validation: switches gradients on at the end -> grad-mode-was-on
+def validate(model, criterion, batches):
+    was_training = model.training
+    model.eval()
+    torch.set_grad_enabled(False)
+    total, classes = 0.0, []
+    for x, labels in batches:
+        scores = model(x)
+        total += criterion(scores, labels).item() * len(x)
+        classes.append(scores.argmax(1).cpu())
+    torch.set_grad_enabled(True)
+    model.train(was_training)
+    classes = torch.cat(classes)
+    return total / len(classes), classes
+
+
+# %% wrong record-outputs: walks the children -> a-layer-has-one-place
+def record_outputs(model, x):
+    found, handles = [], []
+
+    def storing(name):
+        return lambda module, inputs, output: found.append(
+            (name, output.detach().to("cpu", copy=True))
+        )
+
+    def walk(module, name):
+        children = list(module.named_children())
+        if not children:
+            handles.append(module.register_forward_hook(storing(name)))
+        for part, child in children:
+            walk(child, f"{name}.{part}" if name else part)
+
+    walk(model, "")
+    try:
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+# %% wrong paired-mse: the target is a constant -> targets-get-no-gradient
+def paired_mse(prediction, target):
+    target = target.detach()
+    if prediction.shape == (*target.shape, 1) and target.dim() == 1:
+        target = target.unsqueeze(1)
+    elif target.shape == (*prediction.shape, 1) and prediction.dim() == 1:
+        prediction = prediction.unsqueeze(1)
+    if prediction.shape != target.shape:
+        raise ValueError(f"no pairs: {tuple(prediction.shape)} and {tuple(target.shape)}")
+    return nn.functional.mse_loss(prediction, target)
+
+
+# %% wrong lower-peak: a checkpoint for two blocks each -> one-checkpoint-for-all
+def accumulate(model, criterion, x, y, parts):
+    total = 0.0
+    for some_x, some_y in zip(x.chunk(parts), y.chunk(parts), strict=True):
+        loss = criterion(model(some_x), some_y) * (len(some_x) / len(x))
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def run_blocks(blocks, x):
+    for k in range(0, len(blocks), 2):
+        x = checkpoint(nn.Sequential(*blocks[k : k + 2]), x, use_reentrant=False)
+    return x
 
 
 # %% same counters: a program can only begin with "new" or "empty_cache", and either sets it

@@ -9,6 +9,13 @@ from course.lazy import loading
 if TYPE_CHECKING:
     from course.probes import graphs
     from course.probes.decorator import probe
+    from course.probes.memory import (
+        batch_in_parts,
+        blocks_run,
+        growth_told,
+        layers_recorded,
+        sizes_tried,
+    )
     from course.probes.modules import modules_named, names_used
     from course.probes.samplers import (
         folder_listing,
@@ -22,12 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_worker",
+    "batch_in_parts",
+    "blocks_run",
     "copies_asked",
     "delivered",
     "fetched",
     "folder_listing",
     "forked",
     "graphs",
+    "growth_told",
+    "layers_recorded",
     "loader_epochs",
     "modules_named",
     "modules_run",
@@ -37,6 +48,7 @@ __all__ = [
     "probe",
     "real_worker_draws",
     "sampler_epochs",
+    "sizes_tried",
     "timed_epoch",
     "worker_draws",
 ]
@@ -45,21 +57,26 @@ __getattr__ = loading(
     globals(),
     {
         "as_worker": "course.probes.workers",
+        "batch_in_parts": "course.probes.memory",
+        "blocks_run": "course.probes.memory",
         "copies_asked": "course.probes.transfers",
         "delivered": "course.probes.transfers",
         "fetched": "course.probes.transfers",
         "folder_listing": "course.probes.samplers",
         "forked": "course.probes.workers",
         "graphs": "course.probes.graphs",
+        "growth_told": "course.probes.memory",
+        "layers_recorded": "course.probes.memory",
         "loader_epochs": "course.probes.samplers",
         "modules_named": "course.probes.modules",
-        "names_used": "course.probes.modules",
         "modules_run": "course.probes.timing",
+        "names_used": "course.probes.modules",
         "picture_folder": "course.probes.samplers",
         "pinned_batches": "course.probes.transfers",
         "probe": "course.probes.decorator",
         "real_worker_draws": "course.probes.workers",
         "sampler_epochs": "course.probes.samplers",
+        "sizes_tried": "course.probes.memory",
         "timed_epoch": "course.probes.timing",
         "worker_draws": "course.probes.workers",
     },

@@ -107,9 +107,12 @@ def copies_asked(move: Callable[..., Any], count: int, pinned: bool = True) -> d
 
 
 @probe
-def fetched(fetch: Callable[..., Any], count: int) -> dict[str, Any]:
-    """What has arrived when `fetch(tensors, synchronize)` returns, and how each copy was asked."""
-    tensors = [torch.full((4,), n + 1.0, device=gpu.device()) for n in range(count)]
+def fetched(fetch: Callable[..., Any], values: Sequence[torch.Tensor]) -> dict[str, Any]:
+    """What has arrived when `fetch(tensors, synchronize)` returns, and how each copy was asked.
+
+    The tensors are those values on the device.
+    """
+    tensors = [one.to(gpu.device()) for one in values]
     waits: list[int] = []
 
     def synchronize() -> None:
@@ -120,10 +123,11 @@ def fetched(fetch: Callable[..., Any], count: int) -> dict[str, Any]:
         torch.cuda._sleep(_BUSY)
     with _Log() as log:
         found = fetch(tensors, synchronize)
-    arrived = [one.tolist() for one in found]
+    arrived = [one.clone() for one in found]
     gpu.synchronize()
     home = [one for one in log.asked if one[1].is_cpu and not one[0].is_cpu]
     return {
+        "class": type(found).__name__,
         "arrived": arrived,
         "kinds": [[one.device.type, one.is_pinned()] for one in found],
         "waits": len(waits),

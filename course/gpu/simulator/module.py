@@ -13,6 +13,8 @@ from course.gpu.simulator.memory_functions import MemoryWords, Where, device_of,
 class DeviceModule(MemoryWords):
     """What torch looks for in `torch.sim`."""
 
+    _initialized = True  # or torch.utils.checkpoint would not keep the generators' states
+
     class device:
         """Make a device the current one for the length of a `with` block."""
 

@@ -96,6 +96,13 @@ def test_checkpointing_gives_the_same_gradients(device: torch.device) -> None:
     assert all(torch.equal(p.grad, g) for p, g in zip(model.parameters(), expected, strict=True))
 
 
+def test_a_checkpoint_draws_for_dropout_what_it_drew_before(device: torch.device) -> None:
+    batch = torch.ones(64, device=device, requires_grad=True)
+    dropped = torch.utils.checkpoint.checkpoint(nn.Dropout(), batch, use_reentrant=False)
+    dropped.sum().backward()
+    assert torch.equal(batch.grad, dropped.detach())
+
+
 def test_a_model_spread_over_two_devices_gets_its_gradients(
     two: tuple[torch.device, torch.device],
 ) -> None:

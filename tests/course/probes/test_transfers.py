@@ -79,12 +79,18 @@ def test_what_is_fetched_is_told_with_how_each_copy_was_asked() -> None:
         return copies
 
     def into_buffers(tensors: list[torch.Tensor], synchronize: Any) -> list[torch.Tensor]:
-        return [torch.empty(4, pin_memory=True).copy_(one) for one in tensors]
+        return [torch.empty(one.shape, pin_memory=True).copy_(one) for one in tensors]
 
-    arrived = {"arrived": [[1.0] * 4, [2.0] * 4], "kinds": [["cpu", True]] * 2}
-    assert fetched.here(late, 2) == {**arrived, "waits": 1, "without waiting": [True, True]}
-    waited = {**arrived, "waits": 0, "without waiting": [False, False]}
-    assert fetched.here(into_buffers, 2) == waited
+    def told(fetch: Any) -> dict[str, Any]:
+        seen = fetched.here(fetch, [torch.tensor([3, 4]), torch.ones(4)])
+        return {**seen, "arrived": [[one.dtype, *one.tolist()] for one in seen["arrived"]]}
+
+    pinned = {"class": "list", "kinds": [["cpu", True]] * 2}
+    values = [torch.int64, 3, 4], [torch.float32, *[1.0] * 4]
+    arrived = {**pinned, "arrived": [*values]}
+    assert told(late) == {**arrived, "waits": 1, "without waiting": [True, True]}
+    waited = {**pinned, "arrived": [[torch.float32, 3.0, 4.0], values[1]]}
+    assert told(into_buffers) == {**waited, "waits": 0, "without waiting": [False, False]}
 
 
 def pinning(batch: list[torch.Tensor], device: torch.device) -> list[torch.Tensor]:
