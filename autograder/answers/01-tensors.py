@@ -1690,3 +1690,52 @@ def promoted(a, b):
     if dtypes == {torch.float16, torch.bfloat16}:
         return torch.float32
     return sorted(dtypes, key=lambda dtype: dtype.itemsize)[-1]
+
+
+# %% wrong move: copies what is there already, except on the CPU -> moving-is-copying
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, copy=torch.device(device).type != "cpu")
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*[move(part, device) for part in batch])
+    if isinstance(batch, (list, tuple)):
+        return type(batch)([move(part, device) for part in batch])
+    return batch
+
+
+# %% right arange-lengths: Decimal, whose 28 digits are enough for nine
+def arange_lengths(start, end, step):
+    from decimal import Decimal
+
+    paper = math.ceil((Decimal(end) - Decimal(start)) / Decimal(step))
+    return paper, math.ceil((float(end) - float(start)) / float(step))
+
+
+# %% wrong pad-rows: the value goes through the default dtype -> a-value-survives-float32
+def pad_rows(x, length, value=0):
+    more = torch.full((length - len(x), *x.shape[1:]), value, device=x.device)
+    return torch.cat([x, more]).to(x.dtype)
+
+
+# %% wrong pad-rows: expands a row, where there is none -> there-is-a-row-to-copy
+def pad_rows(x, length, value=0):
+    more = torch.full_like(x[:1], value).expand(length - len(x), *x.shape[1:])
+    return torch.cat([x, more])
+
+
+# %% wrong pad-rows: the last row times 0 -> infinity-times-zero-is-zero
+def pad_rows(x, length, value=0):
+    if len(x) == 0:
+        return x.new_full((length, *x.shape[1:]), value)
+    rows = [x] + [x[-1:] * 0 + value] * (length - len(x))
+    return torch.cat(rows).to(x.dtype)
+
+
+# %% wrong modern-batch: a weight for each label -> each-row-has-a-label
+def modern_batch(rows, labels, device):
+    x = torch.tensor(rows, dtype=torch.float32, device=device)
+    y = torch.tensor(labels, dtype=torch.int64, device=device)
+    hits = y.to(x.dtype)
+    return {"x": x / 255, "y": y, "weights": torch.ones_like(hits), "hits": hits}
