@@ -96,7 +96,7 @@ class _Decoder:
     def _rebuild(
         self, seen: TensorFacts, storage: torch.UntypedStorage, index: int
     ) -> torch.Tensor:
-        if seen.byte_range[1] > storage.nbytes():
+        if seen.numel and seen.byte_range[1] > storage.nbytes():
             raise WireError("a tensor reaches beyond its storage")
         dtype = _dtype_names[seen.dtype]
         layout = (seen.shape, seen.stride, seen.storage_offset)

@@ -140,7 +140,10 @@ class _Encoder:
 
     def storage(self, seen: TensorFacts, host: torch.Tensor) -> int:
         index = self.order.setdefault(seen.storage, len(self.order))
-        start, stop = seen.byte_range
+        # A tensor without elements may lie behind its storage: nothing of it is there to be read.
+        start, stop = (
+            min(end, seen.storage_nbytes) if not seen.numel else end for end in seen.byte_range
+        )
         if index == len(self.hosts):
             self.hosts.append((host, start, stop, seen.storage_nbytes))
         else:

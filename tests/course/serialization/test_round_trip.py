@@ -59,6 +59,17 @@ def test_a_tensor_arrives_with_its_layout_and_elements(
     assert seen.tensor.storage_offset() == sent.storage_offset()
 
 
+@pytest.mark.parametrize("resolve", [None, lambda kind, key: None])
+def test_an_empty_tensor_behind_its_storage_travels(resolve: Any) -> None:
+    empty = torch.zeros(0, 4)
+    behind = empty.narrow(1, 3, 1)
+    assert behind.storage_offset() * behind.element_size() > behind.untyped_storage().nbytes()
+    arrived = journey([behind, empty], resolve=resolve)
+    tensors = [one if resolve else one.tensor for one in arrived]
+    assert [tuple(one.shape) for one in tensors] == [(0, 1), (0, 4)]
+    assert [one.storage_offset() for one in tensors] == [3, 0]
+
+
 def test_aliasing_among_tensors_travels() -> None:
     a = torch.arange(4.0)
     one, other = journey([a, a[2:]], resolve=lambda kind, key: None)
