@@ -1311,3 +1311,12 @@ def correlation(a, b):
     if a.std() < 1e-6 or b.std() < 1e-6:
         return 0.0
     return (a.dot(b) / (a.norm() * b.norm())).item()
+
+
+# %% wrong pair-scores: a loop over further dimensions in front -> a-loop-is-as-good
+def pair_scores(x, weight, y):
+    if x.dim() < 3:
+        return ((x @ weight) * y).sum(-1)
+    if not len(x):
+        return (x[..., :1] * y[..., :1]).sum(-1)
+    return torch.stack([pair_scores(a, weight, b) for a, b in zip(x, y, strict=True)])
