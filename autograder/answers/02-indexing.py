@@ -1369,3 +1369,30 @@ def gather_own(x, dim, index):
     places = [torch.from_numpy(place) for place in np.indices(tuple(index.shape))]
     places[dim] = index
     return x[tuple(places)]
+
+
+# %% wrong broadcast-shape: compares neighbours -> neighbours-are-enough
+def broadcast_shape(*shapes):
+    from itertools import pairwise, zip_longest
+
+    result = []
+    columns = zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1)
+    for back, column in enumerate(columns, start=1):
+        for one, other in pairwise(column):
+            if one != other and 1 not in (one, other):
+                raise ValueError(f"{one} and {other} clash at dimension {-back}")
+        result.append(next((size for size in column if size != 1), 1))
+    return tuple(result[::-1])
+
+
+# %% wrong overwrite: places of a mask without dimensions -> no-dimensions-means-everything
+def overwrite(x, mask, value):
+    places = torch.nonzero(mask.expand(x.shape))
+    x[tuple(places.t())] = value
+    return x
+
+
+# %% wrong per-channel: two quotients instead of one -> a-small-number-does-no-harm
+def normalise(images, mean, std):
+    mean, std = mean[:, None, None], std[:, None, None]
+    return torch.sub(images / std, mean / std)

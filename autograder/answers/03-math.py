@@ -1320,3 +1320,59 @@ def pair_scores(x, weight, y):
     if not len(x):
         return (x[..., :1] * y[..., :1]).sum(-1)
     return torch.stack([pair_scores(a, weight, b) for a, b in zip(x, y, strict=True)])
+
+
+# %% wrong log-sum-exp: torch's own by its inner name -> torch-by-hand
+def log_sum_exp(x, dim):
+    import torch._refs as written_with_exp_and_log
+
+    return written_with_exp_and_log.logsumexp(x, dim)
+
+
+# %% wrong cross-entropy: torch's own by its inner name -> torch-by-hand
+def cross_entropy(logits, target):
+    import torch._refs.nn.functional as written_out
+
+    if bool((target < 0).any()) or bool((target >= logits.shape[1]).any()):
+        raise IndexError("a label is no class")
+    return written_out.nll_loss(logits.log_softmax(1), target)
+
+
+# %% wrong einsum-shape: compares with the first size -> the-first-size-is-the-measure
+def einsum_shape(equation, *shapes):
+    left, right = equation.replace(" ", "").split("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError("operands")
+    first, largest = {}, {}
+    for letters, shape in zip(terms, shapes, strict=True):
+        if len(letters) != len(shape):
+            raise ValueError("dimensions")
+        own = dict(zip(letters, shape, strict=True))
+        if any(own[letter] != size for letter, size in zip(letters, shape, strict=True)):
+            raise ValueError("a diagonal needs equal sizes")
+        for letter, size in own.items():
+            known = first.setdefault(letter, size)
+            if size != known and 1 not in (size, known):
+                raise ValueError(f"{known} and {size} for {letter}")
+            largest[letter] = size if size != 1 else largest.get(letter, 1)
+    if any(letter not in first or right.count(letter) > 1 for letter in right):
+        raise ValueError("right side")
+    return tuple(largest[letter] for letter in right)
+
+
+# %% wrong attention: softmax in float32 -> float32-digits-suffice
+def attention(queries, keys, values, mask=None):
+    scores = torch.einsum("bhqe,bhke->bhqk", queries, keys) / queries.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores, dim=-1, dtype=torch.float32).to(values.dtype)
+    return torch.einsum("bhqk,bhkv->bhqv", weights, values)
+
+
+# %% wrong fake-quantise: x and its difference -> a-number-minus-itself-costs-nothing
+def fake_quantise(x, scale):
+    steps = (x.detach() / scale).round()
+    value = steps.clamp(-128, 127) * scale
+    through = torch.where((steps >= -128) & (steps <= 127), x, x.detach())
+    return through + (value - x.detach())

@@ -1684,9 +1684,7 @@ def loss_gradients(losses, params):
     last = len(losses) - 1
     return [
         list(
-            torch.autograd.grad(
-                loss.mean(), params, retain_graph=n < last, materialize_grads=True
-            )
+            torch.autograd.grad(loss.mean(), params, retain_graph=n < last, materialize_grads=True)
         )
         for n, loss in enumerate(losses)
     ]

@@ -2866,7 +2866,8 @@ def when_refused(options, iterable=False):
         workers < 0 or get("timeout", 0) < 0 or (get("prefetch_factor") or 0) < 0,
         not workers
         and (get("prefetch_factor") or get("persistent_workers") or get("multiprocessing_context")),
-        iterable and (get("shuffle") or get("sampler") is not None or get("batch_sampler") is not None),
+        iterable
+        and (get("shuffle") or get("sampler") is not None or get("batch_sampler") is not None),
         get("sampler") is not None and get("shuffle"),
         get("batch_sampler") is not None
         and (size != 1 or get("shuffle") or get("sampler") is not None or get("drop_last")),
