@@ -1848,3 +1848,13 @@ def modern_batch(rows, labels, device):
     weights = torch.ones(len(rows), dtype=torch.float32, device=device)
     hits = torch.tensor(labels, dtype=torch.float32, device=device)
     return {"x": x, "y": y, "weights": weights, "hits": hits}
+
+
+# %% wrong exact-cast: counts in the new dtype -> a-count-fits-any-dtype
+def exact_cast(x, dtype):
+    there = x.to(dtype)
+    old, new = x.double(), there.double()
+    changed = (old != new) & ~(old.isnan() & new.isnan())
+    if changed.any():
+        raise ValueError(f"{int(changed.to(dtype).sum().item())} elements would change")
+    return there
