@@ -1747,3 +1747,114 @@ def pad_rows(x, length, value=0):
         return torch.cat([x, x.new_full((length - len(x), *x.shape[1:]), value)])
     row = x[:1].detach()
     return torch.cat([x] + [(row - row + value).to(x.dtype)] * (length - len(x)))
+
+
+# %% wrong from-array: a copy without dimensions gains one -> every-copy-keeps-the-shape
+def from_array(array):
+    if array.flags.writeable:
+        try:
+            return torch.from_numpy(array)
+        except (ValueError, TypeError):
+            pass
+    fresh = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    if np.may_share_memory(fresh, array):
+        fresh = fresh.copy()
+    return torch.from_numpy(fresh)
+
+
+# %% wrong from-array: by a list, which has no shape without elements -> every-copy-keeps-the-shape
+def from_array(array):
+    if array.flags.writeable:
+        try:
+            return torch.from_numpy(array)
+        except (ValueError, TypeError):
+            pass
+    native = array.dtype.newbyteorder("=")
+    dtype = torch.from_numpy(np.zeros(1, dtype=native)).dtype
+    return torch.tensor(array.tolist(), dtype=dtype)
+
+
+# %% wrong move: moves the exact type only -> a-parameter-is-no-tensor
+def move(batch, device):
+    if type(batch) is torch.Tensor:
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(part, device) for key, part in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(move(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(move(part, device) for part in batch)
+    return batch
+
+
+# %% wrong move: moves whatever has a to -> what-has-a-to-is-a-tensor
+def move(batch, device):
+    if hasattr(batch, "to"):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [move(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+# %% wrong exact-cast: counts in the dtype of x -> a-count-fits-any-dtype
+def exact_cast(x, dtype):
+    there = x.to(dtype)
+    old, new = x.detach().double(), there.detach().double()
+    changed = ~torch.isclose(old, new, rtol=0.0, atol=0.0, equal_nan=True)
+    count = int(changed.to(x.dtype).sum())
+    if count:
+        raise ValueError(f"{count} elements would change")
+    return there
+
+
+# %% wrong arange-lengths: rounds the quotient to seven digits -> a-few-digits-are-enough
+def arange_lengths(start, end, step):
+    quotient = (float(end) - float(start)) / float(step)
+    return math.ceil(round(quotient, 7)), math.ceil(quotient)
+
+
+# %% wrong arange-lengths: nine digits for the difference as well -> a-few-digits-are-enough
+def arange_lengths(start, end, step):
+    from decimal import Decimal, localcontext
+
+    with localcontext() as context:
+        context.prec = 9
+        paper = math.ceil((Decimal(end) - Decimal(start)) / Decimal(step))
+    return paper, math.ceil((float(end) - float(start)) / float(step))
+
+
+# %% right pad-rows: pad, whose value is a float on the way
+def pad_rows(x, length, value=0):
+    beyond = [0, 0] * (x.dim() - 1) + [0, length - x.shape[0]]
+    return torch.nn.functional.pad(x, beyond, value=value)
+
+
+# %% wrong modern-batch: the legacy constructor as the class of a tensor -> what-works-may-stay
+def modern_batch(rows, labels, device):
+    old = torch.empty(0).__class__
+    x = old(rows).to(device=device, dtype=torch.float32)
+    y = torch.tensor(labels, dtype=torch.int64, device=device)
+    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
+    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
+
+
+# %% right modern-batch: the hits from the list
+def modern_batch(rows, labels, device):
+    x = torch.tensor(rows, dtype=torch.float32, device=device) / 255
+    y = torch.tensor(labels, dtype=torch.int64, device=device)
+    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
+    hits = torch.tensor(labels, dtype=torch.float32, device=device)
+    return {"x": x, "y": y, "weights": weights, "hits": hits}
+
+
+# %% wrong exact-cast: counts in the new dtype -> a-count-fits-any-dtype
+def exact_cast(x, dtype):
+    there = x.to(dtype)
+    old, new = x.double(), there.double()
+    changed = (old != new) & ~(old.isnan() & new.isnan())
+    if changed.any():
+        raise ValueError(f"{int(changed.to(dtype).sum().item())} elements would change")
+    return there
