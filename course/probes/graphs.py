@@ -64,7 +64,8 @@ def lines_of_walk(find: Callable[..., Any], steps: Sequence[Step]) -> int:
 
     def note(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal lines
-        lines += event == "line"
+        if event == "line":
+            lines += 1
         return note
 
     result, before = _values([torch.ones((), requires_grad=True)], steps)[-1], sys.gettrace()

@@ -223,7 +223,7 @@ def batch_in_parts(
     model = nn.Sequential(*scales, nn.Dropout().eval()).to(device)
     sizes: list[int] = []
     model.register_forward_pre_hook(lambda _, inputs: sizes.append(len(inputs[0])))
-    every = [*model.parameters(), *(one.requires_grad_(before > 0) for one in (x, y))]
+    every = [*model.parameters(), *(one.requires_grad_(bool(before)) for one in (x, y))]
     for one in every:
         one.grad = torch.full_like(one, before / one.numel()) if before else None
 

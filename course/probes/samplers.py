@@ -64,11 +64,7 @@ def sampler_epochs(
         sampler = make(*args, **options)
         runs, within = _runs(sampler, epochs, partial(make, *args, **options) if beside else list)
         seen = {
-            "epochs": _plain(runs),
-            "orders": Counter(str(_plain(run)) for run in runs),
-            "contents": [sorted(_joined(run)) for run in runs],
-            "sizes": [sorted(len(one) for one in run if isinstance(one, list)) for run in runs],
-            "types": sorted({type(one).__name__ for run in runs for one in _members(run)}),
+            **_delivered(runs),
             "len": _length(sampler),
             "state_before": before,
             "state_within": within,
@@ -76,6 +72,17 @@ def sampler_epochs(
             "torchs_own": len(own),
         }
     return {name: seen[name] for name in facts or seen}
+
+
+def _delivered(runs: list[list[Any]]) -> dict[str, Any]:
+    """What is to be said of the indices of all epochs."""
+    return {
+        "epochs": _plain(runs),
+        "orders": Counter(str(_plain(run)) for run in runs),
+        "contents": [sorted(_joined(run)) for run in runs],
+        "sizes": [sorted(len(one) for one in run if isinstance(one, list)) for run in runs],
+        "types": sorted({type(one).__name__ for run in runs for one in _members(run)}),
+    }
 
 
 def _runs(sampler: Any, epochs: int, other: Callable[..., Any]) -> tuple[list[list[Any]], str]:

@@ -279,6 +279,7 @@ def assert_nothing_hidden(course: Path, lesson: Lesson) -> None:
     # A line that also stands in what every learner got is no secret: `lambda: (`.
     released = json.loads(class_editions(course, [lesson])[f"{lesson.slug}/{lesson.slug}.ipynb"])
     public = "\n".join("".join(cell["source"]) for cell in released["cells"])
+    public += public.replace("`", "")  # as a page shows a task's words
     lines = [line for one in lesson.exercises for line in hidden_lines(one)]
     hidden = [line for line in lines if line not in public]
     assert len(hidden) >= 3
