@@ -62,6 +62,7 @@ def test_no_page_of_nbgraders_holds_a_hidden_line(course: CourseDirectory, lesso
     text = unescape(re.sub("<[^>]*>", "", page))
     edition = ROOT / "release" / lesson.slug / f"{lesson.slug}.ipynb"
     everybody = "\n".join("".join(c["source"]) for c in json.loads(edition.read_text())["cells"])
+    everybody += everybody.replace("`", "")  # as a page shows a task's words
     everybody += "".join(one.answer_source for one in lesson.exercises)  # Ada's own
     lines = [line for one in lesson.exercises for line in hidden_lines(one)]
     secret = [line for line in lines if line not in everybody]
