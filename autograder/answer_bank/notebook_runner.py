@@ -96,7 +96,7 @@ def run_answers(
         for server in servers:
             server.terminate()
         for server in servers:
-            server.close()
+            server.close()  # after all were asked, so that they end at the same time
 
 
 class _Server:
@@ -131,8 +131,7 @@ class _Server:
         self._process.terminate()
 
     def close(self) -> None:
-        """End it, whatever it is doing."""
-        self.terminate()
+        """Wait until it has ended, and see to it that it does."""
         try:
             self._process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
