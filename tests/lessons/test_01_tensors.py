@@ -45,12 +45,6 @@ def test_the_scene_averages_200_and_100_to_22(capsys: pytest.CaptureFixture[str]
     assert "Of the 36 pixels, 32 are right" in text("scene-symptom")
 
 
-def test_the_scene_is_short_and_needs_nothing_of_the_course() -> None:
-    assert "course" not in text("scene")
-    assert sum(bool(line.strip()) for line in text("scene").splitlines()) <= 10
-    assert len((text("title") + text("scene-symptom")).split()) <= 150
-
-
 def test_the_scene_is_mended_by_the_average_of_the_exercise() -> None:
     names = SOURCE.solved("scene", "blend")
     mended = names["blend"](names["first"], names["second"])

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from course import same_storage
-from course.claims import claims
 from tests.lessons.source import Source
 
 SOURCE = Source("02-indexing")
@@ -60,11 +59,6 @@ def test_the_loss_is_repaired_by_the_answer_to_exercise_3(
 
 
 # --- the form -------------------------------------------------------------------------------------
-
-
-def test_every_claim_is_told_once_and_at_most_ten_by_a_prediction() -> None:
-    assert sorted(SOURCE.noted("claims")) == sorted(claim.id for claim in claims(SOURCE.slug))
-    assert sum(cell["source"].count("predict(") for cell in SOURCE.with_role("predict")) <= 10
 
 
 # What a learner types who knows it.
