@@ -10,7 +10,18 @@ import torch
 
 from course.figures.palette import CARD, FAULT, FILLS, INK, MUTED, REST, RULE
 from course.figures.picture import Picture, drawing
-from course.figures.scene import SMALL, Box, Item, Label, Scene, flow, paint, stack, text_width
+from course.figures.scene import (
+    SMALL,
+    WIDTH,
+    Box,
+    Item,
+    Label,
+    Scene,
+    flow,
+    paint,
+    stack,
+    text_width,
+)
 from course.gpu import api
 from course.gpu.segment_map import Piece, Row, holders_of, rows_at, rows_of
 from course.gpu.simulator.allocator.sizes import format_size
@@ -22,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FREE", "segments_picture", "show_segments", "show_timeline"]
 
-WIDTH = 836.0  # px, as wide as the other figures
 FREE = "free"
 _FILL = dict(zip(CATEGORIES, FILLS, strict=True))
 # Beside its colour, each category has a pattern of its own in the timeline.

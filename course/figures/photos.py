@@ -12,12 +12,13 @@ from course.figures.palette import CARD, INK, MUTED, contrast
 from course.figures.picture import Picture
 from course.figures.scene import (
     SMALL,
-    TEXT,
+    WIDTH,
     Box,
     Item,
     Label,
     Scene,
     flow,
+    heading,
     paint,
     stack,
     text_width,
@@ -25,7 +26,6 @@ from course.figures.scene import (
 
 __all__ = ["show_photos"]
 
-WIDTH = 836.0  # px, as wide as the other figures
 _PIXEL = 22.0
 _MOST = 24  # pixels in a row; more would not be told apart
 _LETTERS = "RGB"
@@ -67,10 +67,9 @@ def _photo_scene(rows: Sequence[Sequence[Pixel]], name: str) -> Scene:
         for x, pixel in enumerate(row):
             items.append(_box(pixel, x * _PIXEL, y * _PIXEL))
     mean = f"mean R, G, B: {', '.join(f'{mean:.2f}' for mean in _means(rows))}"
-    title = Scene(text_width(name, TEXT, bold=True), 22, (Label(0, 9, name, size=TEXT, bold=True),))
     note = Scene(text_width(mean), 20, (Label(0, 12, mean, ink=MUTED),))
     body = Scene(len(rows[0]) * _PIXEL, len(rows) * _PIXEL, tuple(items))
-    return stack([title, body, note])
+    return stack([heading(name), body, note])
 
 
 def _box(pixel: Pixel, x: float, y: float) -> Box:

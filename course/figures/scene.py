@@ -16,8 +16,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Arrow", "Box", "Label", "Scene", "beside", "flow", "paint", "stack", "text_width"]
+__all__ = [
+    "Arrow",
+    "Box",
+    "Label",
+    "Scene",
+    "beside",
+    "flow",
+    "heading",
+    "line",
+    "paint",
+    "stack",
+    "text_width",
+]
 
+WIDTH = 836.0  # px of a figure; JupyterLab's output column on a laptop is 850 to 900 wide
 TEXT = 13.0  # px, the usual size
 SMALL = 12.0  # px, the least size of any text in a figure
 _PX_PER_INCH = 96  # CSS
@@ -99,6 +112,17 @@ def _right(item: Item) -> float:
         return item.x + item.width
     reach = {"left": 1.0, "center": 0.5, "right": 0.0}[item.align]
     return item.x + reach * text_width(item.text, item.size, item.bold)
+
+
+def heading(text: str) -> Scene:
+    """A bold line."""
+    wide = text_width(text, TEXT, bold=True)
+    return Scene(wide, 22, (Label(0, 9, text, size=TEXT, bold=True),))
+
+
+def line(text: str, ink: str = INK) -> Scene:
+    """A plain line."""
+    return Scene(text_width(text), 19, (Label(0, 9, text, ink=ink),))
 
 
 def stack(scenes: Iterable[Scene], gap: float = 0) -> Scene:

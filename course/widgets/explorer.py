@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from course.widgets.front_end import widgets_alive
 from course.widgets.last_state import LiveWidget
 
-__all__ = ["Explorer", "Panel"]
+__all__ = ["Explorer", "Panel", "labelled"]
 
 
 class Panel(Protocol):
@@ -50,3 +50,8 @@ class Explorer(ABC, Generic[_PanelT]):
         if self._live is None:
             self._live = LiveWidget(self.panel.box)
         self._live.show()
+
+
+def labelled(label: str) -> dict[str, Any]:
+    """What a control of ipywidgets is made with so that its whole label stands before it."""
+    return {"description": label, "style": {"description_width": "initial"}}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from course.widgets.exploration import Exploration
-from course.widgets.explorer import Explorer
+from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import (
     GUESSES,
     PROSE,
@@ -73,9 +73,9 @@ class StridePanel:
         from ipywidgets import HTML, Dropdown
 
         self.state = start
-        self.shape = Dropdown(options=_offered(start.shape), **_labelled("Shape:"))
+        self.shape = Dropdown(options=_offered(start.shape), **labelled("Shape:"))
         self.own_shape = _text("or type a shape:", "for example 2, 3, 4")
-        self.step = Dropdown(options=[], **_labelled("Step:"))
+        self.step = Dropdown(options=[], **labelled("Step:"))
         # What is typed is here at every key, so that Enter finds it; other fields act on a change.
         self.own_step = _text("or type a step:", "for example .t()[:, ::2]", at_once=True)
         self.own_step.on_msg(self._entered)
@@ -83,8 +83,8 @@ class StridePanel:
         self.undo = self._button("Undo", lambda: self._show(self.state.undone()))
         self.reset = self._button("Reset", lambda: self._show(self.state.reset()))
         self.target = _text("Target shape:", "for example 12 or 2, -1", "-1")
-        self.view = Dropdown(options=[_OPEN, *GUESSES], **_labelled("view will:"))
-        self.reshape = Dropdown(options=[_OPEN, *GUESSES], **_labelled("reshape will:"))
+        self.view = Dropdown(options=[_OPEN, *GUESSES], **labelled("view will:"))
+        self.reshape = Dropdown(options=[_OPEN, *GUESSES], **labelled("reshape will:"))
         self.message, self.facts, self.result = (HTML() for _ in range(3))
         self.run = self._button("Run view and reshape", self._run, self.result)
         self.box = self._laid_out()
@@ -163,11 +163,7 @@ def _offered(first: tuple[int, ...]) -> list[str]:
     return [str(shape) for shape in dict.fromkeys((first, *_SHAPES))]
 
 
-def _labelled(label: str) -> dict[str, Any]:
-    return {"description": label, "style": {"description_width": "initial"}}
-
-
 def _text(label: str, placeholder: str, value: str = "", *, at_once: bool = False) -> Any:
     from ipywidgets import Text
 
-    return Text(value=value, placeholder=placeholder, continuous_update=at_once, **_labelled(label))
+    return Text(value=value, placeholder=placeholder, continuous_update=at_once, **labelled(label))

@@ -11,13 +11,21 @@ from course.figures.dtypes.promotion import dtype_name
 from course.figures.dtypes.stored import Number, Stored, stored
 from course.figures.palette import FAULT, FILLS, INK, MUTED
 from course.figures.picture import Picture
-from course.figures.scene import Box, Item, Label, Scene, paint, stack, text_width
+from course.figures.scene import (
+    WIDTH,
+    Box,
+    Item,
+    Label,
+    Scene,
+    paint,
+    stack,
+    text_width,
+)
 
 __all__ = ["show_bits"]
 
 _FILLS = {"sign": FILLS[0], "exponent": FILLS[1], "fraction": FILLS[2], "bits": FILLS[3]}
 _NAMES = 76.0  # px for the names of the dtypes
-_WIDTH = 836.0
 _WIDEST = 20.0  # px of one bit, at most
 _SPACE = 6.0  # px between groups
 _TALL = 24.0
@@ -44,7 +52,7 @@ def _place(rows: Sequence[Stored], row: Stored) -> tuple[float, float]:
     """How wide one bit is, and how far the row is moved to the right."""
     most = max(len(one.bits) for one in rows)
     groups = max((len(one.groups) for one in rows), default=1)
-    wide = min(_WIDEST, (_WIDTH - _NAMES - _SPACE * groups) / max(most, 1))
+    wide = min(_WIDEST, (WIDTH - _NAMES - _SPACE * groups) / max(most, 1))
     only_integers = not any(one.dtype.is_floating_point for one in rows)
     return wide, (most - len(row.bits)) * wide if only_integers else 0.0
 

@@ -8,12 +8,22 @@ from typing import Any
 
 from course.figures.palette import CARD, FILLS, MUTED, contrast
 from course.figures.picture import Picture
-from course.figures.scene import SMALL, TEXT, Box, Item, Label, Scene, flow, paint, stack
+from course.figures.scene import (
+    SMALL,
+    WIDTH,
+    Box,
+    Item,
+    Label,
+    Scene,
+    flow,
+    heading,
+    paint,
+    stack,
+)
 from course.figures.scene import text_width as width_of
 
 __all__ = ["show_grey"]
 
-_WIDTH = 836.0  # px, as wide as the other figures
 _PIXEL = 30.0  # px, the least side of a square: three digits fit
 _MOST = 12  # rows and columns; more numbers would not be read
 _WHITE = 255.0
@@ -40,7 +50,7 @@ def show_grey(pictures: Mapping[str, Any], marked: Mapping[str, Any] | None = No
     caption = "Each square is one pixel: 0 is black, 255 is white."
     if any(_count(mask) for mask in masks.values()):
         caption += " Framed pixels are marked."
-    return Picture(partial(paint, flow(panels, _WIDTH, gap=24)), alt=alt, caption=caption)
+    return Picture(partial(paint, flow(panels, WIDTH, gap=24)), alt=alt, caption=caption)
 
 
 def _rows(name: str, picture: Any) -> list[list[float]]:
@@ -78,8 +88,7 @@ def _panel(name: str, rows: Rows, mask: Mask | None, side: float, note: str | No
             pixels.append(_pixel(value, x * side, y * side, side))
             if mask is not None and mask[y][x]:
                 frames += _frame(x * side, y * side, side)
-    title = Scene(width_of(name, TEXT, bold=True), 24, (Label(0, 9, name, size=TEXT, bold=True),))
-    parts = [title, Scene(len(rows[0]) * side, len(rows) * side, (*pixels, *frames))]
+    parts = [heading(name), Scene(len(rows[0]) * side, len(rows) * side, (*pixels, *frames))]
     if note is not None:
         parts.append(Scene(width_of(note), 22, (Label(0, 13, note, ink=MUTED),)))
     return stack(parts)

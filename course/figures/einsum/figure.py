@@ -13,11 +13,13 @@ from course.figures.palette import INK, MUTED, REST, RULE, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import (
     TEXT,
+    WIDTH,
     Box,
     Item,
     Label,
     Scene,
     flow,
+    heading,
     paint,
     stack,
     text_width,
@@ -25,7 +27,6 @@ from course.figures.scene import (
 
 __all__ = ["loops_of", "picture_of", "show_einsum", "sum_words"]
 
-_WIDTH = 836.0  # px, as wide as the other figures
 _BOX = 28.0  # px, the height of a box
 _LEAST = 34.0  # px, the least width of a box
 _MOST_TERMS = 6  # of a sum that is written out
@@ -170,10 +171,10 @@ def _tensors_scene(product: Product, element: Index | None) -> Scene:
     letters = product.equation.result
     if element is None:
         words = f"{_at('out', letters)}   which shape?"
-        parts.append(Scene(text_width(words, TEXT, True), 22, (Label(0, 9, words, bold=True),)))
+        parts.append(heading(words))
     else:
         parts.append(_tensor_scene("out", letters, product.result, {element}, _RESULT))
-    return flow(parts, _WIDTH, gap=36)
+    return flow(parts, WIDTH, gap=36)
 
 
 def _tensor_scene(
@@ -181,14 +182,13 @@ def _tensor_scene(
 ) -> Scene:
     """A tensor under its name: a grid for each index of what lies before the last two letters."""
     head = f"{_at(name, letters)}   {tuple(tensor.shape)}"
-    title = Scene(text_width(head, TEXT, True), 22, (Label(0, 9, head, size=TEXT, bold=True),))
     outer = tuple(tensor.shape[:-2])
     width = max([_LEAST, *(text_width(_number(v)) + 10 for v in tensor.reshape(-1))])
     grids = [
         _grid(letters, tensor, before, used, fill(colour), width)
         for before in itertools.product(*map(range, outer))
     ]
-    return stack([title, flow(grids, _WIDTH, gap=14)], gap=2)
+    return stack([heading(head), flow(grids, WIDTH, gap=14)], gap=2)
 
 
 def _grid(

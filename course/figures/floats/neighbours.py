@@ -10,13 +10,22 @@ import torch
 
 from course.figures.palette import FAULT, INK, MUTED, RULE, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import TEXT, Arrow, Box, Item, Label, Scene, paint, stack
+from course.figures.scene import (
+    TEXT,
+    WIDTH,
+    Arrow,
+    Box,
+    Item,
+    Label,
+    Scene,
+    paint,
+    stack,
+)
 
 __all__ = ["Place", "place_of", "show_neighbours"]
 
-_WIDTH = 836.0  # px, as wide as the other figures
 _STEPS = 4  # gaps that are drawn on each side of the place
-_UNIT = (_WIDTH - 100) / (2 * _STEPS)  # px of the gap above the place
+_UNIT = (WIDTH - 100) / (2 * _STEPS)  # px of the gap above the place
 _LINE = 52.0  # px, where the number line lies
 _CAPTION = (
     "A bar is a number that the dtype has; between two bars there is none. Each line is to scale "
@@ -94,15 +103,15 @@ def _line(place: Place, name: str) -> Scene:
     )
     items: list[Item] = [
         Label(0, 8, head, size=TEXT),
-        Box(0, _LINE, _WIDTH, 0, edge=RULE),
+        Box(0, _LINE, WIDTH, 0, edge=RULE),
         *(mark for offset in place.offsets for mark in _number(place, offset)),
         *_one_more(place),
     ]
-    return Scene(_WIDTH, _LINE + 36, tuple(items))
+    return Scene(WIDTH, _LINE + 36, tuple(items))
 
 
 def _at(place: Place, offset: float) -> float:
-    return _WIDTH / 2 + offset / place.above * _UNIT
+    return WIDTH / 2 + offset / place.above * _UNIT
 
 
 def _number(place: Place, offset: float) -> list[Item]:
@@ -119,7 +128,7 @@ def _one_more(place: Place) -> list[Item]:
     """Where x + 1 would be, if that is in sight, and what becomes of it."""
     if _STEPS * place.above < 1:
         steps = f"{1 / place.above:,.0f}"
-        return [Label(_WIDTH, 30, f"x + 1 is {steps} numbers further", "right", MUTED)]
+        return [Label(WIDTH, 30, f"x + 1 is {steps} numbers further", "right", MUTED)]
     here, there = _at(place, 0), _at(place, 1)
     if place.plus_one == 1:
         return [

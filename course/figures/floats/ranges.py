@@ -10,12 +10,22 @@ import torch
 
 from course.figures.palette import FAULT, MUTED, REST, RULE, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import TEXT, Arrow, Box, Item, Label, Scene, flow, paint, stack
+from course.figures.scene import (
+    TEXT,
+    WIDTH,
+    Arrow,
+    Box,
+    Item,
+    Label,
+    Scene,
+    flow,
+    paint,
+    stack,
+)
 from course.figures.scene import text_width as wide
 
 __all__ = ["Reach", "reach_of", "show_floats"]
 
-_WIDTH = 836.0  # px, as wide as the other figures
 _SIDE = 30.0  # px on both sides of the line, for "0" and "inf"
 _BAR = 22.0
 _TICKS = (5, 10, 20, 50, 100)  # decades from one mark of the axis to the next
@@ -89,7 +99,7 @@ class _Axis:
 
     def at(self, value: float) -> float:
         share = (math.log2(value) - self.low) / (self.high - self.low)
-        return _SIDE + share * (_WIDTH - 2 * _SIDE)
+        return _SIDE + share * (WIDTH - 2 * _SIDE)
 
 
 def _legend() -> Scene:
@@ -106,20 +116,20 @@ def _legend() -> Scene:
         )
         for colour, words in entries
     ]
-    return flow(scenes, _WIDTH, gap=20)
+    return flow(scenes, WIDTH, gap=20)
 
 
 def _axis_scene(axis: _Axis) -> Scene:
     """Powers of ten above the bars, with a mark at each."""
     first, last = (x * math.log10(2) for x in (axis.low, axis.high))
     step = next((n for n in _TICKS if (last - first) / n <= 12), _TICKS[-1])
-    items: list[Item] = [Box(_SIDE, 21, _WIDTH - 2 * _SIDE, 0, edge=RULE)]
+    items: list[Item] = [Box(_SIDE, 21, WIDTH - 2 * _SIDE, 0, edge=RULE)]
     for power in range(math.ceil(first / step) * step, math.floor(last) + 1, step):
         x = axis.at(10.0**power)
         words = "1" if power == 0 else f"1e{power}"
         items.append(Label(x, 8, words, "center", MUTED))
         items.append(Box(x, 17, 0, 8, edge=RULE))
-    return Scene(_WIDTH, 25, tuple(items))
+    return Scene(WIDTH, 25, tuple(items))
 
 
 def _bar(reach: Reach, axis: _Axis) -> Scene:
@@ -145,4 +155,4 @@ def _bar(reach: Reach, axis: _Axis) -> Scene:
         ),
         Label(start, low + 21, f"exp(x) is inf above x = {reach.exp:.2f}", ink=FAULT),
     ]
-    return Scene(_WIDTH, low + 32, tuple(items))
+    return Scene(WIDTH, low + 32, tuple(items))

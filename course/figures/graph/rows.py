@@ -7,11 +7,20 @@ from dataclasses import dataclass
 
 from course.figures.graph.history import History, Kept, Node
 from course.figures.palette import CARD, FAULT, INK, MUTED, REST, RULE, fill
-from course.figures.scene import SMALL, TEXT, Arrow, Box, Item, Label, Scene, text_width
+from course.figures.scene import (
+    SMALL,
+    TEXT,
+    WIDTH,
+    Arrow,
+    Box,
+    Item,
+    Label,
+    Scene,
+    text_width,
+)
 
-__all__ = ["WIDTH", "graph_scene", "kept_name"]
+__all__ = ["graph_scene", "kept_name"]
 
-WIDTH = 836.0  # px, as the storage figures
 _BETWEEN = 24.0  # px between cards of one row
 _GAP = 40.0  # px between rows, where the arrows run
 _TITLE = 26.0

@@ -9,15 +9,30 @@ from math import prod
 
 import torch
 
-from course.figures.indexing.cells import Index, grid_of, heading, in_lines, line, texts_of
+from course.figures.indexing.cells import (
+    Index,
+    grid_of,
+    in_lines,
+    texts_of,
+)
 from course.figures.palette import CARD, FAULT, INK, MUTED, REST, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import Box, Item, Label, Scene, paint, stack, text_width
+from course.figures.scene import (
+    WIDTH,
+    Box,
+    Item,
+    Label,
+    Scene,
+    heading,
+    line,
+    paint,
+    stack,
+    text_width,
+)
 from course.figures.storage.descriptions import listed
 
 __all__ = ["Column", "columns_of", "show_broadcast"]
 
-WIDTH = 836.0  # px, as wide as the other figures
 _MOST_CELLS = 48  # of the result; a larger one is told by its shapes alone
 _MOST_TENSORS = 4
 _BOX, _ROW, _GAP = 64.0, 28.0, 6.0

@@ -8,9 +8,20 @@ from itertools import product
 import torch
 
 from course.figures.palette import INK, MUTED
-from course.figures.scene import TEXT, Box, Item, Label, Scene, beside, flow, stack, text_width
+from course.figures.scene import (
+    TEXT,
+    Box,
+    Item,
+    Label,
+    Scene,
+    beside,
+    flow,
+    line,
+    stack,
+    text_width,
+)
 
-__all__ = ["Index", "as_text", "grid_of", "heading", "in_lines", "indices_of", "line", "texts_of"]
+__all__ = ["Index", "as_text", "grid_of", "in_lines", "indices_of", "texts_of"]
 
 HEIGHT = 28.0  # px, a cell
 _LEAST = 34.0
@@ -85,14 +96,3 @@ def in_lines(scenes: Sequence[Scene], width: float, gap: float) -> Scene:
             lines.append([])
         lines[-1].append(scene)
     return stack((beside(one, gap, align=0) for one in lines), gap)
-
-
-def heading(text: str) -> Scene:
-    """A bold line."""
-    wide = text_width(text, TEXT, bold=True)
-    return Scene(wide, 22, (Label(0, 9, text, size=TEXT, bold=True),))
-
-
-def line(text: str, ink: str = INK) -> Scene:
-    """A plain line."""
-    return Scene(text_width(text), 19, (Label(0, 9, text, ink=ink),))

@@ -10,21 +10,25 @@ import torch
 from course.figures.indexing.cells import (
     Index,
     grid_of,
-    heading,
     in_lines,
     indices_of,
-    line,
     texts_of,
 )
 from course.figures.palette import CARD, FAULT, MUTED, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import Scene, paint, stack
+from course.figures.scene import (
+    WIDTH,
+    Scene,
+    heading,
+    line,
+    paint,
+    stack,
+)
 from course.figures.storage.descriptions import listed
 from course.inspection.facts import positions, same_storage
 
 __all__ = ["show_joined", "show_pieces"]
 
-WIDTH = 836.0  # px, as wide as the other figures
 _MOST = 48  # elements of a tensor that is drawn
 _MOST_PARTS = 6  # colours that can be told apart
 

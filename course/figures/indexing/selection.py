@@ -11,23 +11,27 @@ import torch
 from course.figures.indexing.cells import (
     Index,
     grid_of,
-    heading,
     in_lines,
     indices_of,
-    line,
     texts_of,
 )
 from course.figures.indexing.expressions import Expression, ExpressionError, parse_expression
 from course.figures.indexing.slots import slots_scene
 from course.figures.palette import CARD, FAULT, MUTED, fill
 from course.figures.picture import Picture, drawing
-from course.figures.scene import Scene, paint, stack
+from course.figures.scene import (
+    WIDTH,
+    Scene,
+    heading,
+    line,
+    paint,
+    stack,
+)
 from course.figures.storage.descriptions import listed
 from course.inspection.facts import facts, positions, same_storage
 
 __all__ = ["Selection", "pictured", "select", "show_index", "slot_words", "unselected"]
 
-WIDTH = 836.0  # px, as wide as the other figures
 _MOST_SOURCE, _MOST_RESULT = 48, 60  # elements that are drawn
 _MOST_LISTED = 12  # slots, or runs of slots, that an alt text names
 

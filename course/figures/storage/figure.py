@@ -12,6 +12,7 @@ from course.figures.palette import FAULT, INK, MUTED, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import (
     TEXT,
+    WIDTH,
     Box,
     Item,
     Label,
@@ -30,7 +31,6 @@ from course.inspection.facts import TensorFacts, facts
 
 __all__ = ["compare_storage", "show_storage"]
 
-WIDTH = 836.0  # px; JupyterLab's output column on a laptop is 850 to 900 wide
 _GAP = 30.0  # px between the grids and the storage
 _LINE = 20.0
 _PHRASE_GAP = 18.0

@@ -11,6 +11,7 @@ from course.figures.palette import INK, MUTED, REST, RULE, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import (
     TEXT,
+    WIDTH,
     Arrow,
     Box,
     Item,
@@ -25,7 +26,6 @@ from course.inspection.facts import facts, positions
 
 __all__ = ["MOST_STEPS", "indices_of", "show_walk", "walk_words"]
 
-WIDTH = 836.0  # px, as wide as the other figures
 MOST_STEPS = 24  # elements of a tensor; a longer walk does not fit under its storage
 _BOX, _HEIGHT, _STEP = 46.0, 30.0, 17.0
 _TOP = 18.0  # px, the positions above the boxes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import torch
 
@@ -11,7 +10,7 @@ from course.figures.dtypes.bits import show_bits
 from course.figures.dtypes.promotion import dtype_name
 from course.figures.dtypes.stored import STORABLE, Number, stored
 from course.widgets.dtypes.numbers import FATES, NumberError, fate, neighbour, parse_number
-from course.widgets.explorer import Explorer
+from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE, message_html
 
 __all__ = ["BitsExplorer", "BitsPanel", "explore_bits"]
@@ -56,11 +55,11 @@ class BitsPanel:
         from ipywidgets import HTML, Button, Dropdown, HBox, Layout, Text, VBox
 
         wide = Layout(width="auto")
-        self.number = Text(value=repr(number), continuous_update=False, **_labelled("Number:"))
+        self.number = Text(value=repr(number), continuous_update=False, **labelled("Number:"))
         self.dtype = Dropdown(
-            options=list(_BY_NAME), value=dtype_name(dtype), **_labelled("stored as:")
+            options=list(_BY_NAME), value=dtype_name(dtype), **labelled("stored as:")
         )
-        self.guess = Dropdown(options=[_OPEN, *FATES], **_labelled("It will hold:"))
+        self.guess = Dropdown(options=[_OPEN, *FATES], **labelled("It will hold:"))
         self.store = Button(description="Store it", layout=wide)
         self.down = Button(description="Next number down", layout=wide)
         self.up = Button(description="Next number up", layout=wide)
@@ -140,7 +139,3 @@ def _shown(number: Number, dtype: torch.dtype) -> tuple[torch.dtype, ...]:
     else:
         first = torch.int64 if isinstance(number, int) else torch.float64
     return tuple(dict.fromkeys((first, dtype)))
-
-
-def _labelled(label: str) -> dict[str, Any]:
-    return {"description": label, "style": {"description_width": "initial"}}

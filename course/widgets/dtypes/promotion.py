@@ -10,7 +10,7 @@ import torch
 from course.figures.dtypes.lattice import picture_of, show_promotion
 from course.figures.dtypes.promotion import DTYPES, Operand, dtype_name
 from course.widgets.dtypes.operations import ERROR, OPERATIONS, Outcome, outcome
-from course.widgets.explorer import Explorer
+from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE, message_html
 
 __all__ = ["PromotionExplorer", "PromotionPanel", "explore_promotion"]
@@ -66,8 +66,8 @@ class PromotionPanel:
         self.asked = self.right_so_far = 0
         self.left_kind, self.left = _choices("left", left)
         self.right_kind, self.right = _choices("right", right)
-        self.operation = Dropdown(options=list(OPERATIONS), **_labelled("Operation:"))
-        self.guess = Dropdown(options=[_OPEN, *_BY_NAME, ERROR], **_labelled("The result is:"))
+        self.operation = Dropdown(options=list(OPERATIONS), **labelled("Operation:"))
+        self.guess = Dropdown(options=[_OPEN, *_BY_NAME, ERROR], **labelled("The result is:"))
         self.run = Button(description="Run it", layout=Layout(width="auto"))
         self.result = HTML()
         rows = [
@@ -146,8 +146,8 @@ def _choices(side: str, start: Operand) -> tuple[Any, Any]:
     options = list(_NUMBERS if start.rank == "number" else _BY_NAME)
     number = repr(start.stand_in()) if start.rank == "number" else dtype_name(start.dtype)
     return (
-        Dropdown(options=list(_RANKS), value=kind, **_labelled(f"{side} is a:")),
-        Dropdown(options=options, value=number, **_labelled(f"{side}:")),
+        Dropdown(options=list(_RANKS), value=kind, **labelled(f"{side} is a:")),
+        Dropdown(options=options, value=number, **labelled(f"{side}:")),
     )
 
 
@@ -157,7 +157,3 @@ def _offer(choice: Any, kind: str) -> None:
     if list(choice.options) != options:
         choice.options = options
         choice.value = options[1]  # not all releases of ipywidgets choose one of new options
-
-
-def _labelled(label: str) -> dict[str, Any]:
-    return {"description": label, "style": {"description_width": "initial"}}

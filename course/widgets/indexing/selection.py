@@ -13,7 +13,7 @@ from course.figures.indexing.expressions import Expression, ExpressionError, par
 from course.figures.indexing.selection import Selection, pictured, select, slot_words, unselected
 from course.figures.storage.descriptions import listed
 from course.inspection.facts import positions
-from course.widgets.explorer import Explorer
+from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE, message_html
 from course.widgets.steps import StepError, parse_shape
 
@@ -137,11 +137,11 @@ class IndexPanel:
         from ipywidgets import HTML, Button, Dropdown, HBox, Layout, VBox
 
         shapes = [str(one) for one in dict.fromkeys((shape, *_SHAPES))]
-        self.shape = Dropdown(options=shapes, **_labelled("Shape of x:"))
-        self.expression = Dropdown(options=_suggested(shape), **_labelled("Expression:"))
+        self.shape = Dropdown(options=shapes, **labelled("Shape of x:"))
+        self.expression = Dropdown(options=_suggested(shape), **labelled("Expression:"))
         self.own = _text("or type one:", "for example x[1:, ::2]")
         self.own.on_msg(self._entered)
-        self.guess = Dropdown(options=[_OPEN, *_GUESSES], **_labelled("It gives:"))
+        self.guess = Dropdown(options=[_OPEN, *_GUESSES], **labelled("It gives:"))
         self.size = _text("of shape (if you like):", "for example 2, 3")
         self.size.on_msg(self._entered)
         self.run = Button(description="Run it", layout=Layout(width="auto"))
@@ -197,12 +197,8 @@ class IndexPanel:
         self.result.value = page + pictured(self.tensor, [found], "x")._repr_html_()
 
 
-def _labelled(label: str) -> dict[str, Any]:
-    return {"description": label, "style": {"description_width": "initial"}}
-
-
 def _text(label: str, placeholder: str) -> Any:
     """A field whose value is here at every key, so that Enter finds it."""
     from ipywidgets import Text
 
-    return Text(placeholder=placeholder, **_labelled(label))
+    return Text(placeholder=placeholder, **labelled(label))
