@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,19 +90,19 @@ def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
         whole = next(case.lesson for case in batch.values())
         key = (whole.slug, *batch)
         if key not in lessons:
-            lessons[key] = _shortened(whole, batch, folder / f"source-{len(lessons)}")
+            lessons[key] = _shortened(whole, batch.values(), folder / f"source-{len(lessons)}")
         lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"
         _write(path, lesson, _submission(lesson, batch))
         yield Job(student, lesson, path, path.parent)
 
 
-def _shortened(lesson: Lesson, names: Collection[str], folder: Path) -> Lesson:
+def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path) -> Lesson:
     """The lesson with nothing but its set-up cell and these exercises, written into `folder`."""
     kept = {SETUP}
-    for name in names:
-        one = lesson.exercise(name)
-        kept |= {one.answer_id, one.test_id}
     notebook = read_notebook(lesson.source)
+    for one in (case.exercise for case in cases):
+        kept |= {one.answer_id, one.test_id}
+        put_source(notebook, one.test_id, one.test_source)
     notebook["cells"] = [cell for cell in notebook["cells"] if cell.get("id") in kept]
     path = folder / lesson.slug / f"{lesson.slug}.ipynb"
     _write(path, lesson, notebook)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.gate import Gate, Miss
+from autograder.answer_bank.mutation.first_failure import until_first_failure
 from autograder.answer_bank.mutation.generate import Mutant, mutants_of, same_code
 from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.errors import UsageError, did_you_mean
@@ -161,15 +162,16 @@ def run_mutants(
 def _plan(gate: Gate, one: Exercise, most: int | None) -> Plan:
     place = f"{gate.lesson.source}, cell {one.answer_id}"
     text = without_markers(one.answer_source)
-    solution = Case(gate.lesson, one, "solution", "the source's own solution", place, text)
+    tested = replace(one, test_source=until_first_failure(one.test_source))
+    solution = Case(gate.lesson, tested, "solution", "the source's own solution", place, text)
     banked = dict(_banked(gate, one.name))
     found = mutants_of(one.answer_source)
     told = [banked.get(same_code(mutant.source)) for mutant in found]
     stale = [answer for answer in banked.values() if answer.kind == "same" and answer not in told]
     pairs = [
-        (mutant, Case(gate.lesson, one, "same", answer.title, answer.place, mutant.source))
+        (mutant, Case(gate.lesson, tested, "same", answer.title, answer.place, mutant.source))
         if answer is not None
-        else (mutant, Case(gate.lesson, one, "mutant", mutant.title, place, mutant.source))
+        else (mutant, Case(gate.lesson, tested, "mutant", mutant.title, place, mutant.source))
         for mutant, answer in zip(found, told, strict=True)
     ]
     drawn = _drawn(len(pairs), most, f"{gate.lesson.slug} {one.name}")

@@ -1,0 +1,68 @@
+"""A test cell that is over when the first check fails: enough to know that an answer is wrong.
+
+Mutants are many, nearly all lose their first point early, and nobody asks what it was.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import cast
+
+_DEEPEST = 80  # levels of indentation that Python takes, less those of the cell's own statements
+
+
+def until_first_failure(test_source: str) -> str:
+    """The test cell in which no check runs after one that failed; the points are still told.
+
+    It names no misconceptions, which would be looked for among wrong implementations.  A cell that
+    is not `name = Check(…)`, some checks and `name.score(…)` comes back as it is.
+    """
+    try:
+        tree = ast.parse(test_source)
+    except SyntaxError:
+        return test_source
+    check = next((_made_by(statement) for statement in tree.body if _made_by(statement)), "")
+    if not check or not _calls(tree.body[-1], check, "score"):
+        return test_source
+    if sum(_calls(statement, check) for statement in tree.body) > _DEEPEST:
+        return test_source
+    *checks, score = tree.body
+    tree = ast.Module([*_nested(checks, check), score], [])
+    return ast.unparse(ast.fix_missing_locations(_WithoutBeliefs().visit(tree)))
+
+
+def _made_by(statement: ast.stmt) -> str:
+    """The name in `name = Check(…)`."""
+    match statement:
+        case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Check"))):
+            return name
+    return ""
+
+
+def _calls(statement: ast.stmt, check: str, method: str = "") -> bool:
+    """Whether a statement calls a method of the check."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(name), attr)) if name == check:
+                if method in ("", attr):
+                    return True
+    return False
+
+
+def _nested(statements: list[ast.stmt], check: str) -> list[ast.stmt]:
+    """The statements, after each check only if all have held."""
+    holds = ast.parse(f"all(one.passed for one in {check}.result(1.0).checks)", mode="eval").body
+    nested: list[ast.stmt] = []
+    for statement in reversed(statements):
+        if nested and _calls(statement, check):
+            nested = [ast.If(holds, nested, [])]
+        nested = [statement, *nested]
+    return nested
+
+
+class _WithoutBeliefs(ast.NodeTransformer):
+    """Removes the argument `misconception` from every call."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        node.keywords = [one for one in node.keywords if one.arg != "misconception"]
+        return cast(ast.Call, self.generic_visit(node))
