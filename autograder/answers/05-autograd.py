@@ -1758,6 +1758,19 @@ def input_gradient(x, w):
         return torch.autograd.grad(torch.exp(leaf @ w.detach()).pow(2).mean(), leaf)[0]
 
 
+# %% wrong modern: w made from x counts twice -> the-graph-begins-with-me
+def mean_square(x, w):
+    with torch.no_grad():
+        return (x @ w).exp().square().mean().item()
+
+
+def input_gradient(x, w):
+    with torch.enable_grad():
+        asked = x if x.requires_grad else x.detach().requires_grad_()
+        loss = (asked @ w).exp().square().mean()
+        return torch.autograd.grad(loss, asked, retain_graph=True)[0]
+
+
 # %% wrong full-gradient: adds up losses of which each still has its graph -> a-sum-of-losses-costs-nothing
 def full_gradient(w, batches):
     count = sum(len(y) for _, y in batches)
@@ -1897,6 +1910,18 @@ def gradients_along(x, functions):
     return gradients
 
 
+# %% wrong gradients-along: gradient runs on into x's past -> the-graph-begins-with-me
+def gradients_along(x, functions):
+    start = x if x.grad_fn is not None else x.detach().requires_grad_()
+    values = [start]
+    for function in functions:
+        values.append(function(values[-1]))
+    for value in values:
+        value.retain_grad()
+    values[-1].sum().backward(retain_graph=True)
+    return [value.grad for value in values]
+
+
 # %% wrong loss-gradients: tells the last pass by the tensor -> a-loss-is-listed-once
 def loss_gradients(losses, params):
     return [
@@ -1932,6 +1957,20 @@ def reversed_gradient(x, scale):
     if scale and turned.requires_grad:
         turned.register_hook(lambda gradient: -scale * gradient)
     return turned
+
+
+# %% wrong reversed-gradient: hook works for one pass only -> a-hook-serves-one-pass
+def reversed_gradient(x, scale):
+    if not x.requires_grad:
+        return x
+    seen = x.view_as(x)
+
+    def turn(g):
+        handle.remove()
+        return -scale * g
+
+    handle = seen.register_hook(turn)
+    return seen
 
 
 # %% wrong score: multiplies with the mask of relu -> a-comparison-is-relu

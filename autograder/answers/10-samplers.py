@@ -1062,6 +1062,31 @@ class Weighted(WeightedRandomSampler):
         self.generator = generator
 
 
+# %% wrong weighted: without generator, a private one draws -> a-seed-is-a-generator
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueError("num_samples")
+        if type(replacement) is not bool:
+            raise ValueError("replacement")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError("weights")
+        if generator is None:
+            generator = torch.Generator()
+            generator.set_state(torch.get_rng_state())
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        yield from drawn.tolist()
+
+    def __len__(self):
+        return self.num_samples
+
+
 # %% same weighted: a copy of the weights draws the same
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
@@ -1387,7 +1412,7 @@ def enough_draws(weights, index, risk):
 # %% same expected: the weights are only read, so a copy does as well
 def expected_draws(weights, num_samples):
     weights = torch.tensor(weights, dtype=torch.float64)
-    return num_samples * weights / weights.sum()
+    return num_samples * (weights / weights.sum())
 
 
 def never_seen(weights, num_samples):
@@ -1404,7 +1429,7 @@ def enough_draws(weights, index, risk):
 # %% same expected: math takes tensors of one element, too
 def expected_draws(weights, num_samples):
     weights = torch.as_tensor(weights, dtype=torch.float64)
-    return num_samples * weights / weights.sum()
+    return num_samples * (weights / weights.sum())
 
 
 def never_seen(weights, num_samples):
@@ -1824,7 +1849,7 @@ class Pictures(Dataset):
         self.load = load
         self.classes = sorted(p.name for p in root.iterdir() if p.is_dir())
         files = [p for p in root.rglob("*.p*") if p.is_file() and p.parent != root]
-        files = [p for p in files if p.suffix in {".png", ".ppm"}]
+        files = [p for p in files if p.name.endswith((".png", ".ppm"))]
         label_of = {name: label for label, name in enumerate(self.classes)}
         pairs = [(label_of[p.relative_to(root).parts[0]], p) for p in files]
         pairs.sort()
@@ -2002,7 +2027,7 @@ def balanced_weights(pictures):
 class Pictures(Dataset):
     def __init__(self, root, load):
         self.load = load
-        found = sorted(p for p in Path(root).rglob("*") if p.suffix in (".ppm", ".png"))
+        found = sorted(p for p in Path(root).rglob("*") if p.name.endswith((".ppm", ".png")))
         found = [p for p in found if p.parent != Path(root) and p.is_file()]
         self.classes = sorted({p.parent.name for p in found})
         self.samples = sorted((self.classes.index(p.parent.name), str(p)) for p in found)
@@ -2149,7 +2174,7 @@ class Pictures(Dataset):
         self.load, self.samples = load, []
         for label, place in enumerate(places):
             files = (file for file in place.rglob("*") if file.is_file())
-            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
+            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
             self.samples += [(str(file), label) for file in found]
         self.targets = [label for _, label in self.samples]
 
@@ -2175,7 +2200,7 @@ class Pictures(Dataset):
         self.samples = []
         for label, place in enumerate(places):
             files = (file for file in place.rglob("*?") if file.is_file())
-            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
+            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
             if not found:
                 raise FileNotFoundError(f"no picture in {place}")
             self.samples += [(str(file), label) for file in found]
@@ -2203,7 +2228,7 @@ class Pictures(Dataset):
         self.samples = []
         for label, place in enumerate(places):
             files = (file for file in place.rglob("*") if file.is_file())
-            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
+            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
             if not found:
                 raise FileNotFoundError(f"no picture in {place}")
             self.samples = self.samples + [(str(file), label) for file in found]
@@ -2231,7 +2256,7 @@ class Pictures(Dataset):
         self.samples = []
         for label, place in enumerate(places):
             files = (file for file in place.rglob("*") if file.is_file())
-            found = sorted(file for file in files if file.suffix in (".ppm", ".png"))
+            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
             if not found:
                 raise FileNotFoundError(f"no picture in {place}")
             self.samples += [(str(file), label) for file in found]
@@ -3260,6 +3285,55 @@ def recall(logits, y, classes):
     return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
 
 
+# %% wrong rare-recall: classes dealt in turn, not independent -> turns-are-draws
+class InTurn(Sampler):
+    def __init__(self, y, generator):
+        self.groups = [(y == c).nonzero()[:, 0] for c in y.unique()]
+        self.length, self.generator = len(y), generator
+
+    def __iter__(self):
+        def below(n):
+            return torch.randint(n, (), generator=self.generator).item()
+
+        drawn = []
+        while len(drawn) < self.length:
+            for k in torch.randperm(len(self.groups), generator=self.generator).tolist():
+                drawn.append(self.groups[k][below(len(self.groups[k]))].item())
+        return iter(drawn[: self.length])
+
+    def __len__(self):
+        return self.length
+
+
+def balanced_loader(x, y, batch_size, generator):
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=InTurn(y, generator))
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% wrong rare-recall: sigmoid saturates, far logits tie -> the-largest-chance-tells
+def balanced_loader(x, y, batch_size, generator):
+    sampler = WeightedRandomSampler(1 / y.bincount()[y], len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    losses = cross_entropy(logits, y, reduction="none")
+    return (losses / counts[y]).sum() / (1 / counts[y]).sum()
+
+
+def recall(logits, y, classes):
+    said = logits.sigmoid().argmax(1)
+    return torch.stack([(said[y == c] == c).float().mean() for c in range(classes)])
+
+
 # %% wrong folder: upper case or lower -> case-does-not-count
 class Pictures(Dataset):
     def __init__(self, root, load):
@@ -3408,6 +3482,67 @@ def balanced_weights(pictures):
     return 1 / targets.bincount()[targets].double()
 
 
+# %% wrong folder: suffix misses a file named .png -> every-name-has-a-stem
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        root, self.load = Path(root), load
+        self.classes = sorted(place.name for place in root.iterdir() if place.is_dir())
+        self.samples = []
+        for label, name in enumerate(self.classes):
+            found = sorted(
+                path
+                for path in (root / name).rglob("*")
+                if path.is_file() and path.suffix in {".ppm", ".png"}
+            )
+            if not found:
+                raise FileNotFoundError(name)
+            self.samples += [(path, label) for path in found]
+        self.targets = [label for _, label in self.samples]
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, i):
+        path, label = self.samples[i]
+        return self.load(path), label
+
+
+def balanced_weights(pictures):
+    targets = torch.tensor(pictures.targets)
+    return 1 / targets.bincount()[targets].double()
+
+
+# %% wrong folder: brackets in names taken as patterns -> a-name-is-a-pattern
+class Pictures(Dataset):
+    def __init__(self, root, load):
+        from glob import glob
+
+        self.load, self.paths, self.targets = load, [], []
+        self.classes = sorted(n for n in os.listdir(root) if os.path.isdir(os.path.join(root, n)))
+        for label, name in enumerate(self.classes):
+            pattern = os.path.join(root, name, "**", "*.p[pn][mg]")
+            found = sorted(
+                path
+                for path in glob(pattern, recursive=True, include_hidden=True)
+                if os.path.isfile(path) and path[-4:] in (".ppm", ".png")
+            )
+            if not found:
+                raise FileNotFoundError(f"no pictures of class {name}")
+            self.paths += found
+            self.targets += [label] * len(found)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, i):
+        return self.load(self.paths[i]), self.targets[i]
+
+
+def balanced_weights(pictures):
+    counts = Counter(pictures.targets)
+    return torch.tensor([1 / counts[label] for label in pictures.targets])
+
+
 # %% wrong capped: two rounds, and no more -> two-rounds-are-enough
 def capped_weights(labels, num_samples, most):
     labels = [int(label) for label in labels]
@@ -3547,6 +3682,21 @@ class Repeats(Sampler):
         return len(self.indices)
 
 
+# %% wrong repeats: seeds 0 and 1 agree -> the-seed-is-decoration
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        import random
+
+        self.order = [i for i, n in enumerate(times) for _ in range(n)]
+        self.dice = random.Random(seed or 1)
+
+    def __iter__(self):
+        return iter(self.dice.sample(self.order, len(self.order)))
+
+    def __len__(self):
+        return len(self.order)
+
+
 # %% wrong stratified: shifts int8 labels to sort them -> labels-fit-their-dtype
 class Stratified(Sampler):
     def __init__(self, labels, batch_size, seed):
@@ -3561,6 +3711,22 @@ class Stratified(Sampler):
         most = max(self.sizes) + 1
         groups = [[i for i in order.tolist() if self.places[i] == c] for c in range(most)]
         dealt = [i for group in groups for i in group]
+        return iter([dealt[k :: self.count] for k in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+
+# %% wrong stratified: float32 merges large labels -> labels-fit-their-dtype
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels).float()
+        self.count = -(-len(self.labels) // batch_size)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.labels), generator=self.generator)
+        dealt = order[self.labels[order].argsort()].tolist()
         return iter([dealt[k :: self.count] for k in range(self.count)])
 
     def __len__(self):
@@ -3582,6 +3748,43 @@ def enough_draws(weights, index, risk):
     if share == 0:
         raise ValueError("never drawn")
     return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
+
+
+# %% wrong expected: many draws overflow an int64 -> results-fit-their-dtype
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return weights / weights.sum() * num_samples
+
+
+def never_seen(weights, num_samples):
+    return torch.exp(num_samples * torch.log1p(-expected_draws(weights, 1)))
+
+
+def enough_draws(weights, index, risk):
+    p = expected_draws(weights, 1)[index]
+    if p == 0:
+        raise ValueError("a weight of 0 is never drawn")
+    if p == 1:
+        return 1
+    log_risk = torch.tensor(risk, dtype=torch.float64).log()
+    return (log_risk / torch.log1p(-p)).ceil().long().clamp(min=1).item()
+
+
+# %% wrong expected: half weights summed in half overflow -> results-fit-their-dtype
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights)
+    return weights.double() / weights.sum() * num_samples
+
+
+def never_seen(weights, num_samples):
+    return torch.exp(num_samples * torch.log1p(-expected_draws(weights, 1)))
+
+
+def enough_draws(weights, index, risk):
+    p = expected_draws(weights, 1)[index].item()
+    if p == 0:
+        raise ValueError("a weight of 0 is never drawn")
+    return 1 if p == 1 else math.ceil(math.log(risk) / math.log1p(-p))
 
 
 # %% same sample-weights: a share of 0 for a class without samples may be refused
@@ -3635,3 +3838,16 @@ def sample_weights(labels, shares=None):
             raise ValueError(f"class {c} has no samples")
     wanted = torch.tensor([float(shares.get(c, 0)) for c in known], dtype=torch.float64)
     return (wanted / counts / wanted.sum())[where]
+
+
+# %% wrong sample-weights: small shares lose against an epsilon -> a-small-total-is-zero
+def sample_weights(labels, shares=None):
+    labels = labels.tolist() if torch.is_tensor(labels) else list(labels)
+    sizes = Counter(labels)
+    shares = dict.fromkeys(sizes, 1.0) if shares is None else shares
+    for c, share in shares.items():
+        if share > 0 and not sizes[c]:
+            raise ValueError(f"class {c} has no samples")
+    raw = [shares.get(label, 0) / sizes[label] for label in labels]
+    raw = torch.tensor(raw, dtype=torch.float64)
+    return raw / raw.sum().clamp(min=1e-8)

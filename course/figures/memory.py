@@ -224,7 +224,7 @@ def _segments_words(rows: Sequence[Row]) -> str:
     parts = []
     for number, row in enumerate(rows[:_MOST_ROWS], start=1):
         used = [piece for piece in row.pieces if piece.category is not None]
-        named = ", ".join(f"{p.name} {format_size(p.nbytes)}" for p in used[:8] if p.name)
+        named = ", ".join(f"{p.name}: {format_size(p.nbytes)}" for p in used[:8] if p.name)
         count = f"{len(used)} block" + ("" if len(used) == 1 else "s")
         parts.append(
             f"Segment {number}, {row.pool}, {format_size(row.nbytes)}: {count} in use, "
@@ -278,7 +278,8 @@ def _box(piece: Piece, x: float, width: float) -> Box:
 
 def _text(name: str, nbytes: int, width: float) -> str:
     """As much of name and size as fits into the box."""
-    for words in (f"{name} {format_size(nbytes)}".strip(), name or format_size(nbytes)):
+    size = format_size(nbytes)
+    for words in (f"{name}: {size}" if name else size, name or size):
         if text_width(words) <= width - 4:
             return words
     return ""

@@ -213,7 +213,7 @@ def submit(
     seen = _with_idle(seen, request.target[0])
     effects = misconception = None
     if leaves is not None:
-        gradients = request.options.backward
+        gradients = request.options.backward and not request.each  # those fill no `.grad`
         effects = tuple(side_effects(seen, leaves.may_change, request.each, gradients))
         misconception = leaves.misconception
     _session.seen.append(

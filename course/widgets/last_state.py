@@ -25,11 +25,13 @@ Publish = Callable[..., Any]
 
 # A slider of ipywidgets has its label beside it, but no name that a screen reader would say, and
 # no trait to give it one. A page runs no <script> that a widget brings; an image may fail, though.
+# While its cell is folded the widget is not on the page: what comes onto the page is waited for.
 _NAMING = """<img src="data:," alt="" hidden onerror="
 const me = this;
-(function start() {
+const start = () => {
   const box = me.closest('.pm-alive');
-  if (!box) return setTimeout(start, 500);  // not on the page yet: its cell is folded
+  if (!box) return;
+  coming.disconnect();
   const name = () => box.querySelectorAll('.widget-slider').forEach(slider => {
     const label = slider.querySelector('.widget-label')?.textContent;
     slider.querySelectorAll('[role=slider]').forEach(handle => {
@@ -39,7 +41,11 @@ const me = this;
   name();
   new MutationObserver(name).observe(box, {childList: true, subtree: true});
   me.remove();
-})();
+};
+const coming = new MutationObserver(start);
+const seen = {childList: true, subtree: true, attributes: true, attributeFilter: ['class']};
+coming.observe(document.body, seen);
+start();
 ">"""
 
 

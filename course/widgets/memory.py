@@ -84,7 +84,10 @@ def moment_words(timeline: Timeline, at: int) -> str:
         f"{format_size(moment.reserved)} reserved."
     )
     largest = timeline.holders(at)[:_LISTED]
-    listed = [f"{one.category}: {one.name} {format_size(one.nbytes)}" for one in largest]
+    listed = [
+        f"{one.category}: {f'{one.name}, ' if one.name else ''}{format_size(one.nbytes)}"
+        for one in largest
+    ]
     return "\n".join([words, *listed])
 
 

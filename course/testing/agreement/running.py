@@ -45,8 +45,10 @@ def run_cases(
 
     A case holds `args`, `kwargs`, `under` (the grad mode that the call runs under: "" for the
     usual one, "no_grad" or "inference_mode") and `intermediate`: whether tensors that require grad
-    come as results of an operator. With `gradients` the gradients of these tensors are taken, with
-    weights that differ for each element of the result. Modes that a call has changed are put back.
+    come as results of an operator; a gradient that the call brought there, or into the past behind
+    it, is `.grad` of the case's own tensor afterwards. With `gradients` the gradients of these
+    tensors are taken in two passes through the same graph, with weights that differ for each
+    element of the result. Modes that a call has changed are put back.
     """
     before = GlobalState()
     found = []
@@ -57,7 +59,9 @@ def run_cases(
 
 
 def _run(function: Callable[..., Any], case: dict[str, Any], gradients: bool) -> dict[str, Any]:
-    args = [_made(one) for one in case["args"]] if case["intermediate"] else case["args"]
+    given = case["args"]
+    anchors = [_anchor(one) if case["intermediate"] else None for one in given]
+    args = [_made(*pair) for pair in zip(given, anchors, strict=True)]
     result, error, grads = None, None, None
     try:
         with _MODES[case["under"]]():
@@ -69,28 +73,44 @@ def _run(function: Callable[..., Any], case: dict[str, Any], gradients: bool) ->
     except BaseException as raised:
         error = vars(error_facts(raised))
         raised.__traceback__ = None
+    _note_gradients(given, args, anchors)
     same = next((i for i, one in enumerate(args) if one is result), None)
     return {"result": result, "same": same, "error": error, "grads": grads}
 
 
-def _made(value: Any) -> Any:
-    if not (isinstance(value, torch.Tensor) and value.requires_grad):
-        return value
-    anchor = torch.zeros((), requires_grad=True)
-    return _Intermediate.apply(anchor, [value.detach()])
+def _anchor(value: Any) -> torch.Tensor | None:
+    """The leaf behind the intermediate that takes the place of a tensor which requires grad."""
+    asks = isinstance(value, torch.Tensor) and value.requires_grad
+    return torch.zeros((), requires_grad=True) if asks else None
+
+
+def _made(value: Any, anchor: torch.Tensor | None) -> Any:
+    return value if anchor is None else _Intermediate.apply(anchor, [value.detach()])
+
+
+def _note_gradients(given: Sequence[Any], made: Sequence[Any], anchors: Sequence[Any]) -> None:
+    """Give each tensor a `.grad` whose intermediate keeps one, or let one go on behind it."""
+    for one, intermediate, anchor in zip(given, made, anchors, strict=True):
+        if anchor is not None and (anchor.grad is not None or intermediate.retains_grad):
+            one.grad = one.detach()
 
 
 def _gradients(result: Any, args: Sequence[Any]) -> Any:
-    """The gradient of each tensor among the arguments, None where nothing leads back to it."""
+    """The gradients of the tensors among the arguments, None where nothing leads back to one.
+
+    Those of a first pass, and behind them those of a second one.
+    """
     wanted = [one for one in args if isinstance(one, torch.Tensor) and one.requires_grad]
     outputs = [
         one for one in tree_leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad
     ]
     if not wanted or not outputs:
-        return [None] * len(wanted)
+        return [None] * 2 * len(wanted)
     weights = [torch.linspace(1, 2, o.numel(), dtype=o.dtype).view(o.shape) for o in outputs]
     if any(one.is_complex() for one in outputs):  # no sum of them has a gradient by itself
-        return list(_grad(outputs, wanted, weights, allow_unused=True))
+        passes = [_grad(outputs, wanted, weights, more, allow_unused=True) for more in (True, None)]
+        return [*passes[0], *passes[1]]
     # The same gradients as with `grad_outputs`, for which torch would import SymPy: seconds.
     sums = [_sum(_mul(one, weight)) for one, weight in zip(outputs, weights, strict=True)]
-    return list(_grad(sums, wanted, allow_unused=True))
+    passes = [_grad(sums, wanted, retain_graph=more, allow_unused=True) for more in (True, None)]
+    return [*passes[0], *passes[1]]

@@ -87,7 +87,7 @@ def test_an_empty_recording_is_drawn() -> None:
 
 def test_the_segment_map_names_the_holders(timeline: Timeline) -> None:
     picture = segments_picture(timeline)
-    assert "Segment 1, large, 20.00 MiB: 2 blocks in use, 6.00 MiB (weight 4.00 MiB" in picture.alt
+    assert "Segment 1, large, 20.00 MiB: 2 blocks in use, 6.00 MiB (weight: 4.00 MiB" in picture.alt
     assert picture.svg()
 
 
@@ -112,7 +112,13 @@ def test_more_blocks_than_a_row_can_show_still_fit() -> None:
 
 def test_a_free_piece_is_dashed_and_says_so() -> None:
     boxes = [i for i in _row_scene(1, Row(MIB, (Piece(0, MIB),)), MIB).items if isinstance(i, Box)]
-    assert [(box.text, box.dashed) for box in boxes] == [("free 1024.00 KiB", True)]
+    assert [(box.text, box.dashed) for box in boxes] == [("free: 1024.00 KiB", True)]
+
+
+def test_a_name_that_ends_in_a_number_stands_apart_from_its_size() -> None:
+    pieces = (Piece(0, MIB, "temporaries", "hidden 0"),)
+    boxes = [one for one in _row_scene(1, Row(MIB, pieces), MIB).items if isinstance(one, Box)]
+    assert [box.text for box in boxes] == ["hidden 0: 1024.00 KiB"]
 
 
 def test_the_map_of_now_names_model_optimizer_and_tensors(device: torch.device) -> None:
@@ -122,7 +128,7 @@ def test_the_map_of_now_names_model_optimizer_and_tensors(device: torch.device) 
     model(batch).sum().backward()
     optimizer.step()
     alt = show_segments(model, optimizer, batch=batch).alt
-    for name in ("weight 3.81 MiB", "weight.grad", "weight: exp_avg", "batch 12.00 KiB"):
+    for name in ("weight: 3.81 MiB", "weight.grad", "weight: exp_avg", "batch: 12.00 KiB"):
         assert name in alt
     assert gpu.memory_allocated() > 0
 
@@ -143,7 +149,7 @@ def test_nothing_is_drawn_while_a_submission_is_graded(timeline: Timeline) -> No
 def test_the_explorer_is_a_static_page_where_no_widget_can_live(timeline: Timeline) -> None:
     bundle = explore_memory(timeline)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
-    assert "parameters: weight 4.00 MiB" in bundle["text/plain"]
+    assert "parameters: weight, 4.00 MiB" in bundle["text/plain"]
 
 
 def test_the_slider_shows_the_chosen_event(timeline: Timeline) -> None:

@@ -172,6 +172,29 @@ def test_a_mistake_of_the_author_is_an_error(
         Check("f").agrees(flat, cases, compare=compare)
 
 
+def test_a_gradient_that_is_right_in_one_pass_only_is_seen() -> None:
+    def once(x: torch.Tensor) -> torch.Tensor:
+        y = x.view_as(x)
+        passes = iter([3.0])
+        y.register_hook(lambda g: g * next(passes, 1.0))
+        return y
+
+    def always(x: torch.Tensor) -> torch.Tensor:
+        return x.detach() + 3 * (x - x.detach())
+
+    cases = [Case("a leaf", (torch.ones(3, requires_grad=True),))]
+    with learner({"once": once, "always": always}):
+        for name, passes in (("always", True), ("once", False)):
+            check = Check(name)
+            check.agrees(
+                lambda x: x.detach() + 3 * (x - x.detach()),
+                cases,
+                of=answer(name),
+                compare=("values", "gradients"),
+            )
+            assert check.result(1).checks[0].passed == passes
+
+
 def test_gradients_are_taken_without_importing_sympy() -> None:
     script = """
 import sys, torch
@@ -179,7 +202,7 @@ from course.testing.agreement import running
 x = torch.ones(3, requires_grad=True)
 case = {"args": [x], "kwargs": {}, "under": "", "intermediate": False}
 (found,) = running.run_cases(lambda x: x * 3, [case], True)
-print(found["grads"][0].tolist() == [3.0, 4.5, 6.0], "sympy" in sys.modules)
+print([one.tolist() for one in found["grads"]] == [[3.0, 4.5, 6.0]] * 2, "sympy" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.split() == ["True", "False"], done.stderr

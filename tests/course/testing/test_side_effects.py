@@ -147,6 +147,33 @@ def test_the_calls_for_many_cases_are_looked_at_too() -> None:
     assert found.name == LINE and not found.passed
 
 
+def _into_the_past(x: torch.Tensor) -> torch.Tensor:
+    (x * 2).sum().backward()
+    return x * 2
+
+
+def _kept(x: torch.Tensor) -> torch.Tensor:
+    if x.requires_grad:
+        x.retain_grad()
+    return x * 2
+
+
+@pytest.mark.parametrize("mine", [_into_the_past, _kept])
+@pytest.mark.parametrize("compare", [("values",), ("values", "gradients")])
+def test_a_gradient_that_arrives_at_an_intermediate_is_told(
+    mine: Callable[[torch.Tensor], torch.Tensor], compare: tuple[str, ...]
+) -> None:
+    cases = [
+        inputs.Case("an intermediate", (torch.ones(2, requires_grad=True),), intermediate=True)
+    ]
+    with learner({"f": mine}):
+        check = Check("f")
+        check.agrees(lambda x: x * 2, cases, of=answer("f"), compare=compare)
+        found = check.result(1).checks
+    assert [one.passed for one in found] == [True, False]
+    assert "its `.grad`" in found[-1].message
+
+
 def test_it_is_earned_only_with_the_values() -> None:
     with learner({"f": lambda x: None}):
         check = Check("f")
