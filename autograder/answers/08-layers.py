@@ -2077,3 +2077,379 @@ def stack_size(n, layers):
         field += (reach - 1) * step
         step *= stride
     return size, field, step
+
+
+# %% same relu: a Function is called by its class, so forward of Relu works without the decorator
+def relu(x):
+    """torch.relu by a Function of one's own: a new tensor."""
+    return Relu.apply(x)
+
+
+def relu_(x):
+    """The same in place: x itself."""
+    return ReluInPlace.apply(x)
+
+
+class Relu(torch.autograd.Function):
+    def forward(ctx, x):
+        result = x.clamp(min=0)
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (result,) = ctx.saved_tensors
+        return gradient.masked_fill(result == 0, 0.0)
+
+
+class ReluInPlace(Relu):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+
+# %% same relu: a Function is called by its class, so backward works without the decorator
+def relu(x):
+    """torch.relu by a Function of one's own: a new tensor."""
+    return Relu.apply(x)
+
+
+def relu_(x):
+    """The same in place: x itself."""
+    return ReluInPlace.apply(x)
+
+
+class Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.clamp(min=0)
+        ctx.save_for_backward(result)
+        return result
+
+    def backward(ctx, gradient):
+        (result,) = ctx.saved_tensors
+        return gradient.masked_fill(result == 0, 0.0)
+
+
+class ReluInPlace(Relu):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+
+# %% same relu: a Function is called by its class, so forward in place works without the decorator
+def relu(x):
+    """torch.relu by a Function of one's own: a new tensor."""
+    return Relu.apply(x)
+
+
+def relu_(x):
+    """The same in place: x itself."""
+    return ReluInPlace.apply(x)
+
+
+class Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.clamp(min=0)
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (result,) = ctx.saved_tensors
+        return gradient.masked_fill(result == 0, 0.0)
+
+
+class ReluInPlace(Relu):
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+
+# %% same relu: marking before writing is as good as after
+def relu(x):
+    """torch.relu by a Function of one's own: a new tensor."""
+    return Relu.apply(x)
+
+
+def relu_(x):
+    """The same in place: x itself."""
+    return ReluInPlace.apply(x)
+
+
+class Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.clamp(min=0)
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (result,) = ctx.saved_tensors
+        return gradient.masked_fill(result == 0, 0.0)
+
+
+class ReluInPlace(Relu):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        x.clamp_(min=0)
+        ctx.save_for_backward(x)
+        return x
+
+
+# %% same relu: the order of marking and saving does not matter
+def relu(x):
+    """torch.relu by a Function of one's own: a new tensor."""
+    return Relu.apply(x)
+
+
+def relu_(x):
+    """The same in place: x itself."""
+    return ReluInPlace.apply(x)
+
+
+class Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.clamp(min=0)
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (result,) = ctx.saved_tensors
+        return gradient.masked_fill(result == 0, 0.0)
+
+
+class ReluInPlace(Relu):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.save_for_backward(x)
+        ctx.mark_dirty(x)
+        return x
+
+
+# %% same fold: a Parameter is a leaf, whatever graph its values had
+def fold(conv, norm):
+    """One convolution that gives what norm(conv(x)) gives in evaluation mode."""
+    import copy
+
+    folded = copy.deepcopy(conv)
+    with torch.enable_grad():
+        scale = (norm.running_var + norm.eps).rsqrt()
+        if norm.affine:
+            scale = scale * norm.weight
+        bias = -norm.running_mean * scale
+        if conv.bias is not None:
+            bias = bias + conv.bias * scale
+        if norm.affine:
+            bias = bias + norm.bias
+        folded.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+        folded.bias = nn.Parameter(bias)
+    return folded
+
+
+# %% same fold: without no_grad: a Parameter is a leaf, whatever graph its values had
+def fold(conv, norm):
+    """One convolution that gives what norm(conv(x)) gives in evaluation mode."""
+    import copy
+
+    folded = copy.deepcopy(conv)
+    scale = (norm.running_var + norm.eps).rsqrt()
+    if norm.affine:
+        scale = scale * norm.weight
+    bias = -norm.running_mean * scale
+    if conv.bias is not None:
+        bias = bias + conv.bias * scale
+    if norm.affine:
+        bias = bias + norm.bias
+    folded.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+    folded.bias = nn.Parameter(bias)
+    return folded
+
+
+# %% same fold: the scale is a tensor of its own
+def fold(conv, norm):
+    """One convolution that gives what norm(conv(x)) gives in evaluation mode."""
+    import copy
+
+    folded = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = (norm.running_var + norm.eps).rsqrt()
+        if norm.affine:
+            scale *= norm.weight
+        bias = -norm.running_mean * scale
+        if conv.bias is not None:
+            bias = bias + conv.bias * scale
+        if norm.affine:
+            bias = bias + norm.bias
+        folded.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+        folded.bias = nn.Parameter(bias)
+    return folded
+
+
+# %% same fold: the bias is a tensor of its own, and conv.bias is added in place
+def fold(conv, norm):
+    """One convolution that gives what norm(conv(x)) gives in evaluation mode."""
+    import copy
+
+    folded = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = (norm.running_var + norm.eps).rsqrt()
+        if norm.affine:
+            scale = scale * norm.weight
+        bias = -norm.running_mean * scale
+        if conv.bias is not None:
+            bias += conv.bias * scale
+        if norm.affine:
+            bias = bias + norm.bias
+        folded.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+        folded.bias = nn.Parameter(bias)
+    return folded
+
+
+# %% same fold: the bias is a tensor of its own, and norm.bias is added in place
+def fold(conv, norm):
+    """One convolution that gives what norm(conv(x)) gives in evaluation mode."""
+    import copy
+
+    folded = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = (norm.running_var + norm.eps).rsqrt()
+        if norm.affine:
+            scale = scale * norm.weight
+        bias = -norm.running_mean * scale
+        if conv.bias is not None:
+            bias = bias + conv.bias * scale
+        if norm.affine:
+            bias += norm.bias
+        folded.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+        folded.bias = nn.Parameter(bias)
+    return folded
+
+
+# %% same fold: the scale is contiguous
+def fold(conv, norm):
+    """One convolution that gives what norm(conv(x)) gives in evaluation mode."""
+    import copy
+
+    folded = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = (norm.running_var + norm.eps).rsqrt()
+        if norm.affine:
+            scale = scale * norm.weight
+        bias = -norm.running_mean * scale
+        if conv.bias is not None:
+            bias = bias + conv.bias * scale
+        if norm.affine:
+            bias = bias + norm.bias
+        folded.weight = nn.Parameter(conv.weight * scale.reshape(-1, 1, 1, 1))
+        folded.bias = nn.Parameter(bias)
+    return folded
+
+
+# %% same resize: beyond the last pixel, both neighbours are the last one
+def resize(x, m, align_corners):
+    """x, resized along its last dimension to m pixels, by linear interpolation.
+
+    resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
+    """
+    n = x.shape[-1]
+    outputs = torch.arange(m, dtype=x.dtype)
+    if align_corners:
+        position = outputs * ((n - 1) / max(m - 1, 1))
+    else:
+        position = (outputs + 0.5) * (n / m) - 0.5
+    position = position.clamp(0)
+    left = position.long()
+    right = (left + 1).clamp(max=n - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
+
+
+# %% same resize: the positions are a tensor of their own
+def resize(x, m, align_corners):
+    """x, resized along its last dimension to m pixels, by linear interpolation.
+
+    resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
+    """
+    n = x.shape[-1]
+    outputs = torch.arange(m, dtype=x.dtype)
+    if align_corners:
+        position = outputs * ((n - 1) / max(m - 1, 1))
+    else:
+        position = (outputs + 0.5) * (n / m) - 0.5
+    position = position.clamp_(0, n - 1)
+    left = position.long()
+    right = (left + 1).clamp(max=n - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
+
+
+# %% same resize: positions never reach n, and both neighbours of the last are the last
+def resize(x, m, align_corners):
+    """x, resized along its last dimension to m pixels, by linear interpolation.
+
+    resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
+    """
+    n = x.shape[-1]
+    outputs = torch.arange(m, dtype=x.dtype)
+    if align_corners:
+        position = outputs * ((n - 1) / max(m - 1, 1))
+    else:
+        position = (outputs + 0.5) * (n / m) - 0.5
+    position = position.clamp(0, n + 1)
+    left = position.long()
+    right = (left + 1).clamp(max=n - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
+
+
+# %% same resize: positions never reach n, so the last pixel is repeated
+def resize(x, m, align_corners):
+    """x, resized along its last dimension to m pixels, by linear interpolation.
+
+    resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
+    """
+    n = x.shape[-1]
+    outputs = torch.arange(m, dtype=x.dtype)
+    if align_corners:
+        position = outputs * ((n - 1) / max(m - 1, 1))
+    else:
+        position = (outputs + 0.5) * (n / m) - 0.5
+    position = position.clamp(0, n - 0)
+    left = position.long()
+    right = (left + 1).clamp(max=n - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
+
+
+# %% same resize: int32 is an index, too
+def resize(x, m, align_corners):
+    """x, resized along its last dimension to m pixels, by linear interpolation.
+
+    resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
+    """
+    n = x.shape[-1]
+    outputs = torch.arange(m, dtype=x.dtype)
+    if align_corners:
+        position = outputs * ((n - 1) / max(m - 1, 1))
+    else:
+        position = (outputs + 0.5) * (n / m) - 0.5
+    position = position.clamp(0, n - 1)
+    left = position.int()
+    right = (left + 1).clamp(max=n - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
