@@ -19,7 +19,7 @@ _RESIZING = {
     "linear": 'mode="linear", align_corners=False',
     "linear, align_corners": 'mode="linear", align_corners=True',
 }
-KINDS = (*POOLS, "adaptive average", *_RESIZING)
+KINDS = ("average pooling", "adaptive average", "max pooling", *_RESIZING)
 
 
 class SettingError(ValueError):
