@@ -2453,3 +2453,25 @@ def resize(x, m, align_corners):
     right = (left + 1).clamp(max=n - 1)
     share = position - left
     return x[..., left] * (1 - share) + x[..., right] * share
+
+
+# %% same dropout: a number of exactly p is drawn once in sixteen million times
+def dropout(x, p, training, generator):
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be within 0 and 1, not {p}")
+    if not training:
+        return x
+    kept = torch.rand(x.shape, generator=generator) > p
+    scale = 0.0 if p == 1 else 1 / (1 - p)
+    return x * kept * scale
+
+
+# %% same dropout: where p is 1 nothing is kept that could be scaled
+def dropout(x, p, training, generator):
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be within 0 and 1, not {p}")
+    if not training:
+        return x
+    kept = torch.rand(x.shape, generator=generator) >= p
+    scale = 1.0 if p == 1 else 1 / (1 - p)
+    return x * kept * scale
