@@ -2475,3 +2475,51 @@ def dropout(x, p, training, generator):
     kept = torch.rand(x.shape, generator=generator) >= p
     scale = 1.0 if p == 1 else 1 / (1 - p)
     return x * kept * scale
+
+
+# %% same running-stats: all batches have the same channels and dtype
+def running_stats(batches, momentum):
+    """(running_mean, running_var) of a batch norm that has seen these batches.
+
+    running_stats([torch.tensor([[10.0], [20.0]])], 0.1)  ->  ([1.5], [5.9])
+    """
+    channels = batches[-1].shape[1]
+    mean, var = batches[0].new_zeros(channels), batches[0].new_ones(channels)
+    for count, batch in enumerate(batches, start=1):
+        weight = 1 / count if momentum is None else momentum
+        dims = [dim for dim in range(batch.dim()) if dim != 1]
+        mean = (1 - weight) * mean + weight * batch.detach().mean(dims)
+        var = (1 - weight) * var + weight * batch.detach().var(dims)
+    return mean, var
+
+
+# %% same running-stats: all batches have the same channels and dtype
+def running_stats(batches, momentum):
+    """(running_mean, running_var) of a batch norm that has seen these batches.
+
+    running_stats([torch.tensor([[10.0], [20.0]])], 0.1)  ->  ([1.5], [5.9])
+    """
+    channels = batches[0].shape[1]
+    mean, var = batches[-1].new_zeros(channels), batches[0].new_ones(channels)
+    for count, batch in enumerate(batches, start=1):
+        weight = 1 / count if momentum is None else momentum
+        dims = [dim for dim in range(batch.dim()) if dim != 1]
+        mean = (1 - weight) * mean + weight * batch.detach().mean(dims)
+        var = (1 - weight) * var + weight * batch.detach().var(dims)
+    return mean, var
+
+
+# %% same running-stats: all batches have the same channels and dtype
+def running_stats(batches, momentum):
+    """(running_mean, running_var) of a batch norm that has seen these batches.
+
+    running_stats([torch.tensor([[10.0], [20.0]])], 0.1)  ->  ([1.5], [5.9])
+    """
+    channels = batches[0].shape[1]
+    mean, var = batches[0].new_zeros(channels), batches[-1].new_ones(channels)
+    for count, batch in enumerate(batches, start=1):
+        weight = 1 / count if momentum is None else momentum
+        dims = [dim for dim in range(batch.dim()) if dim != 1]
+        mean = (1 - weight) * mean + weight * batch.detach().mean(dims)
+        var = (1 - weight) * var + weight * batch.detach().var(dims)
+    return mean, var
