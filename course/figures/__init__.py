@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from course.figures.floats import show_floats, show_neighbours, show_sums, show_values
     from course.figures.graph import show_graph
     from course.figures.indexing import show_broadcast, show_index, show_joined, show_pieces
+    from course.figures.layers import show_resize, show_running, show_windows
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
     from course.figures.photos import show_photos
@@ -48,6 +49,8 @@ __all__ = [
     "show_pieces",
     "show_pixels",
     "show_promotion",
+    "show_resize",
+    "show_running",
     "show_sampler",
     "show_segments",
     "show_storage",
@@ -56,6 +59,7 @@ __all__ = [
     "show_values",
     "show_versions",
     "show_walk",
+    "show_windows",
 ]
 
 __getattr__ = loading(
@@ -85,6 +89,8 @@ __getattr__ = loading(
         "show_pieces": "course.figures.indexing",
         "show_pixels": "course.figures.pixels",
         "show_promotion": "course.figures.dtypes",
+        "show_resize": "course.figures.layers",
+        "show_running": "course.figures.layers",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_storage": "course.figures.storage",
@@ -93,5 +99,6 @@ __getattr__ = loading(
         "show_values": "course.figures.floats",
         "show_versions": "course.figures.versions",
         "show_walk": "course.figures.storage",
+        "show_windows": "course.figures.layers",
     },
 )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from course.widgets.front_end import widgets_alive
     from course.widgets.graph import explore_graph
     from course.widgets.indexing.selection import explore_index
+    from course.widgets.layers import explore_windows
     from course.widgets.loader import explore_loader
     from course.widgets.memory import explore_memory
     from course.widgets.sampler import explore_sampler
@@ -31,6 +32,7 @@ __all__ = [
     "explore_strides",
     "explore_versions",
     "explore_walk",
+    "explore_windows",
     "widgets_alive",
 ]
 
@@ -48,6 +50,7 @@ __getattr__ = loading(
         "explore_strides": "course.widgets.storage",
         "explore_versions": "course.widgets.autograd.versions",
         "explore_walk": "course.widgets.strides.walk",
+        "explore_windows": "course.widgets.layers",
         "widgets_alive": "course.widgets.front_end",
     },
 )
