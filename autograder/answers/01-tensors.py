@@ -1858,3 +1858,161 @@ def exact_cast(x, dtype):
     if changed.any():
         raise ValueError(f"{int(changed.to(dtype).sum().item())} elements would change")
     return there
+
+
+# %% wrong inferred-dtype: asks for the dtype of each number's type -> a-tensor-must-be-made
+def inferred_dtype(data):
+    from torch._prims_common import type_to_dtype
+
+    def numbers(part):
+        if isinstance(part, list | tuple):
+            return [number for item in part for number in numbers(item)]
+        return [part]
+
+    kinds = [type_to_dtype(type(number)) for number in numbers(data)]
+    if not kinds or torch.get_default_dtype() in kinds:
+        return torch.get_default_dtype()
+    return torch.int64 if torch.int64 in kinds else torch.bool
+
+
+# %% wrong promoted: asks an inner module -> a-library-has-to-be-asked
+def promoted(a, b):
+    from torch import _prims_common as inside
+
+    kind = inside.ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
+    return inside.elementwise_dtypes(a, b, type_promotion_kind=kind)[1]
+
+
+# %% wrong from-array: what isn't shared goes through float64 -> floats-hold-every-integer
+def from_array(array):
+    native = array.dtype.newbyteorder("=")
+    if array.flags.writeable:
+        try:
+            return torch.from_numpy(array)
+        except ValueError:
+            pass
+    if array.dtype.kind in "iu":
+        return torch.from_numpy(array.astype("float64", order="C").astype(native))
+    return torch.from_numpy(array.astype(native, order="C"))
+
+
+# %% wrong move: every sequence is made anew -> every-sequence-is-a-list
+def move(batch, device):
+    from collections.abc import Mapping, Sequence
+
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, Mapping):
+        return {key: move(part, device) for key, part in batch.items()}
+    if isinstance(batch, Sequence) and not isinstance(batch, (str, bytes)):
+        parts = [move(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+# %% wrong move: keys are moved, too -> keys-are-parts
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return dict(move(pair, device) for pair in batch.items())
+    if isinstance(batch, list):
+        return [move(part, device) for part in batch]
+    if isinstance(batch, tuple):
+        parts = (move(part, device) for part in batch)
+        return type(batch)(*parts) if hasattr(batch, "_fields") else tuple(parts)
+    return batch
+
+
+# %% wrong move: a copy of the module -> what-has-a-to-is-a-tensor
+def move(batch, device):
+    import copy
+
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, torch.nn.Module):
+        return copy.deepcopy(batch)
+    if isinstance(batch, dict):
+        return {key: move(part, device) for key, part in batch.items()}
+    if isinstance(batch, list | tuple):
+        parts = [move(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+# %% wrong move: integers go by float64 -> floats-hold-every-integer
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        if batch.device == torch.device(device) or batch.dtype != torch.int64:
+            return batch.to(device)
+        return batch.double().to(device).long()
+    if isinstance(batch, dict):
+        return {key: move(part, device) for key, part in batch.items()}
+    if isinstance(batch, list | tuple):
+        parts = [move(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch
+
+
+# %% wrong exact-cast: all of it under no_grad -> a-check-ends-the-graph
+def exact_cast(x, dtype):
+    with torch.no_grad():
+        there = x.to(dtype)
+        before, after = x.double(), there.double()
+        kept = (before == after) | (before.isnan() & after.isnan())
+        changed = kept.numel() - kept.count_nonzero().item()
+    if changed:
+        raise ValueError(f"{changed} elements would change")
+    return there
+
+
+# %% right exact-cast: only the comparison under no_grad
+def exact_cast(x, dtype):
+    result = x.to(dtype)
+    with torch.no_grad():
+        pair = torch.stack([x.double(), result.double()])
+        same = torch.isclose(pair[0], pair[1], rtol=0.0, atol=0.0, equal_nan=True)
+        lost = same.logical_not().sum().item()
+    if lost != 0:
+        raise ValueError(f"{lost} elements would change")
+    return result
+
+
+# %% wrong arange-lengths: r_ of NumPy -> arange-has-to-run
+def arange_lengths(start, end, step):
+    from fractions import Fraction
+
+    on_paper = math.ceil((Fraction(end) - Fraction(start)) / Fraction(step))
+    return on_paper, len(np.r_[float(start) : float(end) : float(step)])
+
+
+# %% wrong pad-rows: rows go by float64 -> floats-hold-every-integer
+def pad_rows(x, length, value=0):
+    padded = x.new_full((length, *x.shape[1:]), value, dtype=torch.float64)
+    if x.dtype == torch.float64 or x.requires_grad:
+        return torch.cat([x, x.new_full((length - len(x), *x.shape[1:]), value)])
+    padded[: len(x)] = x
+    return padded.to(x.dtype)
+
+
+# %% right pad-rows: x itself where nothing is missing
+def pad_rows(x, length, value=0):
+    if len(x) == length:
+        return x
+    return torch.cat([x, x.new_full((length - len(x), *x.shape[1:]), value)])
+
+
+# %% wrong modern-batch: labels by float32 -> floats-hold-every-integer
+def modern_batch(rows, labels, device):
+    floats = {"dtype": torch.float32, "device": device}
+    x, hits = torch.tensor(rows, **floats), torch.tensor(labels, **floats)
+    weights = torch.ones(len(rows), **floats)
+    return {"x": x / 255, "y": hits.long(), "weights": weights, "hits": hits}
+
+
+# %% wrong modern-batch: rows by the default dtype -> floating-means-float32
+def modern_batch(rows, labels, device):
+    x = torch.tensor(rows, device=device).to(torch.float32)
+    y = torch.tensor(labels, device=device).to(torch.int64)
+    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
+    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}

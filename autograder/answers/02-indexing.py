@@ -625,11 +625,10 @@ def normalise(images, mean, std):
     return ((images.movedim(-3, -1) - mean) / std).movedim(-1, -3)
 
 
-# %% right per-channel: subtract, then divide the new tensor in place
+# %% right per-channel: two operators by name, which promote by themselves
 def normalise(images, mean, std):
-    dtype = torch.promote_types(torch.promote_types(images.dtype, mean.dtype), std.dtype)
-    shifted = images.to(dtype) - mean[:, None, None]
-    return shifted / std[:, None, None]
+    shifted = torch.sub(images, mean.reshape(-1, 1, 1))
+    return torch.true_divide(shifted, std.reshape(-1, 1, 1))
 
 
 # %% wrong per-channel: the right end -> the-right-end-is-the-channel
@@ -1396,3 +1395,91 @@ def overwrite(x, mask, value):
 def normalise(images, mean, std):
     mean, std = mean[:, None, None], std[:, None, None]
     return torch.sub(images / std, mean / std)
+
+
+# %% wrong overwrite: where in float64, copied back -> values-fit-into-a-float
+def overwrite(x, mask, value):
+    chosen = torch.where(mask, torch.tensor(value, dtype=torch.float64), x.double())
+    return x.copy_(chosen)
+
+
+# %% wrong overwrite: a blend in float64 -> values-fit-into-a-float
+def overwrite(x, mask, value):
+    if x.is_floating_point():
+        return x.masked_fill_(mask, value)
+    return x.copy_(x.double().masked_fill(mask, value))
+
+
+# %% wrong piece-lengths: a call for each piece -> a-piece-may-cost-a-call
+def split_lengths(length, width):
+    if length <= width:
+        return [length]
+    return [width] + split_lengths(length - width, width)
+
+
+def chunk_lengths(length, chunks):
+    if not length:
+        return [0 for _ in range(chunks)]
+    return split_lengths(length, -(-length // chunks))
+
+
+# %% right piece-lengths: one subtraction after the other
+def split_lengths(length, width):
+    pieces = []
+    while length > width:
+        pieces.append(width)
+        length -= width
+    return [*pieces, length]
+
+
+def chunk_lengths(length, chunks):
+    if length < 1:
+        return chunks * [0]
+    return split_lengths(length, 1 + (length - 1) // chunks)
+
+
+# %% wrong per-channel: all three converted first -> operands-need-one-dtype
+def normalise(images, mean, std):
+    common = torch.promote_types(torch.promote_types(images.dtype, mean.dtype), std.dtype)
+    images, mean, std = (one.to(common) for one in (images, mean, std))
+    return (images - mean.view(-1, 1, 1)) / std.view(-1, 1, 1)
+
+
+# %% wrong per-channel: the images in the dtype of the mean -> operands-need-one-dtype
+def normalise(images, mean, std):
+    wide = torch.promote_types(images.dtype, mean.dtype)
+    return (images.to(wide) - mean[:, None, None]) / std[:, None, None]
+
+
+# %% wrong gather-own: picked in float64 -> values-fit-into-a-float
+def gather_own(x, dim, index):
+    places = []
+    for d, size in enumerate(index.shape):
+        along = [1] * index.dim()
+        along[d] = size
+        places.append(torch.arange(size).view(along))
+    places[dim] = index
+    return x.double()[tuple(places)].to(x.dtype)
+
+
+# %% right gather-own: one row's pick, mapped by vmap
+def gather_own(x, dim, index):
+    dim = dim % x.dim()
+    x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
+
+    def pick(row, places):
+        return row[places]
+
+    for _ in range(x.dim() - 1):
+        pick = torch.vmap(pick)
+    return pick(x.movedim(dim, -1), index.movedim(dim, -1)).movedim(-1, dim)
+
+
+# %% wrong argmax-last: the negative of int8 -> a-minimum-of-the-negative
+def argmax_last(x, dim, keepdim=False):
+    turned = x.flip(dim)
+    if x.dtype == torch.int8:
+        place = (-turned).argmin(dim, keepdim=keepdim)
+    else:
+        place = turned.argmax(dim, keepdim=keepdim)
+    return x.shape[dim] - 1 - place

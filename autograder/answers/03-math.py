@@ -1376,3 +1376,74 @@ def fake_quantise(x, scale):
     value = steps.clamp(-128, 127) * scale
     through = torch.where((steps >= -128) & (steps <= 127), x, x.detach())
     return through + (value - x.detach())
+
+
+# %% wrong log-sum-exp: softplus of the differences, from left to right -> torch-by-hand
+def log_sum_exp(x, dim):
+    total, *others = x.unbind(dim)
+    for one in others:
+        high, low = torch.maximum(total, one), torch.minimum(total, one)
+        gap = torch.where(high.isfinite(), low - high, 0.0)
+        more = torch.nn.functional.softplus(gap)
+        total = torch.where(high.isfinite(), high + more, high)
+    return total + 0.0
+
+
+# %% wrong two-sum: returns early where zeros are added -> adding-zeros-changes-nothing
+def two_sum(a, b):
+    for one, other in ((a, b), (b, a)):
+        if not other.any():  # nothing to add, nothing to lose
+            return one.clone(), torch.zeros_like(one)
+    total = a + b
+    a_larger = a.abs() >= b.abs()
+    lost = torch.where(a_larger, b - (total - a), a - (total - b))
+    return total, lost
+
+
+# %% wrong pair-scores: _foreach over the pairs -> a-loop-is-as-good
+def pair_scores(x, weight, y):
+    users = x @ weight
+    if users.numel() == 0:
+        return (users * y).sum(-1)
+    products = torch._foreach_mul(users.unbind(), y.unbind())  # pair by pair, in one call
+    return torch.stack(products).sum(-1)
+
+
+# %% right pair-scores: a row, a matrix and a column
+def pair_scores(x, weight, y):
+    row, column = torch.matmul(x, weight).unsqueeze(-2), y.unsqueeze(-1)
+    return torch.matmul(row, column)[..., 0, 0]
+
+
+# %% wrong fake-quantise: int32 before the ends are cut off -> an-integer-holds-every-step
+def fake_quantise(x, scale):
+    steps = (x.detach() / scale).round().to(torch.int32)
+    stored = steps.clamp(-128, 127).to(torch.int8)
+    passing = torch.where(stored == steps, x, 0.0)
+    return stored.to(x.dtype) * scale + (passing - passing.detach())
+
+
+# %% wrong fake-quantise: int64 before the ends are cut off -> an-integer-holds-every-step
+def fake_quantise(x, scale):
+    steps = (x.detach() / scale).round().to(torch.int64)
+    stored = steps.clamp(-128, 127)
+    passing = torch.where(stored == steps, x, 0.0)
+    return stored.to(x.dtype) * scale + (passing - passing.detach())
+
+
+# %% wrong fake-quantise: times the reciprocal -> a-reciprocal-divides
+def fake_quantise(x, scale):
+    steps = (x * (1 / scale)).round()
+    value = steps.clamp(-128, 127) * scale
+    passing = torch.where((steps >= -128) & (steps <= 127), x, 0.0)
+    return value + (passing - passing.detach())
+
+
+# %% wrong correlation: the one of statistics -> torch-by-hand
+def correlation(a, b):
+    import statistics
+
+    a, b = a.detach().double().flatten(), b.detach().double().flatten()
+    if a.min() == a.max() or b.min() == b.max():
+        return 0.0
+    return statistics.correlation(a.tolist(), b.tolist())
