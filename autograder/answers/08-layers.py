@@ -2493,7 +2493,7 @@ def running_stats(batches, momentum):
     return mean, var
 
 
-# %% same running-stats: all batches have the same channels and dtype
+# %% same running-stats: all batches have the same channels and dtype (again)
 def running_stats(batches, momentum):
     """(running_mean, running_var) of a batch norm that has seen these batches.
 
@@ -2509,7 +2509,7 @@ def running_stats(batches, momentum):
     return mean, var
 
 
-# %% same running-stats: all batches have the same channels and dtype
+# %% same running-stats: all batches have the same channels and dtype (a third time)
 def running_stats(batches, momentum):
     """(running_mean, running_var) of a batch norm that has seen these batches.
 
