@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["SIZE", "draw_lines", "dress", "show_curves", "thinned"]
+__all__ = ["SIZE", "draw_lines", "dress", "number_of", "show_curves", "thinned"]
 
 SIZE = SMALL * 0.75  # points
 _WIDTH, _HEIGHT = WIDTH / 96, 3.2  # inches
@@ -42,7 +42,7 @@ def show_curves(
     """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
-    values = {name: [float(value) for value in line] for name, line in curves.items()}
+    values = {name: [number_of(value) for value in line] for name, line in curves.items()}
     if not values or not all(values.values()):
         raise ValueError("show_curves() draws lists of numbers by name, none of them empty.")
     if log and min(min(line) for line in values.values()) <= 0:
@@ -58,6 +58,11 @@ def _words(name: str, line: Sequence[float], x: str, y: str) -> str:
     low, high = (f"{pick(line):.4g}" for pick in (min, max))
     ends = f"{name}: {y} from {line[0]:.4g} to {line[-1]:.4g} at {x} {len(line)}"
     return f"{ends}, between {low} and {high}."
+
+
+def number_of(value: float | torch.Tensor) -> float:
+    """The value as a number, also of a loss that still has its graph: `float` would warn."""
+    return float(value.item() if isinstance(value, torch.Tensor) else value)
 
 
 def thinned(values: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import torch
 
+from course.figures.curves import number_of
 from course.figures.palette import FAULT, INK, MUTED, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import SMALL, WIDTH, Box, Item, Label, Scene, paint, text_width
@@ -29,7 +30,7 @@ def show_means(losses: Sequence[float | torch.Tensor], sizes: Sequence[int]) -> 
     """A picture of the batches' mean losses, with the mean of them and the mean over examples."""
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
-    values, widths = [float(loss) for loss in losses], [int(size) for size in sizes]
+    values, widths = [number_of(loss) for loss in losses], [int(size) for size in sizes]
     if not values or len(values) != len(widths) or min(widths) < 1:
         raise ValueError("show_means() takes a loss and a size of 1 or more for each batch.")
     if not all(math.isfinite(value) and value >= 0 for value in values):

@@ -287,3 +287,10 @@ def test_means_and_curves_are_only_words_while_grading() -> None:
     with not_drawn():
         pictures = [show_means([1.0], [1]), show_curves({"a": [1.0]})]
     assert all("not drawn" in picture.alt for picture in pictures)
+
+
+@pytest.mark.filterwarnings("error")
+def test_losses_that_still_have_their_graphs_are_drawn_without_a_warning() -> None:
+    loss = torch.ones(1, requires_grad=True).sum()
+    assert "1 over 2" in show_means([loss], [2]).alt
+    assert show_curves({"run": [loss]}).alt == "run: loss 1."
