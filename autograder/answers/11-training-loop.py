@@ -1,0 +1,1 @@
+# Answers to lesson 11, as learners type them. See "How to add an exercise" in the README.
