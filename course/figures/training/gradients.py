@@ -18,7 +18,9 @@ from course.figures.scene import (
     Item,
     Label,
     Scene,
+    flow,
     heading,
+    line,
     paint,
     stack,
     text_width,
@@ -71,7 +73,7 @@ def show_gradients(
     scale = _Scale.of([event for events in runs.values() for event in events])
     scenes = [_run_scene(name, events, scale) for name, events in runs.items()]
     alt = " ".join(_words(name, events) for name, events in runs.items())
-    return Picture(partial(paint, stack(scenes, gap=14)), alt=alt, caption=_CAPTION)
+    return Picture(partial(paint, flow(scenes, WIDTH, gap=18)), alt=alt, caption=_CAPTION)
 
 
 class _Scale:
@@ -94,15 +96,15 @@ class _Scale:
 
 
 def _run_scene(name: str, events: Sequence[Event], scale: _Scale) -> Scene:
-    """One loop under its name, in as many lines as its calls need."""
-    each = math.ceil(len(events) / max(1, math.ceil(len(events) / _IN_ROW)))  # lines of one length
-    lines = [events[i : i + each] for i in range(0, len(events), max(1, each))]
-    if not lines:
-        return stack([heading(name), Scene(WIDTH, 20, (Label(0, 9, "no call", ink=MUTED),))])
-    return stack([heading(name), *(_line_scene(line, scale) for line in lines)], gap=4)
+    """One loop under its name, in as many rows as its calls need."""
+    each = math.ceil(len(events) / max(1, math.ceil(len(events) / _IN_ROW)))  # rows of one length
+    rows = [events[i : i + each] for i in range(0, len(events), max(1, each))]
+    if not rows:
+        return stack([heading(name), line("no call", ink=MUTED)])
+    return stack([heading(name), *(_row_scene(row, scale) for row in rows)], gap=4)
 
 
-def _line_scene(events: Sequence[Event], scale: _Scale) -> Scene:
+def _row_scene(events: Sequence[Event], scale: _Scale) -> Scene:
     top, low = 22.0, 22.0 + _ROOM
     names = [Label(0, low + 14, ".grad", ink=MUTED), Label(0, low + 34, "weight", ink=MUTED)]
     items: list[Item] = [*names, Box(_LEFT, top + scale.zero, _COLUMN * len(events), 0, edge=RULE)]
@@ -110,7 +112,7 @@ def _line_scene(events: Sequence[Event], scale: _Scale) -> Scene:
         middle = _LEFT + (number + 0.5) * _COLUMN
         items += _column(event, middle, top, scale)
         items += _numbers(event, middle, low)
-    return Scene(WIDTH, low + 44, tuple(items))
+    return Scene(_LEFT + _COLUMN * len(events), low + 44, tuple(items))
 
 
 def _column(event: Event, middle: float, top: float, scale: _Scale) -> Iterator[Item]:

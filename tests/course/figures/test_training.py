@@ -179,6 +179,14 @@ def test_calls_beyond_one_line_are_continued_on_the_next() -> None:
     assert scene.right <= scene.width
 
 
+def test_short_loops_stand_beside_each_other() -> None:
+    scene = scene_of(show_gradients({"one": adding, "other": adding}))
+    one, other = (i for i in scene.items if isinstance(i, Label) and i.text in ("one", "other"))
+    assert one.y == other.y
+    assert one.x < other.x
+    assert collisions(scene) == []
+
+
 @pytest.mark.parametrize("loop", [careful, adding, lambda *_: None])
 def test_no_text_of_a_timeline_lies_over_another(loop: Loop) -> None:
     assert collisions(scene_of(show_gradients({"a loop": loop}))) == []
