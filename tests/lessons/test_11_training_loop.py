@@ -1,0 +1,183 @@
+"""Lesson 11: it teaches what it promises, and the numbers in its texts are PyTorch's."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import torch
+
+from tests.lessons.source import Source
+
+SOURCE = Source("11-training-loop")
+
+
+@pytest.fixture(autouse=True)
+def _same_days_each_time() -> None:
+    torch.manual_seed(0)  # the scene draws, and sets no seed: that is its bug
+
+
+def text(id_: str) -> str:
+    """The source of a cell."""
+    return str(SOURCE.cells()[id_]["source"])
+
+
+def run(*ids: str, **names: Any) -> dict[str, Any]:
+    """What these cells define, one after another, with these names there before."""
+    for id_ in ids:
+        exec(text(id_), names)
+    return names
+
+
+def losses_of(printed: str) -> list[str]:
+    """The losses that the two days print."""
+    return re.findall(r"loss (\S+)", printed)
+
+
+# --- the scene and its repair ---------------------------------------------------------------------
+
+
+def test_the_scene_prints_two_losses_and_neither_is_the_mean_over_samples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert text("scene").count("\n") < 11
+    assert "course" not in text("scene")
+    losses = run("scene")["losses"]
+    monday, tuesday = losses_of(capsys.readouterr().out)
+    assert monday != tuesday
+    weighed = sum(loss.item() * n for loss, n in zip(losses, (32, 32, 1), strict=True)) / 65
+    assert float(tuesday) != pytest.approx(weighed, abs=0.01)
+
+
+def test_the_scene_keeps_its_graphs_and_never_clears_a_gradient() -> None:
+    assert all(loss.grad_fn is not None for loss in run("scene")["losses"])
+    assert "zero_grad" not in text("scene")
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_the_two_answers_make_monday_and_tuesday_agree(
+    repaired: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = SOURCE.solved("scene", "train-epoch", "batch-order", "repaired")
+    epoch, order = names["sloppy_epoch"], names["sloppy_order"]
+    if repaired:
+        epoch, order = names["train_epoch"], names["batch_order"]
+    names |= {"epoch_of": epoch, "order_of": order}
+    capsys.readouterr()
+    exec(text("repaired-run"), names)
+    told = capsys.readouterr()
+    monday, tuesday = losses_of(told.out)
+    assert (monday == tuesday) == repaired
+    assert f"kept: {not repaired}" in told.out
+    assert told.err == ""
+
+
+# --- the form -------------------------------------------------------------------------------------
+
+
+# What a learner types who knows it.
+WARM_UPS = {
+    "twice": 6.0,
+    "no-grad": 1.0,
+    "zero": 0.75,
+    "uneven": 4,
+    "batches": 6,
+    "fork": True,
+    "share": 0.25,
+    "unscaled": 8,
+    "steps": 13,
+    "step-lr": 1e-10,
+    "patience": 4,
+    "nan": 1,
+    "same-seed": True,
+    "global": False,
+    "shared-epochs": 11,
+}
+
+
+def test_every_warm_up_takes_its_answer_and_refuses_another() -> None:
+    names = SOURCE.solved("scene", "rates-measured")
+    cells = [cell["id"] for cell in SOURCE.with_role("warm-up")]
+    assert cells == [f"warm-up-{name}" for name in WARM_UPS]
+    for name, right in WARM_UPS.items():
+        before, asked = text(f"warm-up-{name}").split("warm_up(", 1)
+        for yours, state in ((right, "right"), ("something else", "wrong")):
+            told = asked.replace("yours=...", f"yours={yours!r}")
+            exec(f"{before}answer = warm_up({told}", names)
+            assert names["answer"].state == state, name
+
+
+# --- what the texts say ---------------------------------------------------------------------------
+
+
+def test_none_is_skipped_and_zero_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    run("none-or-zero", torch=torch)
+    none, zero = capsys.readouterr().out.splitlines()
+    assert none == "grad None  weight 1.70 -> 1.70"
+    assert zero == "grad tensor([0.])  weight 1.70 -> 1.43"
+
+
+def test_only_the_share_of_the_samples_gives_the_gradient_of_the_large_batch(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = run("scene")
+    capsys.readouterr()
+    run("accumulated", **names)
+    whole, added, divided, shared = (
+        float(line.split(":")[1]) for line in capsys.readouterr().out.splitlines()
+    )
+    assert shared == pytest.approx(whole, abs=1e-3)
+    assert abs(divided - whole) > 0.01
+    assert added == pytest.approx(3 * divided, abs=1e-3)
+
+
+def test_the_figure_of_accumulation_shows_24_and_8_and_5_33() -> None:
+    names = SOURCE.solved()
+    last = text("accumulating-figure").rstrip().splitlines()[-1]
+    exec(text("accumulating-figure").replace(last, f"picture = {last}"), names)
+    assert re.findall(r"step reads (\S+),", names["picture"].alt) == ["24", "8", "5.33"]
+
+
+def test_a_generator_of_its_own_is_not_moved_by_other_draws(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("one-more-draw", "own-generator", torch=torch)
+    first, again, moved, quiet, noisy = capsys.readouterr().out.splitlines()
+    assert first == again != moved
+    assert quiet == noisy
+
+
+def test_a_batch_norm_that_was_frozen_is_not_after_eval_and_train(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("validation-traces", torch=torch)
+    draws, training = capsys.readouterr().out.splitlines()
+    assert len(set(draws.split())) == 2
+    assert training == "True"
+
+
+def test_the_scale_of_the_scaler_is_halved_and_the_weights_stay(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("scaler-measured", torch=torch, device="cpu")
+    assert capsys.readouterr().out.split("\n")[:2] == ["0.7 65536.0", "0.7 32768.0"]
+
+
+def test_float16_turns_what_is_below_3e_8_into_zero() -> None:
+    small = torch.tensor([2.9e-8, 3.1e-8])
+    assert [value > 0 for value in small.half().tolist()] == [False, True]
+    assert all(value > 0 for value in small.bfloat16().tolist())
+
+
+def test_epochs_that_share_the_low_bits_of_their_seeds_share_their_order() -> None:
+    one, other = (torch.Generator().manual_seed(seed) for seed in (5, 2**32 + 5))
+    assert torch.equal(torch.randperm(50, generator=one), torch.randperm(50, generator=other))
+
+
+def test_digits_are_learned_to_95_percent_and_the_same_again() -> None:
+    pytest.importorskip("sklearn")
+    names = run("digits", "digits-epoch", "digits-trained", torch=torch)
+    first, again, other = (names["train_digits"](seed) for seed in (0, 0, 1))
+    assert first == again != other
+    assert min(first[-1], other[-1]) >= 0.95
