@@ -209,7 +209,7 @@ def optimizer_steps(
     groups: Sequence[dict[str, Any]],
     gradients: Sequence[Sequence[torch.Tensor | None]],
 ) -> dict[str, Any]:
-    """The weights after each `step(groups, state)`, one for each row of gradients.
+    """The weights after a `step(groups, state)` for each row of gradients.
 
     A group's "params" are the values that its weights start from; `state` is a dict that is empty
     at first and handed over each time.
@@ -220,16 +220,13 @@ def optimizer_steps(
     ]
     weights = [weight for group in made for weight in group["params"]]
     state: dict[Any, Any] = {}
-    course, returned = [], []
     for row in gradients:
         for weight, gradient in zip(weights, row, strict=True):
             weight.grad = None if gradient is None else gradient.clone()
-        returned.append(step(made, state))
-        course.append([weight.detach().clone() for weight in weights])
+        step(made, state)
     now = [weight for group in made for weight in group["params"]]
     return {
-        "course": course,
-        "returned": returned,
+        "weights": [weight.detach() for weight in weights],
         "grads": [weight.grad for weight in weights],
         "same": [a is b for a, b in zip(weights, now, strict=True)],
         "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
@@ -316,6 +313,7 @@ def modules_searched(
     kept = model.register_forward_pre_hook(
         lambda module, _: calls.append([module.training, torch.is_grad_enabled()])
     )
+    model.register_forward_hook(_mine)
     results: list[Any] = []
     error = None
     for _ in range(runs):
@@ -333,11 +331,16 @@ def modules_searched(
     }
 
 
+def _mine(module: nn.Module, args: Any, out: Any) -> None:
+    """The hook that somebody else registered before."""
+
+
 def _hooks(model: nn.Module) -> Iterator[str]:
     """The hooks that stand on modules of a model, and on all modules."""
     for name, module in model.named_modules():
         for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
-            yield from (f"{name} {kind}" for _ in getattr(module, kind))
+            for hook in getattr(module, kind).values():
+                yield "a hook of mine" if hook is _mine else f"{name} {kind}"
     every = nn.modules.module
     for kind in ("_global_forward_hooks", "_global_forward_pre_hooks"):
         yield from (kind for _ in getattr(every, kind))
