@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from tests.lessons.source import Source
 
 SOURCE = Source("11-training-loop")
+Loop = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
@@ -181,3 +184,64 @@ def test_digits_are_learned_to_95_percent_and_the_same_again() -> None:
     first, again, other = (names["train_digits"](seed) for seed in (0, 0, 1))
     assert first == again != other
     assert min(first[-1], other[-1]) >= 0.95
+
+
+# --- the solutions against torch ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_adamw_by_hand_is_torchs_own_for_twenty_steps(dtype: torch.dtype) -> None:
+    step: Loop = SOURCE.solved("adamw-step")["adamw_step"]
+    rng = torch.Generator().manual_seed(3)
+    starts = [torch.randn(3, generator=rng, dtype=dtype) for _ in range(2)]
+    mine, torchs = ([s.clone().requires_grad_() for s in starts] for _ in range(2))
+    options = [{"lr": 0.1, "betas": (0.8, 0.9), "eps": 1e-3, "weight_decay": 0.2}, {"lr": 0.01}]
+    rest = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0}
+    groups = [
+        [rest | o | {"params": [p]} for o, p in zip(options, w, strict=True)]
+        for w in (mine, torchs)
+    ]
+    optimizer, state = torch.optim.AdamW(groups[1]), {}  # type: ignore[var-annotated]
+    for number in range(20):
+        for k, both in enumerate(zip(mine, torchs, strict=True)):
+            drawn = torch.randn(3, generator=rng, dtype=dtype)
+            for p in both:
+                p.grad = None if (number + k) % 5 == 1 else drawn.clone()
+        step(groups[0], state)
+        optimizer.step()
+    torch.testing.assert_close(mine, torchs, rtol=1e-5, atol=1e-7)
+
+
+def test_clipping_by_hand_agrees_with_torchs_own() -> None:
+    clip: Loop = SOURCE.solved("clip-gradients")["clip_gradients"]
+    mine, torchs = nn.Linear(3, 2), nn.Linear(3, 2)
+    for a, b in zip(mine.parameters(), torchs.parameters(), strict=True):
+        a.grad = torch.arange(1.0, a.numel() + 1).view_as(a)
+        b.grad = a.grad.clone()
+    norm = clip(mine.parameters(), 0.5)
+    assert norm == pytest.approx(nn.utils.clip_grad_norm_(torchs.parameters(), 0.5).item())
+    for a, b in zip(mine.parameters(), torchs.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, rtol=1e-5, atol=0)
+
+
+def test_the_order_of_an_epoch_goes_on_after_a_stop() -> None:
+    order: Loop = SOURCE.solved("batch-order")["batch_order"]
+    whole = order(65, 32, 0, 7)
+    assert [len(batch) for batch in whole] == [32, 32, 1]
+    assert [order(65, 32, 0, 7, done) for done in range(4)] == [whole[d:] for d in range(4)]
+
+
+def test_the_step_of_the_parts_is_that_of_the_large_batch() -> None:
+    step: Loop = SOURCE.solved("accumulated-step")["accumulated_step"]
+    x = torch.arange(18.0, dtype=torch.float64).view(9, 2) / 9
+    y, results = x.sum(1, keepdim=True).sin(), []
+    for sizes in ([9], [4, 4, 1], [0, 8, 1]):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            model = nn.Linear(2, 1).double()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        parts = list(zip(x.split(sizes), y.split(sizes), strict=True))
+        losses = [step(model, parts, nn.functional.mse_loss, optimizer) for _ in range(3)]
+        results.append([*losses, *model.weight.flatten().tolist()])
+    assert results[1] == pytest.approx(results[0], rel=1e-12)
+    assert results[2] == pytest.approx(results[0], rel=1e-12)
