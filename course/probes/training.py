@@ -6,6 +6,7 @@ returns what it saw of them afterwards. The same seed gives the same model, for 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -95,7 +96,7 @@ def loop_run(
 ) -> dict[str, Any]:
     """What `procedure(model, parts, loss_fn, optimizer)` makes of a small model in float64.
 
-    Without `optimizer`, the options of torch.optim.SGD, it's called without one. `stale` is what
+    Without `optimizer`, the options of an SGD, it's called without one. `stale` is what
     stands in each `.grad` before, `training` the mode of the model (None: as it was made), `once`
     gives the parts as a generator, which with `draws` also draws a random number for each, and
     `fails_at` is the call of the model that raises an error. `facts` are those asked for, or all.
@@ -104,7 +105,7 @@ def loop_run(
         torch.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
         events = _noted(model, fails_at)
-        more = () if optimizer is None else (_sgd(weights, optimizer, events),)
+        more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
         result, error = None, None
         for _ in range(runs):
             given = _one_by_one(parts, draws) if once else list(parts)
@@ -151,13 +152,47 @@ def _one_by_one(parts: Sequence[Pair], draws: bool) -> Iterator[Pair]:
         yield pair
 
 
-def _sgd(
-    weights: list[nn.Parameter], options: dict[str, Any], events: list[list[Any]]
-) -> torch.optim.Optimizer:
-    """An optimizer that notes down its steps."""
-    made = torch.optim.SGD(weights, **options)
-    made.register_step_post_hook(lambda *_: events.append(["step"]))
-    return made
+class _Scripted(torch.optim.Optimizer):
+    """An SGD with momentum and weight decay that notes down its steps.
+
+    It does what torch.optim.SGD does, whose first use in a process imports torch._dynamo: more
+    than a second of processor time for each submission.
+    """
+
+    def __init__(
+        self, weights: list[nn.Parameter], options: dict[str, Any], events: list[list[Any]]
+    ) -> None:
+        self.defaults = {"lr": 1e-3, "momentum": 0.0, "weight_decay": 0.0, **options}
+        self.param_groups = [{"params": weights, **self.defaults}]
+        self.state = defaultdict(dict)
+        self._events = events
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for weight in self.param_groups[0]["params"]:
+            if set_to_none:
+                weight.grad = None
+            elif weight.grad is not None:
+                weight.grad.detach_().zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step; returns what `closure` returns, which is called before it."""
+        found = None if closure is None else torch.enable_grad()(closure)()
+        group = self.param_groups[0]
+        with torch.no_grad():
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    self._move(weight, group)
+        self._events.append(["step"])
+        return found
+
+    def _move(self, weight: nn.Parameter, group: dict[str, Any]) -> None:
+        assert weight.grad is not None
+        change = weight.grad + group["weight_decay"] * weight
+        if group["momentum"]:
+            kept = self.state[weight]
+            change = change + group["momentum"] * kept["change"] if kept else change
+            kept["change"] = change
+        weight.sub_(group["lr"] * change)
 
 
 def _noted(model: nn.Module, fails_at: int | None) -> list[list[Any]]:

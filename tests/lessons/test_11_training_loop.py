@@ -195,13 +195,16 @@ def test_adamw_by_hand_is_torchs_own_for_twenty_steps(dtype: torch.dtype) -> Non
     rng = torch.Generator().manual_seed(3)
     starts = [torch.randn(3, generator=rng, dtype=dtype) for _ in range(2)]
     mine, torchs = ([s.clone().requires_grad_() for s in starts] for _ in range(2))
-    options = [{"lr": 0.1, "betas": (0.8, 0.9), "eps": 1e-3, "weight_decay": 0.2}, {"lr": 0.01}]
-    rest = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0}
+    options: list[dict[str, Any]] = [
+        {"lr": 0.1, "betas": (0.8, 0.9), "eps": 1e-3, "weight_decay": 0.2},
+        {"lr": 0.01},
+    ]
+    rest: dict[str, Any] = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0}
     groups = [
-        [rest | o | {"params": [p]} for o, p in zip(options, w, strict=True)]
+        [{**rest, **o, "params": [p]} for o, p in zip(options, w, strict=True)]
         for w in (mine, torchs)
     ]
-    optimizer, state = torch.optim.AdamW(groups[1]), {}  # type: ignore[var-annotated]
+    optimizer, state = torch.optim.AdamW(groups[1]), dict[Any, Any]()
     for number in range(20):
         for k, both in enumerate(zip(mine, torchs, strict=True)):
             drawn = torch.randn(3, generator=rng, dtype=dtype)
@@ -245,3 +248,19 @@ def test_the_step_of_the_parts_is_that_of_the_large_batch() -> None:
         results.append([*losses, *model.weight.flatten().tolist()])
     assert results[1] == pytest.approx(results[0], rel=1e-12)
     assert results[2] == pytest.approx(results[0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "losses", [[-1.0, -0.99995, -1.0, -0.9998], [3.0, 2.0, 2.0, 2.0, 1.9, 2.0]]
+)
+@pytest.mark.parametrize("patience", [0, 1, 2])
+def test_the_plateau_by_hand_is_torchs_own(losses: list[float], patience: int) -> None:
+    rates: Loop = SOURCE.solved("plateau-rates")["plateau_rates"]
+    watched = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.5)
+    make = torch.optim.lr_scheduler.ReduceLROnPlateau
+    plateau, wanted = make(watched, factor=0.1, patience=patience, min_lr=0.02), []
+    for loss in (*losses, float("nan"), float("inf"), *losses):
+        plateau.step(loss)
+        wanted.append(plateau.get_last_lr()[0])
+    given = [*losses, float("nan"), float("inf"), *losses]
+    assert rates(given, 0.5, 0.1, patience, 0.02) == wanted
