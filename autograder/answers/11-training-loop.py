@@ -2019,7 +2019,8 @@ def first_bad_module(model, x):
     finally:
         for handle in handles:
             handle.remove()
-    return next((name for name, _ in model.named_modules() if name in bad), None)
+    outermost, *inner = [name for name, _ in model.named_modules()]
+    return next((name for name in (*inner, outermost) if name in bad), None)
 
 
 # %% wrong first-bad-module: one tensor -> an-output-is-a-tensor
@@ -2042,7 +2043,7 @@ def first_bad_module(model, x):
     return bad[0] if bad else None
 
 
-# %% wrong first-bad-module: tensors alone -> an-output-is-a-tensor
+# %% wrong first-bad-module: tensors alone -> outputs-have-isfinite
 def first_bad_module(model, x):
     bad, handles = [], []
     for name, module in model.named_modules():
