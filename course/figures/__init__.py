@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.curves import show_curves
     from course.figures.dtypes import show_bits, show_grey, show_promotion
     from course.figures.einsum import show_einsum
     from course.figures.epochs import show_epochs
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from course.figures.pixels import show_pixels
     from course.figures.sampler import show_sampler
     from course.figures.storage import compare_storage, show_storage, show_walk
+    from course.figures.training import show_gradients, show_means
     from course.figures.versions import show_versions
     from course.simulators.loader import LoaderPlan, run_loader
 
@@ -34,15 +36,18 @@ __all__ = [
     "show_batches",
     "show_bits",
     "show_broadcast",
+    "show_curves",
     "show_draws",
     "show_einsum",
     "show_epochs",
     "show_floats",
+    "show_gradients",
     "show_graph",
     "show_grey",
     "show_index",
     "show_joined",
     "show_loader_timeline",
+    "show_means",
     "show_neighbours",
     "show_padding",
     "show_photos",
@@ -74,15 +79,18 @@ __getattr__ = loading(
         "show_batches": "course.figures.loading",
         "show_bits": "course.figures.dtypes",
         "show_broadcast": "course.figures.indexing",
+        "show_curves": "course.figures.curves",
         "show_draws": "course.figures.loading",
         "show_einsum": "course.figures.einsum",
         "show_epochs": "course.figures.epochs",
         "show_floats": "course.figures.floats",
+        "show_gradients": "course.figures.training",
         "show_graph": "course.figures.graph",
         "show_grey": "course.figures.dtypes",
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
+        "show_means": "course.figures.training",
         "show_neighbours": "course.figures.floats",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",

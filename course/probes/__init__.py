@@ -24,6 +24,12 @@ if TYPE_CHECKING:
         sampler_epochs,
     )
     from course.probes.timing import modules_run, timed_epoch
+    from course.probes.training import (
+        clipped,
+        loop_run,
+        modules_searched,
+        optimizer_steps,
+    )
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
@@ -31,6 +37,7 @@ __all__ = [
     "as_worker",
     "batch_in_parts",
     "blocks_run",
+    "clipped",
     "copies_asked",
     "delivered",
     "fetched",
@@ -40,9 +47,12 @@ __all__ = [
     "growth_told",
     "layers_recorded",
     "loader_epochs",
+    "loop_run",
     "modules_named",
     "modules_run",
+    "modules_searched",
     "names_used",
+    "optimizer_steps",
     "picture_folder",
     "pinned_batches",
     "probe",
@@ -59,6 +69,7 @@ __getattr__ = loading(
         "as_worker": "course.probes.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
+        "clipped": "course.probes.training",
         "copies_asked": "course.probes.transfers",
         "delivered": "course.probes.transfers",
         "fetched": "course.probes.transfers",
@@ -68,9 +79,12 @@ __getattr__ = loading(
         "growth_told": "course.probes.memory",
         "layers_recorded": "course.probes.memory",
         "loader_epochs": "course.probes.samplers",
+        "loop_run": "course.probes.training",
         "modules_named": "course.probes.modules",
         "modules_run": "course.probes.timing",
+        "modules_searched": "course.probes.training",
         "names_used": "course.probes.modules",
+        "optimizer_steps": "course.probes.training",
         "picture_folder": "course.probes.samplers",
         "pinned_batches": "course.probes.transfers",
         "probe": "course.probes.decorator",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from course.widgets.sampler import explore_sampler
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
+    from course.widgets.training import explore_training
 
 __all__ = [
     "explore_bits",
@@ -30,6 +31,7 @@ __all__ = [
     "explore_promotion",
     "explore_sampler",
     "explore_strides",
+    "explore_training",
     "explore_versions",
     "explore_walk",
     "explore_windows",
@@ -48,6 +50,7 @@ __getattr__ = loading(
         "explore_promotion": "course.widgets.dtypes",
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",
+        "explore_training": "course.widgets.training",
         "explore_versions": "course.widgets.autograd.versions",
         "explore_walk": "course.widgets.strides.walk",
         "explore_windows": "course.widgets.layers",

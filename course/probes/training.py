@@ -1,0 +1,381 @@
+"""What the tests of training loops need: models of many kinds that note down each call.
+
+Each probe builds a model, an optimizer or gradients beside the answer, hands them over, and
+returns what it saw of them afterwards. The same seed gives the same model, for the reference too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.probes.decorator import probe
+
+__all__ = ["clipped", "loop_run", "modules_searched", "optimizer_steps"]
+
+Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+class _Failed(RuntimeError):
+    """What a model raises that was asked to fail."""
+
+
+class _Heads(nn.Module):
+    """Two heads, of which a batch uses one: the other gets no gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.other = nn.Linear(2, 1), nn.Linear(2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        used = self.one if float(x.detach().sum()) > 0 else self.other
+        found: torch.Tensor = used(x)
+        return found
+
+
+class _ScaledLoss(nn.Module):
+    """A mean squared error with a parameter of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(1.5))
+
+    def forward(self, said: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+        return self.scale * (said - wanted).square().mean()
+
+
+def _tied() -> nn.Module:
+    layer = nn.Linear(2, 2)
+    return nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(2, 1))
+
+
+def _normed(frozen: bool = False) -> nn.Module:
+    model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 1))
+    if frozen:
+        model[1].eval()
+    return model
+
+
+def _fixed() -> nn.Module:
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    model[0].requires_grad_(False)
+    return model
+
+
+_MODELS: dict[str, Callable[[], nn.Module]] = {
+    "linear": lambda: nn.Linear(2, 1),
+    "own loss": lambda: nn.Linear(2, 1),
+    "dropout": lambda: nn.Sequential(nn.Linear(2, 6), nn.Dropout(0.5), nn.Linear(6, 1)),
+    "norm": _normed,
+    "frozen norm": lambda: _normed(frozen=True),
+    "fixed": _fixed,
+    "tied": _tied,
+    "heads": _Heads,
+}
+
+
+@probe
+def loop_run(
+    procedure: Callable[..., Any],
+    parts: Sequence[Pair],
+    kind: str = "linear",
+    optimizer: dict[str, Any] | None = None,
+    *,
+    stale: float | None = None,
+    training: bool | None = True,
+    once: bool = False,
+    fails_at: int | None = None,
+    runs: int = 1,
+    draws: bool = False,
+    seed: int = 0,
+    facts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What `procedure(model, parts, loss_fn, optimizer)` makes of a small model in float64.
+
+    Without `optimizer`, the options of an SGD, it's called without one. `stale` is what
+    stands in each `.grad` before, `training` the mode of the model (None: as it was made), `once`
+    gives the parts as a generator, which with `draws` also draws a random number for each, and
+    `fails_at` is the call of the model that raises an error. `facts` are those asked for, or all.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model, loss_fn, weights = _prepared(kind, stale, training)
+        events = _noted(model, fails_at)
+        more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
+        result, error = None, None
+        for _ in range(runs):
+            given = _one_by_one(parts, draws) if once else list(parts)
+            try:
+                result = procedure(model, given, loss_fn, *more)
+            except _Failed as raised:
+                error = str(raised)
+        left = _left_behind(model, weights)
+        seen = {"result": result, "events": events, "error": error, **left}
+    return {name: seen[name] for name in facts or seen}
+
+
+def _prepared(
+    kind: str, stale: float | None, training: bool | None
+) -> tuple[nn.Module, nn.Module, list[nn.Parameter]]:
+    """A model, its loss, and the parameters of both."""
+    model = _MODELS[kind]().double()
+    loss_fn = _ScaledLoss().double() if kind == "own loss" else nn.MSELoss()
+    weights = [*model.parameters(), *loss_fn.parameters()]
+    if training is not None:
+        model.train(training)
+    for weight in weights:
+        weight.grad = None if stale is None else torch.full_like(weight, stale)
+    return model, loss_fn, weights
+
+
+def _left_behind(model: nn.Module, weights: list[nn.Parameter]) -> dict[str, Any]:
+    """What is to be seen after a procedure, the next random numbers among it."""
+    return {
+        "parameters": [weight.detach().clone() for weight in weights],
+        "buffers": [buffer.clone() for buffer in model.buffers()],
+        "grads": [None if w.grad is None else w.grad.clone() for w in weights],
+        "modes": [module.training for module in model.modules()],
+        "draws": torch.rand(2),
+        "grad mode": torch.is_grad_enabled(),
+    }
+
+
+def _one_by_one(parts: Sequence[Pair], draws: bool) -> Iterator[Pair]:
+    """The parts, each of which can be had once."""
+    for pair in parts:
+        if draws:
+            torch.rand(1)
+        yield pair
+
+
+class _Scripted(torch.optim.Optimizer):
+    """An SGD with momentum and weight decay that notes down its steps.
+
+    It does what torch.optim.SGD does, whose first use in a process imports torch._dynamo: more
+    than a second of processor time for each submission.
+    """
+
+    def __init__(
+        self, weights: list[nn.Parameter], options: dict[str, Any], events: list[list[Any]]
+    ) -> None:
+        self.defaults = {"lr": 1e-3, "momentum": 0.0, "weight_decay": 0.0, **options}
+        self.param_groups = [{"params": weights, **self.defaults}]
+        self.state = defaultdict(dict)
+        self._events = events
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for weight in self.param_groups[0]["params"]:
+            if set_to_none:
+                weight.grad = None
+            elif weight.grad is not None:
+                weight.grad.detach_().zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step; returns what `closure` returns, which is called before it."""
+        found = None if closure is None else torch.enable_grad()(closure)()
+        group = self.param_groups[0]
+        with torch.no_grad():
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    self._move(weight, group)
+        self._events.append(["step"])
+        return found
+
+    def _move(self, weight: nn.Parameter, group: dict[str, Any]) -> None:
+        assert weight.grad is not None
+        change = weight.grad + group["weight_decay"] * weight
+        if group["momentum"]:
+            kept = self.state[weight]
+            change = change + group["momentum"] * kept["change"] if kept else change
+            kept["change"] = change
+        weight.sub_(group["lr"] * change)
+
+
+def _noted(model: nn.Module, fails_at: int | None) -> list[list[Any]]:
+    """The list in which each forward and backward of the model is noted down from now on."""
+    events: list[list[Any]] = []
+
+    def before(module: nn.Module, args: tuple[Any, ...]) -> None:
+        modes = [one.training for one in module.modules()]
+        events.append(["forward", len(args[0]), modes, torch.is_grad_enabled()])
+        if sum(event[0] == "forward" for event in events) == fails_at:
+            raise _Failed("this batch is broken")
+
+    def after(module: nn.Module, args: tuple[Any, ...], said: torch.Tensor) -> None:
+        if said.requires_grad:
+            said.register_hook(lambda gradient: events.append(["backward", len(gradient)]))
+
+    model.register_forward_pre_hook(before)
+    model.register_forward_hook(after)
+    return events
+
+
+@probe
+def clipped(
+    clip: Callable[..., Any],
+    gradients: Sequence[torch.Tensor | None],
+    max_norm: float,
+    *,
+    once: bool = False,
+) -> dict[str, Any]:
+    """What `clip(parameters, max_norm)` returns, and what became of these gradients."""
+    weights = [torch.ones(()) if g is None else torch.ones_like(g) for g in gradients]
+    for weight, gradient in zip(weights, gradients, strict=True):
+        weight.requires_grad_()
+        weight.grad = None if gradient is None else gradient.clone()
+    held = [weight.grad for weight in weights]
+    result = clip((weight for weight in weights) if once else list(weights), max_norm)
+    return {
+        "result": result,
+        "grads": [weight.grad for weight in weights],
+        "same": [w.grad is g for w, g in zip(weights, held, strict=True)],
+        "weights": [weight.detach() for weight in weights],
+        "recorded": [g is not None and g.requires_grad for g in (w.grad for w in weights)],
+    }
+
+
+@probe
+def optimizer_steps(
+    step: Callable[..., Any],
+    groups: Sequence[dict[str, Any]],
+    gradients: Sequence[Sequence[torch.Tensor | None]],
+) -> dict[str, Any]:
+    """The weights after a `step(groups, state)` for each row of gradients.
+
+    A group's "params" are the values that its weights start from; `state` is a dict that is empty
+    at first and handed over each time.
+    """
+    made = [
+        {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
+        for group in groups
+    ]
+    weights = [weight for group in made for weight in group["params"]]
+    state: dict[Any, Any] = {}
+    for row in gradients:
+        for weight, gradient in zip(weights, row, strict=True):
+            weight.grad = None if gradient is None else gradient.clone()
+        step(made, state)
+    now = [weight for group in made for weight in group["params"]]
+    return {
+        "weights": [weight.detach() for weight in weights],
+        "grads": [weight.grad for weight in weights],
+        "same": [a is b for a, b in zip(weights, now, strict=True)],
+        "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
+        "options": [{k: v for k, v in group.items() if k != "params"} for group in made],
+    }
+
+
+class _Log(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.log()
+
+
+class _Both(nn.Module):
+    """Returns a tuple: its input, and the input divided by itself."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x, x / x
+
+
+class _First(nn.Module):
+    """Takes the first of a tuple."""
+
+    def forward(self, pair: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        return pair[0]
+
+
+class _Sizes(nn.Module):
+    """Returns whole numbers."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.detach().clamp(-3, 3).nan_to_num(0.0).long()
+
+
+class _Broken(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise _Failed("this layer is broken")
+
+
+class _Residual(nn.Module):
+    """Divides in its own forward, after its child is done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Tanh()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x) / x
+
+
+_LAYERS: dict[str, Callable[[], nn.Module]] = {
+    "log": _Log,
+    "tanh": nn.Tanh,
+    "both": _Both,
+    "first": _First,
+    "sizes": _Sizes,
+    "broken": _Broken,
+    "residual": _Residual,
+    "dropout": lambda: nn.Dropout(0.5),
+    "block": lambda: nn.Sequential(nn.Tanh(), _Log()),
+    "deep": lambda: nn.Sequential(nn.Identity(), nn.Sequential(nn.Tanh(), _Log(), nn.Tanh())),
+}
+
+
+@probe
+def modules_searched(
+    search: Callable[..., Any],
+    layers: Sequence[str],
+    x: torch.Tensor,
+    *,
+    training: bool = True,
+    shared: bool = False,
+    alone: bool = False,
+    runs: int = 1,
+) -> dict[str, Any]:
+    """What `search(model, x)` returns for a model of these layers, and what it left behind.
+
+    With `shared` the layers of one name are one module, `alone` gives the first layer itself.
+    """
+    once = {name: _LAYERS[name]() for name in layers}
+    chain = [once[name] if shared else _LAYERS[name]() for name in layers]
+    model = chain[0] if alone else nn.Sequential(*chain)
+    model.train(training)
+    calls: list[list[Any]] = []
+    kept = model.register_forward_pre_hook(
+        lambda module, _: calls.append([module.training, torch.is_grad_enabled()])
+    )
+    model.register_forward_hook(_mine)
+    results: list[Any] = []
+    error = None
+    for _ in range(runs):
+        try:
+            results.append(search(model, x))
+        except _Failed as raised:
+            error = str(raised)
+    kept.remove()
+    return {
+        "results": results,
+        "error": error,
+        "calls": calls,
+        "modes": [module.training for module in model.modules()],
+        "hooks": list(_hooks(model)),
+    }
+
+
+def _mine(module: nn.Module, args: Any, out: Any) -> None:
+    """The hook that somebody else registered before."""
+
+
+def _hooks(model: nn.Module) -> Iterator[str]:
+    """The hooks that stand on modules of a model, and on all modules."""
+    for name, module in model.named_modules():
+        for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
+            for hook in getattr(module, kind).values():
+                yield "a hook of mine" if hook is _mine else f"{name} {kind}"
+    every = nn.modules.module
+    for kind in ("_global_forward_hooks", "_global_forward_pre_hooks"):
+        yield from (kind for _ in getattr(every, kind))

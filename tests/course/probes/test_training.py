@@ -1,0 +1,241 @@
+"""What the probes of training loops see: calls in their order, and all that is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from course.probes.training import clipped, loop_run, modules_searched, optimizer_steps
+
+Loop = Callable[..., Any]
+PLAIN = {"lr": 0.1}
+
+
+def parts_of(*sizes: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Pairs of this many examples, always the same."""
+    rng = torch.Generator().manual_seed(0)
+    drawn = [torch.randn(size, 3, generator=rng, dtype=torch.float64) for size in sizes]
+    return [(part[:, :2], part[:, 2:]) for part in drawn]
+
+
+def epoch(
+    model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module, optimizer: torch.optim.Optimizer
+) -> list[float]:
+    """A plain epoch."""
+    losses = []
+    for x, y in parts:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def look(model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module) -> float:
+    """A validation that leaves the mode as it is, and stops at nothing."""
+    with torch.no_grad():
+        return sum(float(loss_fn(model(x), y)) for x, y in parts)
+
+
+def run(loop: Loop, *args: Any, **named: Any) -> dict[str, Any]:
+    """What the probe saw."""
+    seen: dict[str, Any] = loop_run.procedure(loop, *args, **named)
+    return seen
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def test_every_call_of_a_loop_is_noted_in_its_order() -> None:
+    events = run(epoch, parts_of(3, 2), "linear", PLAIN)["events"]
+    assert [event[:2] for event in events] == [
+        *(["forward", 3], ["backward", 3], ["step"]),
+        *(["forward", 2], ["backward", 2], ["step"]),
+    ]
+
+
+def test_a_validation_shows_its_modes_and_that_it_records_nothing() -> None:
+    events = run(look, parts_of(3), "dropout", training=False)["events"]
+    assert events == [["forward", 3, [False] * 4, False]]
+
+
+@pytest.mark.parametrize(
+    "kind", ["linear", "own loss", "dropout", "norm", "frozen norm", "fixed", "tied", "heads"]
+)
+def test_every_model_is_the_same_each_time(kind: str) -> None:
+    one, other = (run(epoch, parts_of(4, 3), kind, PLAIN) for _ in range(2))
+    assert one["result"] == other["result"]
+    assert all(map(torch.equal, one["parameters"], other["parameters"]))
+
+
+def test_another_seed_makes_another_model() -> None:
+    one, other = (run(look, parts_of(3), seed=seed)["result"] for seed in (0, 1))
+    assert one != other
+
+
+def test_what_stood_in_grad_before_is_there_when_the_loop_begins() -> None:
+    def peek(model: nn.Module, *_: Any) -> list[Any]:
+        return [weight.grad for weight in model.parameters()]
+
+    assert run(peek, [], stale=None)["result"] == [None, None]
+    assert all(bool((grad == 3).all()) for grad in run(peek, [], stale=3.0)["result"])
+
+
+def test_only_one_of_two_heads_gets_a_gradient() -> None:
+    x, y = parts_of(3)[0]
+    grads = run(epoch, [(x.abs(), y)], "heads", PLAIN)["grads"]
+    assert [grad is None for grad in grads] == [False, False, True, True]
+
+
+def test_the_optimizer_holds_the_parameter_of_the_loss_too() -> None:
+    start = run(lambda *_: None, [], "own loss", PLAIN)["parameters"]
+    end = run(epoch, parts_of(3), "own loss", PLAIN)["parameters"]
+    assert [torch.equal(a, b) for a, b in zip(start, end, strict=True)] == [False] * 3
+
+
+def test_a_frozen_norm_stays_frozen_unless_a_mode_is_asked_for() -> None:
+    nothing: Loop = lambda *_: None  # noqa: E731
+    assert run(nothing, [], "frozen norm", training=None)["modes"][2] is False
+    assert run(nothing, [], "frozen norm", training=True)["modes"][2] is True
+
+
+def test_a_model_that_fails_is_told_and_what_was_left_is_seen() -> None:
+    def careless(model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module) -> None:
+        model.eval()
+        look(model, parts, loss_fn)
+        model.train()
+
+    seen = run(careless, parts_of(2, 2), "dropout", fails_at=2)
+    assert seen["error"] == "this batch is broken"
+    assert seen["modes"] == [False] * 4
+
+
+def test_parts_of_a_generator_come_once_and_may_draw() -> None:
+    def count(model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module) -> tuple[int, int]:
+        return len(list(parts)), len(list(parts))
+
+    quiet, noisy = (run(count, parts_of(2, 2), once=True, draws=draws) for draws in (False, True))
+    assert quiet["result"] == noisy["result"] == (2, 0)
+    assert not torch.equal(quiet["draws"], noisy["draws"])
+
+
+def test_only_the_facts_that_are_asked_for_travel() -> None:
+    assert list(run(look, parts_of(2), facts=("result", "modes"))) == ["result", "modes"]
+
+
+def test_the_random_state_outside_is_left_alone() -> None:
+    before = torch.get_rng_state()
+    run(epoch, parts_of(3), "dropout", PLAIN)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+# --- clipping -----------------------------------------------------------------------------------
+
+
+def test_replaced_and_recorded_gradients_are_told_from_changed_ones() -> None:
+    def replace(parameters: Iterable[torch.Tensor], most: float) -> None:
+        for weight in parameters:
+            if weight.grad is not None:
+                weight.grad = weight.grad * most
+
+    def change(parameters: Iterable[torch.Tensor], most: float) -> None:
+        for weight in parameters:
+            if weight.grad is not None:
+                weight.grad.mul_(most)
+
+    gradients = [torch.ones(2), None]
+    assert clipped.procedure(replace, gradients, 2.0)["same"] == [False, True]
+    seen = clipped.procedure(change, gradients, 2.0)
+    assert seen["same"] == [True, True]
+    assert seen["grads"][0].tolist() == [2, 2]
+    assert gradients[0].tolist() == [1, 1]  # type: ignore[union-attr]
+
+
+def test_parameters_may_come_once_only() -> None:
+    def twice(parameters: Iterable[torch.Tensor], most: float) -> tuple[int, int]:
+        return len(list(parameters)), len(list(parameters))
+
+    results = [
+        clipped.procedure(twice, [torch.ones(1)], 1.0, once=once)["result"] for once in (0, 1)
+    ]
+    assert results == [(1, 1), (1, 0)]
+
+
+# --- optimizers ---------------------------------------------------------------------------------
+
+
+def test_groups_and_state_are_handed_over_at_every_step() -> None:
+    seen_before: list[int] = []
+
+    def step(groups: list[dict[str, Any]], state: dict[str, int]) -> None:
+        seen_before.append(10 * len(groups) + state.setdefault("steps", 0))
+        state["steps"] += 1
+
+    groups = [{"params": [torch.ones(2)], "lr": 0.1}, {"params": [torch.ones(1)], "lr": 0.2}]
+    seen = optimizer_steps.procedure(step, groups, [[torch.ones(2), None]] * 3)
+    assert seen_before == [20, 21, 22]
+    assert seen["leaves"] == seen["same"] == [True, True]
+
+
+def test_a_step_that_replaces_a_parameter_is_seen() -> None:
+    def step(groups: list[dict[str, Any]], state: dict[str, int]) -> None:
+        groups[0]["params"][0] = groups[0]["params"][0].detach() * 2
+
+    seen = optimizer_steps.procedure(step, [{"params": [torch.ones(2)]}], [[torch.ones(2)]])
+    assert seen["same"] == [False]
+
+
+# --- searching ----------------------------------------------------------------------------------
+
+
+def test_hooks_that_stay_are_counted_and_those_that_go_are_not() -> None:
+    def leaving(model: nn.Module, x: torch.Tensor) -> None:
+        model.register_forward_hook(lambda *_: None)
+        model(x)
+
+    def tidy(model: nn.Module, x: torch.Tensor) -> None:
+        model.register_forward_hook(lambda *_: None).remove()
+        model(x)
+
+    counts = [
+        len(modules_searched.procedure(search, ["tanh"], torch.zeros(2))["hooks"])
+        for search in (tidy, leaving)
+    ]
+    assert counts[1] == counts[0] + 1
+
+
+def test_calls_show_mode_and_recording_and_errors_are_told() -> None:
+    def search(model: nn.Module, x: torch.Tensor) -> str:
+        model(x)
+        return "done"
+
+    quiet = modules_searched.procedure(search, ["tanh"], torch.zeros(2), training=False)
+    assert (quiet["calls"], quiet["results"], quiet["error"]) == ([[False, True]], ["done"], None)
+    broken = modules_searched.procedure(search, ["broken"], torch.zeros(2))
+    assert (broken["results"], broken["error"]) == ([], "this layer is broken")
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [["log"], ["tanh", "both", "first"], ["sizes"], ["residual"], ["dropout"], ["block"], ["deep"]],
+)
+def test_every_layer_can_be_called(layers: list[str]) -> None:
+    seen = modules_searched.procedure(lambda model, x: model(x) is not None, layers, torch.ones(3))
+    assert (seen["results"], seen["error"]) == ([True], None)
+
+
+def test_shared_layers_are_one_module_and_one_alone_is_the_model() -> None:
+    def count(model: nn.Module, x: torch.Tensor) -> int:
+        return len(list(model.modules()))
+
+    def counted(layers: list[str], **how: bool) -> Any:
+        return modules_searched.procedure(count, layers, torch.ones(1), **how)["results"]
+
+    assert counted(["tanh", "tanh"]) == [3]
+    assert counted(["tanh", "tanh"], shared=True) == [2]
+    assert counted(["tanh"], alone=True) == [1]
