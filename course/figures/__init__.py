@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from course.figures.indexing import show_broadcast, show_index, show_joined, show_pieces
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
+    from course.figures.modules import show_modules, show_shapes, show_spread
     from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
     from course.figures.pixels import show_pixels
@@ -42,6 +43,7 @@ __all__ = [
     "show_index",
     "show_joined",
     "show_loader_timeline",
+    "show_modules",
     "show_neighbours",
     "show_padding",
     "show_photos",
@@ -50,6 +52,8 @@ __all__ = [
     "show_promotion",
     "show_sampler",
     "show_segments",
+    "show_shapes",
+    "show_spread",
     "show_storage",
     "show_sums",
     "show_timeline",
@@ -79,6 +83,7 @@ __getattr__ = loading(
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
+        "show_modules": "course.figures.modules",
         "show_neighbours": "course.figures.floats",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
@@ -87,6 +92,8 @@ __getattr__ = loading(
         "show_promotion": "course.figures.dtypes",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
+        "show_shapes": "course.figures.modules",
+        "show_spread": "course.figures.modules",
         "show_storage": "course.figures.storage",
         "show_sums": "course.figures.floats",
         "show_timeline": "course.figures.memory",
