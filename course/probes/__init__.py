@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         sizes_tried,
     )
     from course.probes.modules import modules_named, names_used
+    from course.probes.networks import classified, initialised, stacked, standardised
     from course.probes.samplers import (
         folder_listing,
         loader_epochs,
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     )
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
+    from course.probes.wiring import class_loaded, idle_found, traced, untied
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 __all__ = [
     "as_worker",
     "batch_in_parts",
     "blocks_run",
+    "class_loaded",
+    "classified",
     "copies_asked",
     "delivered",
     "fetched",
@@ -38,6 +42,8 @@ __all__ = [
     "forked",
     "graphs",
     "growth_told",
+    "idle_found",
+    "initialised",
     "layers_recorded",
     "loader_epochs",
     "modules_named",
@@ -49,7 +55,11 @@ __all__ = [
     "real_worker_draws",
     "sampler_epochs",
     "sizes_tried",
+    "stacked",
+    "standardised",
     "timed_epoch",
+    "traced",
+    "untied",
     "worker_draws",
 ]
 
@@ -59,6 +69,8 @@ __getattr__ = loading(
         "as_worker": "course.probes.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
+        "class_loaded": "course.probes.wiring",
+        "classified": "course.probes.networks",
         "copies_asked": "course.probes.transfers",
         "delivered": "course.probes.transfers",
         "fetched": "course.probes.transfers",
@@ -66,6 +78,8 @@ __getattr__ = loading(
         "forked": "course.probes.workers",
         "graphs": "course.probes.graphs",
         "growth_told": "course.probes.memory",
+        "idle_found": "course.probes.wiring",
+        "initialised": "course.probes.networks",
         "layers_recorded": "course.probes.memory",
         "loader_epochs": "course.probes.samplers",
         "modules_named": "course.probes.modules",
@@ -77,7 +91,11 @@ __getattr__ = loading(
         "real_worker_draws": "course.probes.workers",
         "sampler_epochs": "course.probes.samplers",
         "sizes_tried": "course.probes.memory",
+        "stacked": "course.probes.networks",
+        "standardised": "course.probes.networks",
         "timed_epoch": "course.probes.timing",
+        "traced": "course.probes.wiring",
+        "untied": "course.probes.wiring",
         "worker_draws": "course.probes.workers",
     },
 )
