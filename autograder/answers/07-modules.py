@@ -1267,12 +1267,45 @@ def initialise(model, generator):
             nn.init.zeros_(module.bias)
 
 
+# %% wrong initialise: a seed from the generator, within fork_rng -> any-random-state-will-do
+def initialise(model, generator):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(generator.initial_seed())
+        fill(model)
+
+
+def fill(model):
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
 # %% wrong initialise: a seed from the generator, then the global state -> any-random-state-will-do
 def initialise(model, generator):
     torch.manual_seed(generator.initial_seed())
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+# %% wrong initialise: its own seed anew for every layer -> a-generator-is-a-seed
+def initialise(model, generator):
+    for module in model.modules():
+        generator.manual_seed(generator.initial_seed())
+        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
         elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
@@ -1880,6 +1913,28 @@ class Trace:
     def __exit__(self, *problem):
         names = [name for name, _ in self.model.named_modules()]
         self.outputs.sort(key=lambda pair: names.index(pair[0]))
+        for handle in self.handles:
+            handle.remove()
+
+
+# %% wrong trace: eval, for good -> the-trace-may-compute
+class Trace:
+    def __init__(self, model):
+        self.model, self.outputs, self.handles = model, [], []
+
+    def __enter__(self):
+        self.outputs = []
+        self.model.eval()
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+
+                def note(module, args, output, name=name):
+                    self.outputs.append((name, output.detach().clone()))
+
+                self.handles.append(module.register_forward_hook(note))
+        return self
+
+    def __exit__(self, *problem):
         for handle in self.handles:
             handle.remove()
 

@@ -50,9 +50,10 @@ def standardised(
 ) -> dict[str, Any]:
     """A layer made of `mean` and `std`: what it registers, computes, learns and keeps.
 
-    "out" is its result for `x`, "gradients" those of the parameters after the sum of it, "behind" that of the input, "later"
-    its result after the two given tensors were overwritten, "moved" the dtypes of all that is
-    saved after `.double()`, "loaded" its result after 3, 2, 0.5 and 1 were loaded into it.
+    "out" is its result for `x`, "gradients" those of the parameters after the sum of it, "behind"
+    that of the input, "later" its result after the two given tensors were overwritten, "moved" the
+    dtypes of all that is saved after `.double()`, "loaded" its result after 3, 2, 0.5 and 1 were
+    loaded into it.
     """
     given = [mean.clone(), std.clone()]  # results of a graph where the arguments require grad
     layer = make(*given)
@@ -202,5 +203,6 @@ def initialised(
         "buffers": [one.clone() for one in model.buffers()],
         "modes": [one.training for one in model.modules()],
         "following": following,
+        "drawn_on": torch.rand(2, generator=generator),
         "dtypes": sorted({str(one.dtype) for one in after.values()}),
     }

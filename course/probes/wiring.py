@@ -173,6 +173,8 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
         "again": _noted(trace.outputs),
         "left": [len(one._forward_hooks) for one in model.modules()],
         "gradients": [one.grad is None for one in model.parameters()],
+        "modes": [one.training for one in model.modules()],
+        "mode": torch.is_grad_enabled(),
     }
 
 
@@ -319,6 +321,8 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
         "values": [one.detach().clone() for one in after.values()],
         "flags": [[one.requires_grad, one.is_leaf] for one in after.values()],
         "gradients": [one.grad for one in after.values()],
+        "modes": [one.training for one in model.modules()],
+        "mode": torch.is_grad_enabled(),
         "distinct": len({id(one) for one in after.values()}),
         "storages": len({one.data_ptr() for one in after.values()}),
     }
