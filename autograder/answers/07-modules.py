@@ -2466,3 +2466,96 @@ def untie(model):
             freed.append(name)
         met.add(one)
     return freed
+
+
+# %% same standardise: the order of buffers isn't asked for
+class Standardise(nn.Module):
+    """(x - mean) / std * weight + bias, with the two last ones learned."""
+
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("std", std.detach().clone())
+        self.register_buffer("mean", mean.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std * self.weight + self.bias
+
+
+# %% same standardise: the order of buffers isn't asked for
+class Standardise(nn.Module):
+    """(x - mean) / std * weight + bias, with the two last ones learned."""
+
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.register_buffer("std", std.detach().clone())
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std * self.weight + self.bias
+
+
+# %% same mlp: the list is the function's own
+def mlp(sizes, activation="relu"):
+    """A Sequential of linear layers of these widths, with activations between them.
+
+    mlp([2, 8, 3])  ->  Sequential(Linear(2, 8), ReLU(), Linear(8, 3))
+    """
+    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
+    layers = []
+    for a, b in pairwise(sizes):
+        layers = layers + [nn.Linear(a, b), bend()]
+    return nn.Sequential(*layers[:-1])
+
+
+# %% same initialise: leaky ReLU with a slope of 0 is ReLU
+def initialise(model, generator):
+    """Kaiming's uniform weights for linear and convolutional layers, ones and zeros for norms."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, generator=generator)
+        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+# %% same load-class: any name will do
+def load_class(path, name):
+    """The class of this name from the Python file at this path."""
+    spec = importlib.util.spec_from_file_location("loaded_by_path?", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+# %% same classifier: a list may be made before the module is one
+class Classifier(nn.Module):
+    """Raw scores of shape (batch, classes) for pictures of one size."""
+
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        widths = [in_channels, *channels]
+        super().__init__()
+        self.encoder = nn.Sequential(
+            *[
+                nn.Sequential(
+                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
+                )
+                for a, b in pairwise(widths)
+            ]
+        )
+        height, width = (side // 2 ** len(channels) for side in size)
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(channels[-1] * height * width, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, classes),
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))

@@ -62,6 +62,7 @@ def standardised(
     out = layer(x)
     seen["out"], seen["graph"] = out.detach().clone(), out.requires_grad
     seen["flags"] = [one.requires_grad for one in layer.buffers()]
+    seen["given"] = [one.requires_grad for one in given]
     if out.requires_grad:
         out.sum().backward()
     seen["gradients"] = _gradients(layer)
@@ -137,7 +138,7 @@ def classified(
     out = model(x)
     out.square().sum().backward()
     learns = [name for name, one in model.named_parameters() if one.grad is not None]
-    kept = [one.clone() for one in model.buffers()]
+    kept = [one.clone() for one in model.buffers() if one.is_floating_point()]
     return {**seen, "out": out.detach(), "learns": learns, "layers": _leaves(model), "kept": kept}
 
 
