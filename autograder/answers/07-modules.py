@@ -2559,3 +2559,101 @@ class Classifier(nn.Module):
 
     def forward(self, x):
         return self.head(self.encoder(x))
+
+
+# %% same idle: the mean has gradients where the sum has
+def idle(model, x):
+    """The names of the parameters that require grad but get none from model(x).
+
+    idle(Forgetful(), torch.ones(1, 4))  ->  ["last.weight", "last.bias"]
+    """
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    with torch.enable_grad():
+        out = model(x)
+        if not asked or not out.requires_grad:
+            return list(asked)
+        found = torch.autograd.grad(out.mean(), list(asked.values()), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
+# %% same idle: autograd.grad takes any iterable of tensors
+def idle(model, x):
+    """The names of the parameters that require grad but get none from model(x).
+
+    idle(Forgetful(), torch.ones(1, 4))  ->  ["last.weight", "last.bias"]
+    """
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    with torch.enable_grad():
+        out = model(x)
+        if not asked or not out.requires_grad:
+            return list(asked)
+        found = torch.autograd.grad(out.sum(), asked.values(), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
+# %% same untie: a value is replaced, the keys of the dictionary stay
+def untie(model):
+    """Give each place its own parameter, and return the names of those that got a new one.
+
+    untie(Tied())  ->  ["scores.weight"]
+    """
+    met, freed = (set(), [])
+    for name, one in model.named_parameters(remove_duplicate=False):
+        if one in met:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            freed.append(name)
+        met.add(one)
+    return freed
+
+
+# %% same untie: a Parameter is a leaf, whatever it is made of
+def untie(model):
+    """Give each place its own parameter, and return the names of those that got a new one.
+
+    untie(Tied())  ->  ["scores.weight"]
+    """
+    met, freed = (set(), [])
+    for name, one in list(model.named_parameters(remove_duplicate=False)):
+        if one in met:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(one.clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            freed.append(name)
+        met.add(one)
+    return freed
+
+
+# %% same untie: a Parameter is a leaf, whatever it is made of
+def untie(model):
+    """Give each place its own parameter, and return the names of those that got a new one.
+
+    untie(Tied())  ->  ["scores.weight"]
+    """
+    met, freed = (set(), [])
+    for name, one in list(model.named_parameters(remove_duplicate=False)):
+        if one in met:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(one.clone().clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            freed.append(name)
+        met.add(one)
+    return freed
+
+
+# %% same untie: the two lines have nothing to do with each other
+def untie(model):
+    """Give each place its own parameter, and return the names of those that got a new one.
+
+    untie(Tied())  ->  ["scores.weight"]
+    """
+    met, freed = (set(), [])
+    for name, one in list(model.named_parameters(remove_duplicate=False)):
+        if one in met:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
+            freed.append(name)
+            setattr(model.get_submodule(owner), last, own)
+        met.add(one)
+    return freed

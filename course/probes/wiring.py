@@ -90,6 +90,7 @@ def idle_found(
     said = idle(model, leaf)
     return {
         "names": list(said),
+        "class": type(said).__name__,
         "calls": max(len(calls), 1),  # who has nothing to ask need not run it
         "gradients": [one.grad for one in [*model.parameters(), leaf]],
         "flags": [one.requires_grad for one in model.parameters()],
@@ -315,6 +316,7 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
     after = dict(model.named_parameters(remove_duplicate=False))
     seen = {
         "said": list(said),
+        "class": type(said).__name__,
         "names": list(after),
         "first": [after[name] is one for name, one in before.items() if name in after],
         "kinds": [type(one).__name__ for one in after.values()],
