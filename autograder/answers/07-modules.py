@@ -2483,7 +2483,7 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.std * self.weight + self.bias
 
 
-# %% same standardise: the order of buffers isn't asked for
+# %% same standardise: the order of buffers isn't asked for, 2
 class Standardise(nn.Module):
     """(x - mean) / std * weight + bias, with the two last ones learned."""
 
@@ -2625,7 +2625,7 @@ def untie(model):
     return freed
 
 
-# %% same untie: a Parameter is a leaf, whatever it is made of
+# %% same untie: a Parameter is a leaf, whatever it is made of, 2
 def untie(model):
     """Give each place its own parameter, and return the names of those that got a new one.
 
