@@ -131,7 +131,8 @@ def classified(
     drawn = torch.Generator().manual_seed(_SEED)
     for name in sorted(state):
         if state[name].is_floating_point():
-            state[name] = torch.rand(state[name].shape, generator=drawn) - 0.3 * ("var" not in name)
+            shift = 0.0 if "var" in name else 0.3  # a variance is positive
+            state[name] = torch.rand(state[name].shape, generator=drawn) - shift
     model.load_state_dict(state)
     model.train(training)
     x = torch.rand((batch, plan[0], *plan[-1]), generator=drawn)

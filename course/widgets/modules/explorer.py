@@ -170,8 +170,7 @@ class ModulePanel:
         )
         self.choices.children = self.boxes
         self.train.disabled = not paths
-        words = "Which of these will one step of <code>SGD(model.parameters())</code> move?"
-        self.question.value = f'<div style="{PROSE}">{words} Tick them first.</div>'
+        self.question.value = _question(self.example.value, len(self.boxes))
 
     def step(self) -> None:
         """Train a new copy for one step, and compare with the boxes."""
@@ -185,6 +184,13 @@ class ModulePanel:
         _, words = judged(said, Step(step.rows, _only(step.moved, asked)))
         self.message.value = message_html(words)
         self.picture.value = picture_of(step.rows, step.moved)._repr_html_()
+
+
+def _question(model: str, offered: int) -> str:
+    """What is asked, about which model."""
+    step = "one step of <code>SGD(model.parameters())</code>"
+    words = f"{escape(model)}: which of these {offered} tensors will {step} move? Tick them first."
+    return f'<div style="{PROSE}">Model: {words}</div>'
 
 
 def _only(moved: Mapping[str, bool], asked: set[str]) -> dict[str, bool]:

@@ -42,6 +42,13 @@ def test_nothing_is_shown_before_the_step() -> None:
     assert not any(box.value for box in shown.boxes)
 
 
+def test_the_question_names_the_model_and_counts_what_may_learn() -> None:
+    shown = panel("tied weights")
+    assert "Model: tied weights: which of these 3 tensors will one step" in shown.question.value
+    shown.example.value = "frozen"
+    assert "Model: frozen: which of these 4 tensors" in shown.question.value
+
+
 def test_layers_in_a_plain_list_have_gradients_and_are_not_moved() -> None:
     shown = panel()
     said = answer(shown, "last.weight", "last.bias", "layers[0].weight")
