@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from course.figures.layers import show_resize, show_running, show_windows
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
     from course.figures.memory import show_segments, show_timeline
+    from course.figures.modules import show_modules, show_shapes, show_spread
     from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
     from course.figures.pixels import show_pixels
@@ -48,6 +49,7 @@ __all__ = [
     "show_joined",
     "show_loader_timeline",
     "show_means",
+    "show_modules",
     "show_neighbours",
     "show_padding",
     "show_photos",
@@ -58,6 +60,8 @@ __all__ = [
     "show_running",
     "show_sampler",
     "show_segments",
+    "show_shapes",
+    "show_spread",
     "show_storage",
     "show_sums",
     "show_timeline",
@@ -91,6 +95,7 @@ __getattr__ = loading(
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
         "show_means": "course.figures.training",
+        "show_modules": "course.figures.modules",
         "show_neighbours": "course.figures.floats",
         "show_padding": "course.figures.loading",
         "show_photos": "course.figures.photos",
@@ -101,6 +106,8 @@ __getattr__ = loading(
         "show_running": "course.figures.layers",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
+        "show_shapes": "course.figures.modules",
+        "show_spread": "course.figures.modules",
         "show_storage": "course.figures.storage",
         "show_sums": "course.figures.floats",
         "show_timeline": "course.figures.memory",

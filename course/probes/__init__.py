@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         sizes_tried,
     )
     from course.probes.modules import modules_named, names_used
+    from course.probes.networks import classified, initialised, stacked, standardised
     from course.probes.samplers import (
         folder_listing,
         loader_epochs,
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
         optimizer_steps,
     )
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
+    from course.probes.wiring import class_loaded, idle_found, traced, untied
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 __all__ = [
     "as_worker",
     "batch_in_parts",
     "blocks_run",
+    "class_loaded",
+    "classified",
     "clipped",
     "copies_asked",
     "delivered",
@@ -45,6 +49,8 @@ __all__ = [
     "forked",
     "graphs",
     "growth_told",
+    "idle_found",
+    "initialised",
     "layers_recorded",
     "loader_epochs",
     "loop_run",
@@ -59,7 +65,11 @@ __all__ = [
     "real_worker_draws",
     "sampler_epochs",
     "sizes_tried",
+    "stacked",
+    "standardised",
     "timed_epoch",
+    "traced",
+    "untied",
     "worker_draws",
 ]
 
@@ -69,6 +79,8 @@ __getattr__ = loading(
         "as_worker": "course.probes.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
+        "class_loaded": "course.probes.wiring",
+        "classified": "course.probes.networks",
         "clipped": "course.probes.training",
         "copies_asked": "course.probes.transfers",
         "delivered": "course.probes.transfers",
@@ -77,6 +89,8 @@ __getattr__ = loading(
         "forked": "course.probes.workers",
         "graphs": "course.probes.graphs",
         "growth_told": "course.probes.memory",
+        "idle_found": "course.probes.wiring",
+        "initialised": "course.probes.networks",
         "layers_recorded": "course.probes.memory",
         "loader_epochs": "course.probes.samplers",
         "loop_run": "course.probes.training",
@@ -91,7 +105,11 @@ __getattr__ = loading(
         "real_worker_draws": "course.probes.workers",
         "sampler_epochs": "course.probes.samplers",
         "sizes_tried": "course.probes.memory",
+        "stacked": "course.probes.networks",
+        "standardised": "course.probes.networks",
         "timed_epoch": "course.probes.timing",
+        "traced": "course.probes.wiring",
+        "untied": "course.probes.wiring",
         "worker_draws": "course.probes.workers",
     },
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from course.widgets.layers import explore_windows
     from course.widgets.loader import explore_loader
     from course.widgets.memory import explore_memory
+    from course.widgets.modules import explore_modules
     from course.widgets.sampler import explore_sampler
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
@@ -28,6 +29,7 @@ __all__ = [
     "explore_index",
     "explore_loader",
     "explore_memory",
+    "explore_modules",
     "explore_promotion",
     "explore_sampler",
     "explore_strides",
@@ -47,6 +49,7 @@ __getattr__ = loading(
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",
+        "explore_modules": "course.widgets.modules",
         "explore_promotion": "course.widgets.dtypes",
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",

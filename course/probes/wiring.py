@@ -1,0 +1,334 @@
+"""What tests of a model's wiring look through: which parameters learn, what a trace keeps, ties.
+
+Models are named by their kind and built beside the answer, since a module has no plain form.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.probes.decorator import probe
+
+__all__ = ["class_loaded", "idle_found", "traced", "untied"]
+
+
+class Wired(nn.Module):
+    """A small network whose forward leaves out, cuts or shares what its kind says."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.first, self.second, self.last = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+        self.scale = nn.Parameter(torch.full((4,), 0.5))
+        self.norm = nn.BatchNorm1d(4)
+        self.extra = nn.ModuleDict({"a": nn.Linear(4, 4), "b": nn.Linear(4, 4)})
+        if kind == "shared":
+            self.second.weight = self.first.weight
+        if kind == "frozen":
+            self.extra.requires_grad_(False)
+            self.last.requires_grad_(False)
+        if kind == "all frozen":
+            self.requires_grad_(False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Some way through the layers."""
+        x = self.norm(x)
+        if self.kind == "nothing":
+            return x.detach() * 2
+        x = self.first(x)
+        if self.kind == "dead":
+            x = (x - 1000).relu() * 0  # gradients of 0, which are gradients
+        if self.kind == "cut":
+            x = x.detach()
+        if self.kind == "cut inside":
+            with torch.no_grad():
+                x = self.second(x)
+        elif self.kind == "choice":
+            x = self.extra["a" if float(x.sum()) > 0 else "b"](x)
+        elif self.kind == "bias only":
+            x = x * self.scale + self.second.bias
+        else:
+            x = self.second(x).tanh()
+        result: torch.Tensor = x if self.kind == "no last" else self.last(x)
+        return result
+
+
+def _wired(kind: str) -> nn.Module:
+    """A model of this kind, with the same weights each time."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        if kind == "no parameters":
+            return nn.Sequential(nn.Flatten(), nn.Tanh())
+        if kind == "a layer":
+            return nn.Linear(4, 3)
+        return Wired(kind)
+
+
+@probe
+def idle_found(
+    idle: Callable[..., Any], kind: str, x: torch.Tensor, training: bool, graded: bool
+) -> dict[str, Any]:
+    """Which parameters of a model of this kind are told to be idle, and what the look changed.
+
+    With `graded`, every second parameter has a gradient of ones from before.
+    """
+    model = _wired(kind).train(training)
+    calls: list[bool] = []
+    model.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
+    for number, one in enumerate(model.parameters()):
+        if graded and number % 2 and one.requires_grad:
+            one.grad = torch.ones_like(one)
+    leaf = x.detach().clone().requires_grad_(x.requires_grad)
+    said = idle(model, leaf)
+    return {
+        "names": list(said),
+        "class": type(said).__name__,
+        "calls": max(len(calls), 1),  # who has nothing to ask need not run it
+        "gradients": [one.grad for one in [*model.parameters(), leaf]],
+        "flags": [one.requires_grad for one in model.parameters()],
+        "modes": [one.training for one in model.modules()],
+        "mode": torch.is_grad_enabled(),
+        "values": [one.detach().clone() for one in model.parameters()],
+        "hooks": [len(one._forward_hooks) for one in model.modules()],
+    }
+
+
+_FAILURES: dict[str, Callable[[], BaseException]] = {
+    "an error": lambda: ValueError("a layer fails"),
+    "an interrupt": KeyboardInterrupt,
+}
+
+
+class _Failing(nn.Module):
+    def __init__(self, problem: BaseException) -> None:
+        super().__init__()
+        self.problem = problem
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise self.problem
+
+
+class Again(nn.Module):
+    """A network that runs one layer twice, and one not at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unused, self.twice = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.inner = nn.Sequential(nn.Tanh(), nn.Sequential(nn.Softplus()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Through the layer, then the inner ones, then the layer."""
+        result: torch.Tensor = self.twice(self.inner(self.twice(x)))
+        return result
+
+
+def _traceable(kind: str, problem: BaseException | None) -> nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        made: dict[str, Callable[[], nn.Module]] = {
+            "plain": lambda: nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)),
+            "in place": lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True)),
+            "views": lambda: nn.Sequential(nn.Tanh(), nn.Flatten(0), nn.Unflatten(0, (2, -1))),
+            "again": Again,
+            "a layer": lambda: nn.Linear(4, 2),
+        }
+        if problem is not None:
+            return nn.Sequential(nn.Tanh(), _Failing(problem), nn.Tanh())
+        return made[kind]()
+
+
+@probe
+def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) -> dict[str, Any]:
+    """What a trace of a model holds after some runs within it and one after it, and what is left.
+
+    "between" is what it holds within the block after the first run; "again" what it holds after a
+    second block with one run. Each module has a hook of its own from before.
+    """
+    problem = _FAILURES[kind]() if kind in _FAILURES else None
+    model = _traceable(kind, problem)
+    for one in model.modules():
+        one.register_forward_hook(lambda *_: None)
+    trace, seen = make(model), _block()
+    with _passed_on(problem, seen), trace as inside:
+        seen["itself"] = inside is trace
+        for _ in range(runs):
+            _run(model, x, seen)
+            seen["between"] = seen["between"] or len(inside.outputs)
+    seen["hooks"] = [len(one._forward_hooks) for one in model.modules()]
+    if problem is None:
+        _run(model, x.detach(), seen)
+    seen |= _noted(trace.outputs)
+    if problem is None:
+        with trace, torch.no_grad():
+            model(x)
+    return {
+        **seen,
+        "again": _noted(trace.outputs),
+        "left": [len(one._forward_hooks) for one in model.modules()],
+        "gradients": [one.grad is None for one in model.parameters()],
+        "modes": [one.training for one in model.modules()],
+        "mode": torch.is_grad_enabled(),
+    }
+
+
+def _block() -> dict[str, Any]:
+    return {"raised": "nothing", "between": 0, "outs": [], "learns": [], "itself": None}
+
+
+def _run(model: nn.Module, x: torch.Tensor, seen: dict[str, Any]) -> None:
+    """One run of the model: its values, and whether they have a graph."""
+    out = model(x)
+    seen["outs"].append(out.detach().clone())
+    seen["learns"].append(out.requires_grad)
+
+
+@contextlib.contextmanager
+def _passed_on(problem: BaseException | None, seen: dict[str, Any]) -> Iterator[None]:
+    """Note which error comes out, and whether it is the problem itself."""
+    try:
+        yield
+    except NotImplementedError:  # there is no answer yet
+        raise
+    except BaseException as raised:
+        if problem is None:
+            raise
+        seen["raised"] = f"{type(raised).__name__}, itself: {raised is problem}"
+
+
+def _noted(outputs: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "names": [name for name, _ in outputs],
+        "values": [one.detach().clone() for _, one in outputs],
+        "graphs": [one.requires_grad for _, one in outputs],
+    }
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@probe
+def class_loaded(
+    load: Callable[..., Any], files: Sequence[Any], asked: Sequence[Any], as_text: bool = True
+) -> dict[str, Any]:
+    """What the classes say of themselves that are loaded from files, and what is left behind.
+
+    `files` are pairs of a path below a new folder and a text; `asked` are pairs of a number and a
+    name: which file, which class. Every file is written just before it is loaded.
+    """
+    said: list[Any] = []
+    path_before, modules_before = list(sys.path), dict(sys.modules)
+    quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        with _folder() as folder:
+            for number, name in asked:
+                file = folder / files[number][0]
+                if files[number][1] is not None:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(files[number][1])
+                said.append(_said(load, str(file) if as_text else file, name))
+    finally:
+        sys.dont_write_bytecode = quiet
+        seen = {
+            "said": said,
+            "path": len(sys.path) - len(path_before),
+            "replaced": sorted(k for k, v in modules_before.items() if sys.modules.get(k) is not v),
+            "named": sorted(n for n in _STEMS if (n in sys.modules) and (n not in modules_before)),
+        }
+        sys.path[:] = path_before
+        for key in set(sys.modules) - set(modules_before):
+            del sys.modules[key]
+        sys.modules.update(modules_before)
+    return seen
+
+
+_STEMS = ("model", "net", "my", "my-model")
+
+
+def _said(load: Callable[..., Any], path: Any, name: str) -> Any:
+    """What the loaded class computes, or the error that loading it raised."""
+    try:
+        made = load(path, name)
+        return [made.__name__, made().forward(2)] if isinstance(made, type) else type(made).__name__
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return type(error).__name__
+
+
+class Head(nn.Module):
+    """A layer below which a parameter may be tied."""
+
+    def __init__(self, weight: torch.Tensor | None = None) -> None:
+        super().__init__()
+        self.out = nn.Linear(3, 5)
+        if weight is not None:
+            self.out.weight = weight
+
+
+def _tied(kind: str) -> nn.Module:
+    """A model in which parameters stand in one, two or three places."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        model = nn.Module()
+        model.embed = nn.Embedding(5, 3)
+        weight = model.embed.weight
+        model.head = Head(None if kind == "not tied" else weight)
+        model.body = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        if kind == "equal values":
+            model.head = Head()
+            with torch.no_grad():
+                model.head.out.weight.copy_(weight)
+        if kind == "three places":
+            model.third = Head(weight)
+        if kind == "two ties":
+            model.body[1].weight, model.body[1].bias = model.body[0].weight, model.body[0].bias
+        if kind == "a name of its own":
+            model.token = model.other = weight
+        if kind == "frozen":
+            weight.requires_grad_(False)
+        if kind == "double":
+            model.double()
+        return model
+
+
+@probe
+def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]:
+    """A model before and after its ties were undone: who is who, values, flags, gradients.
+
+    "first" says of each name whether it still holds the very parameter that was there before.
+    """
+    model = _tied(kind)
+    before = dict(model.named_parameters(remove_duplicate=False))
+    for one in before.values():
+        one.grad = torch.ones_like(one) if graded and one.requires_grad else None
+    said = untie(model)
+    after = dict(model.named_parameters(remove_duplicate=False))
+    seen = {
+        "said": list(said),
+        "class": type(said).__name__,
+        "names": list(after),
+        "first": [after[name] is one for name, one in before.items() if name in after],
+        "kinds": [type(one).__name__ for one in after.values()],
+        "values": [one.detach().clone() for one in after.values()],
+        "flags": [[one.requires_grad, one.is_leaf] for one in after.values()],
+        "gradients": [one.grad for one in after.values()],
+        "modes": [one.training for one in model.modules()],
+        "mode": torch.is_grad_enabled(),
+        "distinct": len({id(one) for one in after.values()}),
+        "storages": len({one.data_ptr() for one in after.values()}),
+    }
+    with torch.no_grad():
+        for number, one in enumerate(after.values()):
+            one.fill_(number)
+    return {**seen, "apart": [one.flatten()[0].item() for one in after.values()]}

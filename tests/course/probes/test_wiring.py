@@ -1,0 +1,70 @@
+"""Probes of a model's wiring: what learns, what a trace leaves, what is loaded and tied."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.probes.wiring import class_loaded, idle_found, traced, untied
+
+BATCH = torch.ones(3, 4)
+
+
+class Nothing:
+    """A trace that registers nothing, and swallows what its block raises."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.outputs: list[Any] = []
+
+    def __enter__(self) -> Nothing:
+        return self
+
+    def __exit__(self, *problem: object) -> bool:
+        return True
+
+
+def test_gradients_that_a_look_writes_are_seen() -> None:
+    def writing(model: nn.Module, x: torch.Tensor) -> list[str]:
+        model(x).sum().backward()
+        return [name for name, one in model.named_parameters() if one.grad is None]
+
+    seen = idle_found.here(writing, "no last", BATCH, True, False)
+    assert seen["names"][:3] == ["scale", "last.weight", "last.bias"]
+    assert any(one is not None for one in seen["gradients"])
+
+
+def test_an_error_that_a_block_swallows_is_not_raised() -> None:
+    assert traced.here(Nothing, "an error", BATCH)["raised"] == "nothing"
+
+
+def test_hooks_that_were_there_before_are_counted() -> None:
+    assert traced.here(Nothing, "plain", BATCH)["hooks"] == [1] * 4
+
+
+def test_what_a_load_leaves_in_path_and_modules_is_told_and_taken_back() -> None:
+    def registering(path: str, name: str) -> type:
+        sys.path.append(path)
+        sys.modules["model"] = sys
+        return dict
+
+    before = list(sys.path)
+    seen = class_loaded.here(registering, [("model.py", "")], [(0, "Net")])
+    assert (seen["path"], seen["named"]) == (1, ["model"])
+    assert sys.path == before
+    assert "model" not in sys.modules
+
+
+def test_an_error_of_a_load_is_told_by_its_class() -> None:
+    def failing(path: str, name: str) -> type:
+        raise KeyError(name)
+
+    assert class_loaded.here(failing, [("model.py", "")], [(0, "Net")])["said"] == ["KeyError"]
+
+
+def test_a_tie_that_nobody_cuts_is_one_parameter_in_two_places() -> None:
+    seen = untied.here(lambda model: [], "tied", True)
+    assert (seen["distinct"], len(seen["names"])) == (6, 7)
+    assert untied.here(lambda model: [], "not tied", True)["distinct"] == 7
