@@ -2138,7 +2138,7 @@ def first_bad_module(model, x):
     return bad[0] if bad else None
 
 
-# %% wrong first-bad-module: clears all hooks -> every-hook-is-mine
+# %% wrong first-bad-module: clears all hooks -> hooks-of-others-go-too
 def first_bad_module(model, x):
     bad = []
     for name, module in model.named_modules():
