@@ -2238,3 +2238,42 @@ def first_bad_module(model, x):
         for handle in handles:
             handle.remove()
     return bad[0] if bad else None
+
+
+# %% same clip-gradients: a tensor adds up like a number
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = sum(p.grad.double().square().sum() for p in held) ** 0.5
+    if norm != norm or norm == float("inf"):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return float(norm)
+
+
+# %% same clip-gradients: at the limit the factor is 1
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = sum(p.grad.double().square().sum().item() for p in held) ** 0.5
+    if norm != norm or norm == float("inf"):
+        for p in held:
+            p.grad = None
+    elif norm >= max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return float(norm)
+
+
+# %% same clip-gradients: the root of 0 is a float
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = sum(p.grad.double().square().sum().item() for p in held) ** 0.5
+    if norm != norm or norm == float("inf"):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return norm
