@@ -1938,7 +1938,7 @@ def first_bad_module(model, x):
     return bad[-1] if bad else None
 
 
-# %% wrong first-bad-module: children -> children-are-all-modules
+# %% wrong first-bad-module: children -> children-are-the-tree
 def first_bad_module(model, x):
     bad, handles = [], []
     for name, module in model.named_children():
