@@ -295,6 +295,13 @@ class _Sizes(nn.Module):
         return x.detach().clamp(-3, 3).nan_to_num(0.0).long()
 
 
+class _Total(nn.Module):
+    """Returns a single number: a tensor without dimensions."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum()
+
+
 class _Broken(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         raise _Failed("this layer is broken")
@@ -317,6 +324,7 @@ _LAYERS: dict[str, Callable[[], nn.Module]] = {
     "both": _Both,
     "first": _First,
     "sizes": _Sizes,
+    "total": _Total,
     "broken": _Broken,
     "residual": _Residual,
     "dropout": lambda: nn.Dropout(0.5),

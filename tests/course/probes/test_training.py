@@ -222,7 +222,10 @@ def test_calls_show_mode_and_recording_and_errors_are_told() -> None:
 
 @pytest.mark.parametrize(
     "layers",
-    [["log"], ["tanh", "both", "first"], ["sizes"], ["residual"], ["dropout"], ["block"], ["deep"]],
+    [
+        *(["log"], ["tanh", "both", "first"], ["sizes"], ["total"]),
+        *(["residual"], ["dropout"], ["block"], ["deep"]),
+    ],
 )
 def test_every_layer_can_be_called(layers: list[str]) -> None:
     seen = modules_searched.procedure(lambda model, x: model(x) is not None, layers, torch.ones(3))
