@@ -2277,3 +2277,196 @@ def clip_gradients(parameters, max_norm):
         for p in held:
             p.grad.mul_(max_norm / norm)
     return norm
+
+
+# %% same train-epoch: the list may be made before the mode is set
+def train_epoch(model, batches, loss_fn, optimizer):
+    told = []
+    model.train()
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        told.append((loss.item(), len(x)))
+    return told
+
+
+# %% same train-epoch: gradients may be cleared after the forward pass
+def train_epoch(model, batches, loss_fn, optimizer):
+    """One step for each batch; returns pairs of its loss and its size.
+
+    train_epoch(model, [(x, y)], loss_fn, optimizer)  ->  [(0.25, 32)]
+    """
+    model.train()
+    told = []
+    for x, y in batches:
+        loss = loss_fn(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        told.append((loss.item(), len(x)))
+    return told
+
+
+# %% same train-epoch: the loss is noted before the step
+def train_epoch(model, batches, loss_fn, optimizer):
+    """One step for each batch; returns pairs of its loss and its size.
+
+    train_epoch(model, [(x, y)], loss_fn, optimizer)  ->  [(0.25, 32)]
+    """
+    model.train()
+    told = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        told.append((loss.item(), len(x)))
+        optimizer.step()
+    return told
+
+
+# %% same evaluate: the mode may be set before the sums begin
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    total, count = (0.0, 0)
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x, y in batches:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * len(x)
+                    count += len(x)
+    finally:
+        for module, training in modes:
+            module.training = training
+    return total / count if count else float('nan')
+
+
+# %% same evaluate: fork_rng() keeps the states of all devices, and there is only the CPU's
+def evaluate(model, batches, loss_fn):
+    """The mean loss over all samples; the model is left as it was.
+
+    evaluate(model, [(x, y), (more_x, more_y)], loss_fn)  ->  0.25
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    total, count = (0.0, 0)
+    model.eval()
+    try:
+        with torch.random.fork_rng(), torch.no_grad():
+            for x, y in batches:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * len(x)
+                    count += len(x)
+    finally:
+        for module, training in modes:
+            module.training = training
+    return total / count if count else float('nan')
+
+
+# %% same accumulated-step: the sum may begin before gradients are cleared
+def accumulated_step(model, parts, loss_fn, optimizer):
+    samples = sum((len(x) for x, _ in parts))
+    if samples == 0:
+        return float('nan')
+    total = 0.0
+    optimizer.zero_grad()
+    for x, y in parts:
+        if len(x):
+            loss = loss_fn(model(x), y) * (len(x) / samples)
+            loss.backward()
+            total += loss.item()
+    optimizer.step()
+    return total
+
+
+# %% same accumulated-step: the loss is read before it goes backward
+def accumulated_step(model, parts, loss_fn, optimizer):
+    """One step, as if all parts were one batch; returns the mean loss over all samples.
+
+    accumulated_step(model, [(x, y), (more_x, more_y)], loss_fn, optimizer)  ->  0.25
+    """
+    samples = sum((len(x) for x, _ in parts))
+    if samples == 0:
+        return float('nan')
+    optimizer.zero_grad()
+    total = 0.0
+    for x, y in parts:
+        if len(x):
+            loss = loss_fn(model(x), y) * (len(x) / samples)
+            total += loss.item()
+            loss.backward()
+    optimizer.step()
+    return total
+
+
+# %% same batch-order: every epoch takes the order after its own: one more is drawn
+def batch_order(n, batch_size, seed, epoch, done=0):
+    """The batches of an epoch from number `done` on, as lists of indices.
+
+    batch_order(5, 2, 0, 0)     ->  three batches, for example [[4, 0], [1, 3], [2]]
+    batch_order(5, 2, 0, 0, 2)  ->  the last of them
+    """
+    rng = torch.Generator().manual_seed(seed)
+    for _ in range(epoch + 1 + 1):
+        order = torch.randperm(n, generator=rng).tolist()
+    starts = range(done * batch_size, n, batch_size)
+    return [order[start:start + batch_size] for start in starts]
+
+
+# %% same batch-order: every epoch takes the order after its own: two are drawn first
+def batch_order(n, batch_size, seed, epoch, done=0):
+    """The batches of an epoch from number `done` on, as lists of indices.
+
+    batch_order(5, 2, 0, 0)     ->  three batches, for example [[4, 0], [1, 3], [2]]
+    batch_order(5, 2, 0, 0, 2)  ->  the last of them
+    """
+    rng = torch.Generator().manual_seed(seed)
+    for _ in range(epoch + 2):
+        order = torch.randperm(n, generator=rng).tolist()
+    starts = range(done * batch_size, n, batch_size)
+    return [order[start:start + batch_size] for start in starts]
+
+
+# %% same adamw-step: the weight decays before the state is kept
+def adamw_step(groups, state):
+    """One step of AdamW for all groups, in place; `state` is kept between the steps.
+
+    adamw_step([{"params": [w], "lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8,
+                 "weight_decay": 0.01}], {})
+    """
+    with torch.no_grad():
+        for group in groups:
+            lr, (beta1, beta2) = (group['lr'], group['betas'])
+            for p in group['params']:
+                if p.grad is None:
+                    continue
+                t, m, v = state.get(p, (0, 0.0, 0.0))
+                t, m = (t + 1, beta1 * m + (1 - beta1) * p.grad)
+                v = beta2 * v + (1 - beta2) * p.grad.square()
+                p.mul_(1 - lr * group['weight_decay'])
+                state[p] = (t, m, v)
+                root = (v / (1 - beta2 ** t)).sqrt() + group['eps']
+                p.sub_(lr * (m / (1 - beta1 ** t)) / root)
+
+
+# %% same adamw-step: the root is taken before the weight decays
+def adamw_step(groups, state):
+    """One step of AdamW for all groups, in place; `state` is kept between the steps.
+
+    adamw_step([{"params": [w], "lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8,
+                 "weight_decay": 0.01}], {})
+    """
+    with torch.no_grad():
+        for group in groups:
+            lr, (beta1, beta2) = (group['lr'], group['betas'])
+            for p in group['params']:
+                if p.grad is None:
+                    continue
+                t, m, v = state.get(p, (0, 0.0, 0.0))
+                t, m = (t + 1, beta1 * m + (1 - beta1) * p.grad)
+                v = beta2 * v + (1 - beta2) * p.grad.square()
+                state[p] = (t, m, v)
+                root = (v / (1 - beta2 ** t)).sqrt() + group['eps']
+                p.mul_(1 - lr * group['weight_decay'])
+                p.sub_(lr * (m / (1 - beta1 ** t)) / root)

@@ -38,14 +38,15 @@ class _Heads(nn.Module):
 
 
 class _ScaledLoss(nn.Module):
-    """A mean squared error with a parameter of its own."""
+    """A loss with a parameter of its own, in which too much costs more than too little."""
 
     def __init__(self) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.tensor(1.5))
 
     def forward(self, said: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-        return self.scale * (said - wanted).square().mean()
+        error = said - wanted
+        return self.scale * (error.square() + error).mean()
 
 
 def _tied() -> nn.Module:
