@@ -1447,3 +1447,16 @@ def correlation(a, b):
     if a.min() == a.max() or b.min() == b.max():
         return 0.0
     return statistics.correlation(a.tolist(), b.tolist())
+
+
+# %% wrong attention: root of E in float32 -> float32-digits-suffice
+def attention(queries, keys, values, mask=None):
+    """The mean of the values, weighted by a softmax over the keys.
+
+    attention(torch.zeros(1, 1, 2, 4), torch.zeros(1, 1, 3, 4), torch.ones(1, 1, 3, 5))  ->  ones
+    """
+    root = torch.tensor(float(queries.shape[-1])).sqrt()
+    scores = torch.einsum("bhqe,bhke->bhqk", queries, keys) / root
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), -torch.inf)
+    return torch.einsum("bhqk,bhkv->bhqv", torch.softmax(scores, -1), values)

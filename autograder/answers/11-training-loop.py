@@ -2340,7 +2340,7 @@ def evaluate(model, batches, loss_fn):
     finally:
         for module, training in modes:
             module.training = training
-    return total / count if count else float('nan')
+    return total / count if count else float("nan")
 
 
 # %% same evaluate: fork_rng() keeps the states of all devices, and there is only the CPU's
@@ -2361,14 +2361,14 @@ def evaluate(model, batches, loss_fn):
     finally:
         for module, training in modes:
             module.training = training
-    return total / count if count else float('nan')
+    return total / count if count else float("nan")
 
 
 # %% same accumulated-step: the sum may begin before gradients are cleared
 def accumulated_step(model, parts, loss_fn, optimizer):
     samples = sum((len(x) for x, _ in parts))
     if samples == 0:
-        return float('nan')
+        return float("nan")
     total = 0.0
     optimizer.zero_grad()
     for x, y in parts:
@@ -2388,7 +2388,7 @@ def accumulated_step(model, parts, loss_fn, optimizer):
     """
     samples = sum((len(x) for x, _ in parts))
     if samples == 0:
-        return float('nan')
+        return float("nan")
     optimizer.zero_grad()
     total = 0.0
     for x, y in parts:
@@ -2411,7 +2411,7 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     for _ in range(epoch + 1 + 1):
         order = torch.randperm(n, generator=rng).tolist()
     starts = range(done * batch_size, n, batch_size)
-    return [order[start:start + batch_size] for start in starts]
+    return [order[start : start + batch_size] for start in starts]
 
 
 # %% same batch-order: every epoch takes the order after its own: two are drawn first
@@ -2425,7 +2425,7 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     for _ in range(epoch + 2):
         order = torch.randperm(n, generator=rng).tolist()
     starts = range(done * batch_size, n, batch_size)
-    return [order[start:start + batch_size] for start in starts]
+    return [order[start : start + batch_size] for start in starts]
 
 
 # %% same adamw-step: the weight decays before the state is kept
@@ -2437,17 +2437,17 @@ def adamw_step(groups, state):
     """
     with torch.no_grad():
         for group in groups:
-            lr, (beta1, beta2) = (group['lr'], group['betas'])
-            for p in group['params']:
+            lr, (beta1, beta2) = (group["lr"], group["betas"])
+            for p in group["params"]:
                 if p.grad is None:
                     continue
                 t, m, v = state.get(p, (0, 0.0, 0.0))
                 t, m = (t + 1, beta1 * m + (1 - beta1) * p.grad)
                 v = beta2 * v + (1 - beta2) * p.grad.square()
-                p.mul_(1 - lr * group['weight_decay'])
+                p.mul_(1 - lr * group["weight_decay"])
                 state[p] = (t, m, v)
-                root = (v / (1 - beta2 ** t)).sqrt() + group['eps']
-                p.sub_(lr * (m / (1 - beta1 ** t)) / root)
+                root = (v / (1 - beta2**t)).sqrt() + group["eps"]
+                p.sub_(lr * (m / (1 - beta1**t)) / root)
 
 
 # %% same adamw-step: the root is taken before the weight decays
@@ -2459,14 +2459,14 @@ def adamw_step(groups, state):
     """
     with torch.no_grad():
         for group in groups:
-            lr, (beta1, beta2) = (group['lr'], group['betas'])
-            for p in group['params']:
+            lr, (beta1, beta2) = (group["lr"], group["betas"])
+            for p in group["params"]:
                 if p.grad is None:
                     continue
                 t, m, v = state.get(p, (0, 0.0, 0.0))
                 t, m = (t + 1, beta1 * m + (1 - beta1) * p.grad)
                 v = beta2 * v + (1 - beta2) * p.grad.square()
                 state[p] = (t, m, v)
-                root = (v / (1 - beta2 ** t)).sqrt() + group['eps']
-                p.mul_(1 - lr * group['weight_decay'])
-                p.sub_(lr * (m / (1 - beta1 ** t)) / root)
+                root = (v / (1 - beta2**t)).sqrt() + group["eps"]
+                p.mul_(1 - lr * group["weight_decay"])
+                p.sub_(lr * (m / (1 - beta1**t)) / root)
