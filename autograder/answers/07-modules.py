@@ -199,6 +199,45 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.std * self.weight + self.bias
 
 
+# %% wrong standardise: tiny deviations are raised -> a-divisor-needs-a-floor
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std.clamp(min=1e-6) * self.weight + self.bias
+
+
+# %% wrong standardise: an eps is added -> a-divisor-needs-a-floor
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) / (self.std + 1e-8) * self.weight + self.bias
+
+
+# %% wrong standardise: a deviation of 0 counts as 1 -> a-divisor-needs-a-floor
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) / torch.where(self.std == 0, 1.0, self.std) * self.weight + self.bias
+
+
 # %% right mlp: zip, and one extend a pair
 def mlp(sizes, activation="relu"):
     kinds = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}
@@ -838,6 +877,99 @@ class Classifier(nn.Module):
         return self.head(self.encoder(x))
 
 
+# %% wrong classifier: a dry run in train mode -> a-dry-run-leaves-no-trace
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        self.encoder = nn.Sequential(
+            *[
+                nn.Sequential(
+                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
+                )
+                for a, b in pairwise([in_channels, *channels])
+            ]
+        )
+        with torch.no_grad():
+            features = self.encoder(torch.zeros(2, in_channels, *size))[0].numel()
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+# %% wrong classifier: a dry run in eval mode, which stays -> a-dry-run-leaves-no-trace
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        self.encoder = nn.Sequential(
+            *[
+                nn.Sequential(
+                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
+                )
+                for a, b in pairwise([in_channels, *channels])
+            ]
+        )
+        with torch.no_grad():
+            features = self.eval().encoder(torch.zeros(1, in_channels, *size)).numel()
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+# %% wrong classifier: another eps -> settings-are-a-matter-of-taste
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        self.encoder = nn.Sequential(
+            *[
+                nn.Sequential(
+                    nn.Conv2d(a, b, 3, padding=1),
+                    nn.BatchNorm2d(b, eps=1e-3),
+                    nn.ReLU(),
+                    nn.MaxPool2d(2),
+                )
+                for a, b in pairwise([in_channels, *channels])
+            ]
+        )
+        features = channels[-1]
+        for side in size:
+            features *= side // 2 ** len(channels)
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+# %% right classifier: a dry run in eval mode, and train again
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        self.encoder = nn.Sequential(
+            *[
+                nn.Sequential(
+                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
+                )
+                for a, b in pairwise([in_channels, *channels])
+            ]
+        )
+        with torch.no_grad():
+            features = self.eval().encoder(torch.zeros(1, in_channels, *size)).numel()
+        self.train()
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
 # %% right idle: deepcopy and backward
 def idle(model, x):
     import copy
@@ -883,8 +1015,8 @@ def idle(model, x):
 # %% right idle: a walk through the graph
 def idle(model, x):
     with torch.enable_grad():
-        out = model(x)
-    waiting, met, used = [out.grad_fn], set(), set()
+        total = model(x).sum()
+    waiting, met, used = [total.grad_fn], set(), set()
     while waiting:
         node = waiting.pop()
         if node is None or node in met:
@@ -1082,6 +1214,45 @@ def idle(model, x):
     for hook in hooks:
         hook.remove()
     return [name for name, one in asked.items() if one not in ran]
+
+
+# %% wrong idle: eval, and back -> modes-can-be-put-back
+def idle(model, x):
+    pairs = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    if not pairs:
+        return []
+    modes = [(part, part.training) for part in model.modules()]
+    model.eval()
+    try:
+        with torch.enable_grad():
+            out = model(x)
+            if not out.requires_grad:
+                return [name for name, _ in pairs]
+            found = torch.autograd.grad(out.sum(), [one for _, one in pairs], allow_unused=True)
+    finally:
+        for part, mode in modes:
+            part.training = mode
+    return [name for (name, _), one in zip(pairs, found) if one is None]
+
+
+# %% wrong idle: the graph of a result without grad_fn -> every-result-has-a-node
+def idle(model, x):
+    with torch.enable_grad():
+        out = model(x)
+    reached, seen, stack = set(), set(), [out.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            reached.add(id(node.variable))
+        stack.extend(following for following, _ in node.next_functions)
+    return [
+        name
+        for name, one in model.named_parameters()
+        if one.requires_grad and id(one) not in reached
+    ]
 
 
 # %% right initialise: by hand, under no_grad
@@ -1500,6 +1671,26 @@ def initialise(model, generator):
             nn.init.ones_(module.weight)
         if module.bias is not None:
             nn.init.zeros_(module.bias)
+
+
+# %% wrong initialise: half uniform, half at the deviation -> moments-are-the-distribution
+@torch.no_grad()
+def initialise(model, generator):
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+            weight = module.weight
+            bound = (6 / weight[0].numel()) ** 0.5
+            spread = torch.empty_like(weight).uniform_(-bound, bound, generator=generator)
+            sigma = bound / 3**0.5
+            coin = torch.empty_like(weight).uniform_(0, 1, generator=generator)
+            weight.copy_(torch.where(coin < 0.5, spread, spread.sign() * sigma))
+            if module.bias is not None:
+                module.bias.zero_()
+        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+            if module.weight is not None:
+                module.weight.fill_(1)
+            if module.bias is not None:
+                module.bias.zero_()
 
 
 # %% right trace: ExitStack
@@ -1984,6 +2175,62 @@ class Trace:
             handle.remove()
 
 
+# %% wrong trace: the hooks of before are put back -> what-was-before-is-all
+class Trace:
+    def __init__(self, model):
+        self.model = model
+        self.outputs = []
+
+    def __enter__(self):
+        self.outputs = []
+        self.before = []
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+                self.before.append((module, dict(module._forward_hooks)))
+
+                def note(module, args, output, name=name):
+                    self.outputs.append((name, output.detach().clone()))
+
+                module.register_forward_hook(note)
+        return self
+
+    def __exit__(self, *problem):
+        for module, hooks in self.before:
+            module._forward_hooks.clear()
+            module._forward_hooks.update(hooks)
+        self.before = []
+
+
+# %% wrong trace: hooks stand before the block -> a-trace-hangs-from-the-start
+class Trace:
+    def __init__(self, model):
+        self.model = model
+        self.outputs = []
+        self.handles = []
+        self._hang()
+
+    def _hang(self):
+        for name, module in self.model.named_modules():
+            if not any(True for _ in module.children()):
+                self.handles.append(
+                    module.register_forward_hook(
+                        lambda module, args, output, name=name: self.outputs.append(
+                            (name, output.detach().clone())
+                        )
+                    )
+                )
+
+    def __enter__(self):
+        self.outputs = []
+        if not self.handles:
+            self._hang()
+        return self
+
+    def __exit__(self, *problem):
+        while self.handles:
+            self.handles.pop().remove()
+
+
 # %% right load-class: runpy
 def load_class(path, name):
     import runpy
@@ -2217,6 +2464,73 @@ def load_class(path, name):
 
             one.forward = FunctionType(one.forward.__code__, {"__builtins__": __builtins__})
     return found
+
+
+# %% wrong load-class: a KeyError is the missing name -> an-error-has-one-source
+def load_class(path, name):
+    import runpy
+
+    try:
+        return runpy.run_path(str(path), run_name="loaded_by_path")[name]
+    except KeyError:
+        raise AttributeError(f"{path} has no {name!r}") from None
+
+
+# %% wrong load-class: every AttributeError is mine -> an-error-has-one-source
+def load_class(path, name):
+    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        return getattr(module, name)
+    except AttributeError:
+        raise AttributeError(f"{path} has no class {name}") from None
+
+
+# %% wrong load-class: what hasn't changed isn't run again -> unchanged-is-loaded
+_classes = {}
+
+
+def load_class(path, name):
+    import os
+
+    stat = os.stat(path)
+    key = os.path.abspath(path), stat.st_mtime_ns, stat.st_size, stat.st_ino
+    if key not in _classes:
+        spec = importlib.util.spec_from_file_location("loaded_by_path", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        _classes[key] = module
+    return getattr(_classes[key], name)
+
+
+# %% wrong load-class: a module for each path -> what-is-gone-may-stay
+_modules = {}
+
+
+def load_class(path, name):
+    import os
+    import types
+
+    with open(path, "rb") as file:
+        code = compile(file.read(), str(path), "exec")
+    key = os.path.abspath(path)
+    if key not in _modules:
+        _modules[key] = types.ModuleType("loaded_by_path")
+        _modules[key].__file__ = key
+    module = _modules[key]
+    exec(code, module.__dict__)
+    return getattr(module, name)
+
+
+# %% wrong load-class: runs it as a script -> a-file-is-a-script
+def load_class(path, name):
+    import runpy
+
+    found = runpy.run_path(str(path), run_name="__main__")
+    if name not in found:
+        raise AttributeError(name)
+    return found[name]
 
 
 # %% right untie: by identity in a list
@@ -2466,6 +2780,21 @@ def untie(model):
             freed.append(name)
         met.add(one)
     return freed
+
+
+# %% wrong untie: names by parameters -> names-go-by-parameters
+def untie(model):
+    places = {}
+    for name, one in model.named_parameters(remove_duplicate=False):
+        places.setdefault(one, []).append(name)
+    names = []
+    for one, (_, *further) in places.items():
+        for name in further:
+            owner, _, last = name.rpartition(".")
+            copy = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, copy)
+            names.append(name)
+    return names
 
 
 # %% same standardise: the order of buffers isn't asked for

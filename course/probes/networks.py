@@ -123,10 +123,13 @@ def classified(
 ) -> dict[str, Any]:
     """What a convolutional classifier of this plan registers and computes, and which learn.
 
-    `plan` is what `make` is called with. Weights are overwritten with known ones first.
+    `plan` is what `make` is called with, and "fresh" are the buffers that it begins with. Weights
+    are overwritten with known ones then.
     """
     model = make(*plan)
     seen = {**_registered(model), "shapes": [list(one.shape) for one in model.parameters()]}
+    seen["fresh"] = _copied(dict(model.named_buffers()))
+    seen["modes"] = [one.training for one in model.modules()]
     state = model.state_dict()
     drawn = torch.Generator().manual_seed(_SEED)
     for name in sorted(state):

@@ -6,6 +6,8 @@ Models are named by their kind and built beside the answer, since a module has n
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -40,9 +42,14 @@ class Wired(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Some way through the layers."""
+        if self.kind == "a parameter":
+            return self.scale
         x = self.norm(x)
         if self.kind == "nothing":
             return x.detach() * 2
+        if self.kind == "modes":  # the model and one of its layers each go by their own
+            x = self.extra["a" if self.training else "b"](x)
+            return x * self.scale if self.extra.training else self.last(x)
         x = self.first(x)
         if self.kind == "dead":
             x = (x - 1000).relu() * 0  # gradients of 0, which are gradients
@@ -78,9 +85,12 @@ def idle_found(
 ) -> dict[str, Any]:
     """Which parameters of a model of this kind are told to be idle, and what the look changed.
 
-    With `graded`, every second parameter has a gradient of ones from before.
+    With `graded`, every second parameter has a gradient of ones from before. Of the kind "modes",
+    one layer is in the other mode than the model.
     """
     model = _wired(kind).train(training)
+    if kind == "modes":
+        model.get_submodule("extra").train(not training)
     calls: list[bool] = []
     model.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
     for number, one in enumerate(model.parameters()):
@@ -150,19 +160,21 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
     """What a trace of a model holds after some runs within it and one after it, and what is left.
 
     "between" is what it holds within the block after the first run; "again" what it holds after a
-    second block with one run. Each module has a hook of its own from before.
+    second block with one run. Each module has a hook of its own from before, and gets another one
+    within the first block. "hooks" counts them before the block, after it, and at the end.
     """
     problem = _FAILURES[kind]() if kind in _FAILURES else None
     model = _traceable(kind, problem)
-    for one in model.modules():
-        one.register_forward_hook(lambda *_: None)
+    _look_on(model)
     trace, seen = make(model), _block()
+    hooks = [_hooks(model)]
     with _passed_on(problem, seen), trace as inside:
         seen["itself"] = inside is trace
+        _look_on(model)
         for _ in range(runs):
             _run(model, x, seen)
             seen["between"] = seen["between"] or len(inside.outputs)
-    seen["hooks"] = [len(one._forward_hooks) for one in model.modules()]
+    hooks.append(_hooks(model))
     if problem is None:
         _run(model, x.detach(), seen)
     seen |= _noted(trace.outputs)
@@ -172,11 +184,21 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
     return {
         **seen,
         "again": _noted(trace.outputs),
-        "left": [len(one._forward_hooks) for one in model.modules()],
+        "hooks": [*hooks, _hooks(model)],
         "gradients": [one.grad is None for one in model.parameters()],
         "modes": [one.training for one in model.modules()],
         "mode": torch.is_grad_enabled(),
     }
+
+
+def _look_on(model: nn.Module) -> None:
+    """Somebody else's hook on each module, which only looks."""
+    for one in model.modules():
+        one.register_forward_hook(lambda *_: None)
+
+
+def _hooks(model: nn.Module) -> list[int]:
+    return [len(one._forward_hooks) for one in model.modules()]
 
 
 def _block() -> dict[str, Any]:
@@ -224,9 +246,10 @@ def class_loaded(
     """What the classes say of themselves that are loaded from files, and what is left behind.
 
     `files` are pairs of a path below a new folder and a text; `asked` are pairs of a number and a
-    name: which file, which class. Every file is written just before it is loaded.
+    name: which file, which class. Every file is written just before it is loaded, and all are of
+    one time. What a class says is asked after the last load.
     """
-    said: list[Any] = []
+    made: list[Any] = []
     path_before, modules_before = list(sys.path), dict(sys.modules)
     quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
@@ -236,11 +259,12 @@ def class_loaded(
                 if files[number][1] is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(files[number][1])
-                said.append(_said(load, str(file) if as_text else file, name))
+                    os.utime(file, (_TIME, _TIME))
+                made.append(_loaded(load, str(file) if as_text else file, name))
     finally:
         sys.dont_write_bytecode = quiet
         seen = {
-            "said": said,
+            "said": [_said(one) for one in made],
             "path": len(sys.path) - len(path_before),
             "replaced": sorted(k for k, v in modules_before.items() if sys.modules.get(k) is not v),
             "named": sorted(n for n in _STEMS if (n in sys.modules) and (n not in modules_before)),
@@ -252,16 +276,28 @@ def class_loaded(
     return seen
 
 
-_STEMS = ("model", "net", "my", "my-model")
+_STEMS, _TIME = ("model", "net", "my", "my-model"), 1_700_000_000
 
 
-def _said(load: Callable[..., Any], path: Any, name: str) -> Any:
-    """What the loaded class computes, or the error that loading it raised."""
+def _loaded(load: Callable[..., Any], path: Any, name: str) -> Any:
+    """A list of what loading gives, or its error's name and what the file itself says in it."""
     try:
-        made = load(path, name)
-        return [made.__name__, made().forward(2)] if isinstance(made, type) else type(made).__name__
+        return [load(path, name)]
     except NotImplementedError:
         raise
+    except Exception as error:
+        return " ".join([type(error).__name__, *re.findall("the file itself", str(error))])
+
+
+def _said(loaded: Any) -> Any:
+    """The name of the loaded class and what it computes, or the error that there was."""
+    if isinstance(loaded, str):
+        return loaded
+    (made,) = loaded
+    if not isinstance(made, type):
+        return type(made).__name__
+    try:
+        return [made.__name__, made().forward(2)]
     except Exception as error:
         return type(error).__name__
 
@@ -289,7 +325,7 @@ def _tied(kind: str) -> nn.Module:
             model.head = Head()
             with torch.no_grad():
                 model.head.out.weight.copy_(weight)
-        if kind == "three places":
+        if kind in ("three places", "two ties"):
             model.third = Head(weight)
         if kind == "two ties":
             model.body[1].weight, model.body[1].bias = model.body[0].weight, model.body[0].bias

@@ -58,6 +58,16 @@ def test_a_classifier_that_leaves_a_layer_out_is_seen_not_to_learn_it() -> None:
     assert seen["out"].shape == (2, 3)
 
 
+def test_statistics_of_a_run_at_making_are_seen() -> None:
+    def warmed(channels: int, size: Sequence[int]) -> nn.Module:
+        model = nn.Sequential(nn.BatchNorm2d(channels), nn.ReLU())
+        model(torch.ones(2, channels, *size))
+        return model
+
+    seen = classified.here(warmed, [1, [2, 2]], 2, True)
+    assert seen["fresh"]["0.num_batches_tracked"] == 1
+
+
 def test_an_initialisation_that_does_nothing_leaves_all_as_it_was() -> None:
     seen = initialised.here(lambda model, generator: None, 1)
     assert all(bool((one == 0.25).all()) for one in seen["weights"].values())

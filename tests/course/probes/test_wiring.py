@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -41,7 +42,17 @@ def test_an_error_that_a_block_swallows_is_not_raised() -> None:
 
 
 def test_hooks_that_were_there_before_are_counted() -> None:
-    assert traced.here(Nothing, "plain", BATCH)["hooks"] == [1] * 4
+    assert traced.here(Nothing, "plain", BATCH)["hooks"] == [[1] * 4, [2] * 4, [2] * 4]
+
+
+def test_a_run_in_another_mode_names_other_parameters() -> None:
+    def in_eval(model: nn.Module, x: torch.Tensor) -> list[str]:
+        model.eval()(x).sum().backward()
+        return [name for name, one in model.named_parameters() if one.grad is None]
+
+    names = idle_found.here(in_eval, "modes", BATCH, False, False)["names"]
+    assert "extra.b.weight" not in names
+    assert "extra.b.weight" in idle_found.here(in_eval, "plain", BATCH, False, False)["names"]
 
 
 def test_what_a_load_leaves_in_path_and_modules_is_told_and_taken_back() -> None:
@@ -62,6 +73,25 @@ def test_an_error_of_a_load_is_told_by_its_class() -> None:
         raise KeyError(name)
 
     assert class_loaded.here(failing, [("model.py", "")], [(0, "Net")])["said"] == ["KeyError"]
+
+
+def test_an_error_of_the_file_is_told_with_its_text() -> None:
+    def failing(path: str, name: str) -> type:
+        raise KeyError("the file itself")
+
+    said = class_loaded.here(failing, [("model.py", "")], [(0, "Net")])["said"]
+    assert said == ["KeyError the file itself"]
+
+
+def test_files_that_change_are_of_one_time() -> None:
+    times: list[float] = []
+
+    def looking(path: str, name: str) -> type:
+        times.append(os.stat(path).st_mtime)
+        return dict
+
+    class_loaded.here(looking, [("m.py", "a = 1\n"), ("m.py", "a = 22\n")], [(0, "a"), (1, "a")])
+    assert times[0] == times[1]
 
 
 def test_a_tie_that_nobody_cuts_is_one_parameter_in_two_places() -> None:
