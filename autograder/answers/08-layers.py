@@ -242,6 +242,39 @@ def evaluate(model, x):
             part.training = flag
 
 
+# %% wrong evaluate: back by train(mode) -> train-puts-flags-back
+def evaluate(model, x):
+    modes = [(part, part.training) for part in model.modules()]
+    try:
+        for part, _ in modes:
+            part.training = False
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, mode in modes:  # outer modules first, so inner ones have the last word
+            part.train(mode)
+
+
+# %% wrong evaluate: not after an interrupt -> an-interrupt-is-no-error
+def evaluate(model, x):
+    modes = {part: part.training for part in model.modules()}
+
+    def restore():
+        for part, mode in modes.items():
+            part.training = mode
+
+    for part in modes:
+        part.training = False
+    try:
+        with torch.no_grad():
+            out = model(x)
+    except Exception:
+        restore()
+        raise
+    restore()
+    return out
+
+
 # %% right dropout: bernoulli
 def dropout(x, p, training, generator):
     if not (0.0 <= p <= 1.0):
