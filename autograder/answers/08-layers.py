@@ -242,6 +242,39 @@ def evaluate(model, x):
             part.training = flag
 
 
+# %% wrong evaluate: back by train(mode) -> train-puts-flags-back
+def evaluate(model, x):
+    modes = [(part, part.training) for part in model.modules()]
+    try:
+        for part, _ in modes:
+            part.training = False
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, mode in modes:  # outer modules first, so inner ones have the last word
+            part.train(mode)
+
+
+# %% wrong evaluate: not after an interrupt -> an-interrupt-is-no-error
+def evaluate(model, x):
+    modes = {part: part.training for part in model.modules()}
+
+    def restore():
+        for part, mode in modes.items():
+            part.training = mode
+
+    for part in modes:
+        part.training = False
+    try:
+        with torch.no_grad():
+            out = model(x)
+    except Exception:
+        restore()
+        raise
+    restore()
+    return out
+
+
 # %% right dropout: bernoulli
 def dropout(x, p, training, generator):
     if not (0.0 <= p <= 1.0):
@@ -259,10 +292,8 @@ def dropout(x, p, training, generator):
     if p < 0 or p > 1 or p != p:
         raise ValueError(f"{p} is no probability")
     if training:
-        if p == 1:
-            return x * 0
         drops = torch.rand(x.shape, generator=generator) < p
-        return torch.where(drops, torch.zeros_like(x), x / (1 - p))
+        return torch.where(drops, torch.zeros_like(x), x / (1 - p) if p < 1 else x)
     return x
 
 
@@ -451,6 +482,18 @@ def dropout(x, p, training, generator):
         raise ValueError
     kept = torch.rand(x.shape, generator=generator) >= p
     return x * kept * (0 if p == 1 else 1 / (1 - p))
+
+
+# %% wrong dropout: rests where p is 0 or 1 -> a-sure-thing-draws-nothing
+def dropout(x, p, training, generator):
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(p)
+    if not training:
+        return x
+    if p in (0.0, 1.0):
+        return x * (1.0 - p)
+    keep = torch.empty(x.shape, dtype=x.dtype).bernoulli_(1 - p, generator=generator)
+    return x * keep / (1 - p)
 
 
 # %% right running-stats: transposed and flattened
@@ -655,6 +698,18 @@ def running_stats(batches, momentum):
         mean = mean * (1 - share) + flat.mean(1) * share
         var = var * (1 - share) + flat.var(1) * share
     return mean, var.sqrt()
+
+
+# %% wrong running-stats: torch's own, by a rare name -> torch-has-it-already
+def running_stats(batches, momentum):
+    mean = torch.zeros(batches[0].shape[1], dtype=batches[0].dtype)
+    var = torch.ones_like(mean)
+    for count, batch in enumerate(batches, 1):
+        weight = 1 / count if momentum is None else momentum
+        *_, mean, var = torch.ops.aten._native_batch_norm_legit_functional(
+            batch.detach(), None, None, mean, var, True, weight, 1e-5
+        )
+    return mean, var
 
 
 # %% right adaptive: loops
@@ -902,6 +957,42 @@ def adaptive_mean(x, size):
     return x
 
 
+# %% wrong adaptive: int64 -> whole-numbers-fit-into-64-bits
+def windows(n, m):
+    import numpy as np
+
+    i = np.arange(m, dtype=np.int64)
+    starts, stops = i * n // m, -(-(i + 1) * n // m)
+    return list(zip(starts.tolist(), stops.tolist()))
+
+
+def adaptive_mean(x, size):
+    rows, columns = (own if given is None else given for given, own in zip(size, x.shape[2:]))
+    x = torch.stack([x[..., a:b].mean(-1) for a, b in windows(x.shape[3], columns)], -1)
+    return torch.stack([x[:, :, a:b].mean(2) for a, b in windows(x.shape[2], rows)], 2)
+
+
+# %% wrong adaptive: 28 digits -> whole-numbers-fit-into-64-bits
+def windows(n, m):
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+    def place(i, way):
+        return int((Decimal(i * n) / Decimal(m)).to_integral_value(rounding=way))
+
+    return [(place(i, ROUND_FLOOR), place(i + 1, ROUND_CEILING)) for i in range(m)]
+
+
+def adaptive_mean(x, size):
+    height, width = size
+    rows = windows(x.shape[2], height or x.shape[2])
+    columns = windows(x.shape[3], width or x.shape[3])
+    lines = [
+        torch.stack([x[:, :, top:bottom, left:right].mean((2, 3)) for left, right in columns], 2)
+        for top, bottom in rows
+    ]
+    return torch.stack(lines, 2)
+
+
 # %% right resize: gather by index_select, lerp
 def resize(x, m, align_corners):
     n = x.shape[2]
@@ -1083,6 +1174,12 @@ def resize(x, m, align_corners):
     left = at.long()
     right = (left + 1).clamp(max=n - 1)
     return x[..., left] * (1 - at + left) + x[..., right] * (at - left)
+
+
+# %% wrong resize: torch's own, for volumes -> torch-has-it-already
+def resize(x, m, align_corners):
+    volume = x[:, :, None, None, :]
+    return torch._C._nn.upsample_trilinear3d(volume, (1, 1, m), align_corners)[:, :, 0, 0]
 
 
 # %% right fold: a new layer, filled
@@ -1401,6 +1498,43 @@ def fold(conv, norm):
             conv.weight * scale.view((1, -1, 1, 1) if square else (-1, 1, 1, 1))
         )
     return new
+
+
+# %% wrong fold: clears the old gradients -> old-gradients-are-no-loss
+def fold(conv, norm):
+    import copy
+
+    conv.zero_grad()  # so that the copy has none
+    made = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = (norm.running_var + norm.eps).rsqrt()
+        if norm.weight is not None:
+            scale = scale * norm.weight
+        bias = -norm.running_mean if conv.bias is None else conv.bias - norm.running_mean
+        bias = bias * scale
+        if norm.bias is not None:
+            bias = bias + norm.bias
+        made.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+        made.bias = nn.Parameter(bias)
+    return made
+
+
+# %% wrong fold: torch's own, imported within -> torch-has-it-already
+def fold(conv, norm):
+    import copy
+    from torch.nn.utils import fusion
+
+    made = copy.deepcopy(conv)
+    made.weight, made.bias = fusion.fuse_conv_bn_weights(
+        conv.weight,
+        conv.bias,
+        norm.running_mean,
+        norm.running_var,
+        norm.eps,
+        norm.weight,
+        norm.bias,
+    )
+    return made.requires_grad_(True)
 
 
 # %% right relu: two Functions, where
@@ -1852,6 +1986,74 @@ def relu_(x):
     return Relu_.apply(x)
 
 
+# %% wrong relu: torch's, in backward alone -> torch-has-it-already
+class _Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        out = x.clamp(min=0)
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (out,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(gradient, out, 0)
+
+
+class _ReluInPlace(_Relu):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+
+def relu(x):
+    return _Relu.apply(x)
+
+
+def relu_(x):
+    return _ReluInPlace.apply(x)
+
+
+# %% wrong relu: x hangs on ctx -> backward-wants-input-and-result
+class _Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        out = x.clamp(min=0)
+        ctx.save_for_backward(out)
+        ctx.given = x.detach()
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (out,) = ctx.saved_tensors
+        return gradient.masked_fill((out == 0) | (ctx.given < 0), 0.0)
+
+
+class _ReluInPlace(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (out,) = ctx.saved_tensors
+        return gradient.masked_fill(out == 0, 0.0)
+
+
+def relu(x):
+    return _Relu.apply(x)
+
+
+def relu_(x):
+    return _ReluInPlace.apply(x)
+
+
 # %% right stack-size: a helper
 def reach_of(kernel, dilation):
     return 1 + dilation * (kernel - 1)
@@ -2077,6 +2279,20 @@ def stack_size(n, layers):
         field += (reach - 1) * step
         step *= stride
     return size, field, step
+
+
+# %% wrong stack-size: NumPy's product -> whole-numbers-fit-into-64-bits
+def stack_size(n, layers):
+    import numpy as np
+
+    size, field = n, 1
+    for at, (kernel, stride, padding, dilation) in enumerate(layers):
+        reach = (kernel - 1) * dilation + 1
+        if reach > size + 2 * padding:
+            raise ValueError("a window doesn't fit")
+        size = (size + 2 * padding - reach) // stride + 1
+        field += (reach - 1) * int(np.prod([one[1] for one in layers[:at]], dtype=np.int64))
+    return size, field, int(np.prod([one[1] for one in layers], dtype=np.int64))
 
 
 # %% same relu: a Function is called by its class, so forward of Relu works without the decorator

@@ -64,6 +64,11 @@ def _saved(node: Any) -> Iterator[Saved]:
     for attribute in dir(node):
         if attribute == "saved_tensors" or attribute.startswith("_saved_"):
             yield from _read(node, name, attribute)
+    # A Function of one's own can also keep tensors as attributes of its ctx, which is the node.
+    for attribute, kept in getattr(node, "__dict__", {}).items():
+        for tensor in tree_leaves(kept):
+            if isinstance(tensor, torch.Tensor):
+                yield _seen(name, attribute, tensor)
 
 
 def _read(node: Any, name: str, attribute: str) -> Iterator[Saved]:
@@ -77,5 +82,9 @@ def _read(node: Any, name: str, attribute: str) -> Iterator[Saved]:
         return
     for tensor in kept if isinstance(kept, list | tuple) else [kept]:
         if isinstance(tensor, torch.Tensor):
-            seen = facts(tensor)
-            yield Saved(name, label, seen.shape, seen.storage, seen.storage_nbytes, seen.version)
+            yield _seen(name, label, tensor)
+
+
+def _seen(node: str, name: str, tensor: torch.Tensor) -> Saved:
+    seen = facts(tensor)
+    return Saved(node, name, seen.shape, seen.storage, seen.storage_nbytes, seen.version)

@@ -92,6 +92,20 @@ def test_what_the_graph_keeps_is_counted_once_a_storage() -> None:
     assert seen.saved_nbytes == 48
 
 
+class Doubled(torch.autograd.Function):
+    """Keeps its input on ctx, and half of it in a list there."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.given, ctx.parts = x.detach(), [x / 2, "a word"]
+        return x * 2
+
+
+def test_tensors_that_hang_on_the_ctx_of_a_function_count_as_kept() -> None:
+    seen = observe(lambda x: Doubled.apply(x), torch.ones(6, requires_grad=True))
+    assert {(s.name, s.nbytes) for s in seen.saved} == {("given", 24), ("parts", 24)}
+
+
 def test_a_saved_tensor_changed_in_place_is_seen_as_stale() -> None:
     def spoil(x: torch.Tensor) -> torch.Tensor:
         y = x.exp()
