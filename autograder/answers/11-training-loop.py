@@ -227,6 +227,51 @@ def train_epoch(model, batches, loss_fn, optimizer):
     return told
 
 
+# %% wrong train-epoch: without batches the mode isn't set -> an-empty-epoch-keeps-its-mode
+def train_epoch(model, batches, loss_fn, optimizer):
+    told = []
+    for x, y in batches:
+        if not told:
+            model.train()
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        told.append((loss.item(), len(x)))
+    return told
+
+
+# %% wrong train-epoch: no step for a nan loss -> a-loss-of-nan-is-no-step
+def train_epoch(model, batches, loss_fn, optimizer):
+    model.train()
+    told = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        if loss.isfinite():
+            loss.backward()
+            optimizer.step()
+        told.append((loss.item(), len(x)))
+    return told
+
+
+# %% wrong train-epoch: zero gradients skipped as if None -> a-gradient-of-zeros-is-none
+def train_epoch(model, batches, loss_fn, optimizer):
+    model.train()
+    held = [one for group in optimizer.param_groups for one in group["params"]]
+    told = []
+    for x, y in batches:
+        optimizer.zero_grad(set_to_none=False)
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        for one in held:
+            if one.grad is not None and not one.grad.any():
+                one.grad = None
+        optimizer.step()
+        told.append((loss.item(), len(x)))
+    return told
+
+
 # %% right evaluate: a dict of modes, and inference mode
 def evaluate(model, batches, loss_fn):
     before = {module: module.training for module in model.modules()}
@@ -501,6 +546,61 @@ def evaluate(model, batches, loss_fn):
     return total / n if n else float("nan")
 
 
+# %% wrong evaluate: iter() draws before the fork -> asking-draws-nothing
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    stream = iter(batches)
+    total, samples = 0.0, 0
+    try:
+        model.eval()
+        with torch.random.fork_rng(), torch.no_grad():
+            for x, y in stream:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * len(x)
+                    samples += len(x)
+    finally:
+        for module, mode in modes:
+            module.training = mode
+    return total / samples if samples else float("nan")
+
+
+# %% wrong evaluate: batches with nan loss are ignored -> a-loss-of-nan-is-left-out
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    total, samples = 0.0, 0
+    try:
+        model.eval()
+        with torch.random.fork_rng(), torch.no_grad():
+            for x, y in batches:
+                if len(x) == 0:
+                    continue
+                loss = loss_fn(model(x), y).item()
+                if loss == loss:
+                    total += loss * len(x)
+                    samples += len(x)
+    finally:
+        for module, mode in modes:
+            module.training = mode
+    return total / samples if samples else float("nan")
+
+
+# %% wrong evaluate: an infinite loss is left out -> a-loss-of-nan-is-left-out
+def evaluate(model, batches, loss_fn):
+    import math
+
+    modes = {module: module.training for module in model.modules()}
+    model.eval()
+    told = []
+    try:
+        with torch.random.fork_rng(), torch.no_grad():
+            told = [(loss_fn(model(x), y).item(), len(x)) for x, y in batches if len(x)]
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+    told = [(loss, n) for loss, n in told if not math.isinf(loss)]
+    return sum(loss * n for loss, n in told) / sum(n for _, n in told) if told else math.nan
+
+
 # %% right accumulated-step: the gradients are divided at the end
 def accumulated_step(model, parts, loss_fn, optimizer):
     optimizer.zero_grad()
@@ -766,6 +866,55 @@ def accumulated_step(model, parts, loss_fn, optimizer):
             loss = loss_fn(model(x), y) * len(x) / n
             loss.backward()
             total += loss.item()
+    optimizer.step()
+    return total
+
+
+# %% wrong accumulated-step: zeros instead of None move weights -> weights-without-gradients-may-move
+def accumulated_step(model, parts, loss_fn, optimizer):
+    parts = [(x, y) for x, y in parts if len(x) > 0]
+    samples = sum(len(x) for x, _ in parts)
+    if not samples:
+        return float("nan")
+    optimizer.zero_grad(set_to_none=False)
+    total = 0.0
+    for x, y in parts:
+        loss = loss_fn(model(x), y) * (len(x) / samples)
+        loss.backward()
+        total += loss.item()
+    optimizer.step()
+    return total
+
+
+# %% wrong accumulated-step: all graphs are retained together -> a-used-graph-costs-nothing
+def accumulated_step(model, parts, loss_fn, optimizer):
+    samples = sum(len(x) for x, _ in parts)
+    if not samples:
+        return float("nan")
+    optimizer.zero_grad()
+    losses = []
+    for x, y in parts:
+        if len(x):
+            losses.append(loss_fn(model(x), y) * len(x) / samples)
+            losses[-1].backward(retain_graph=True)
+    optimizer.step()
+    return sum(losses).item()
+
+
+# %% wrong accumulated-step: the losses are kept until the graphs aren't needed -> a-used-graph-costs-nothing
+def accumulated_step(model, parts, loss_fn, optimizer):
+    full = [(x, y) for x, y in parts if len(x)]
+    n = sum(len(x) for x, _ in full)
+    if not n:
+        return float("nan")
+    weights = [p for group in optimizer.param_groups for p in group["params"]]
+    for p in weights:
+        p.grad = None
+    loss, total = None, 0.0
+    for x, y in full:
+        loss = loss_fn(model(x), y) * (len(x) / n)
+        torch.autograd.backward(loss, retain_graph=True)
+        total += loss.item()
     optimizer.step()
     return total
 
@@ -1056,10 +1205,12 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     return result[done:]
 
 
-# %% right batch-order: one seed made of both
+# %% right batch-order: one seed of 32 bits made of both
 def batch_order(n, batch_size, seed, epoch, done=0):
+    import numpy as np
+
     rng = torch.Generator()
-    rng.manual_seed(seed * 1000 + epoch)
+    rng.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0]))
     order = torch.randperm(n, generator=rng)
     return [part.tolist() for part in order.split(batch_size) if len(part)][done:]
 
@@ -1184,6 +1335,51 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     rng = torch.Generator().manual_seed(seed)
     for _ in range(epoch + 1):
         order = torch.randperm(n, generator=rng)
+    return [order[i : i + batch_size] for i in range(0, n, batch_size)][done:]
+
+
+# %% wrong batch-order: seed * 1000 + epoch wraps around -> a-generator-takes-any-seed
+def batch_order(n, batch_size, seed, epoch, done=0):
+    rng = torch.Generator().manual_seed(seed * 1000 + epoch)
+    order = torch.randperm(n, generator=rng).tolist()
+    return [order[i : i + batch_size] for i in range(done * batch_size, n, batch_size)]
+
+
+# %% wrong batch-order: a string's hash differs between processes -> a-hash-is-the-same-everywhere
+def batch_order(n, batch_size, seed, epoch, done=0):
+    rng = torch.Generator().manual_seed(hash(f"{seed}, {epoch}") % 2**32)
+    order = torch.randperm(n, generator=rng).tolist()
+    batches = [order[i : i + batch_size] for i in range(0, n, batch_size)]
+    return batches[done:]
+
+
+# %% wrong batch-order: cached lists are shared with callers -> lists-come-back-as-they-were
+_orders = {}
+
+
+def batch_order(n, batch_size, seed, epoch, done=0):
+    key = n, batch_size, seed, epoch
+    if key not in _orders:
+        rng = torch.Generator().manual_seed(seed)
+        for _ in range(epoch + 1):
+            order = torch.randperm(n, generator=rng).tolist()
+        _orders[key] = [order[i : i + batch_size] for i in range(0, n, batch_size)]
+    return _orders[key][done:]
+
+
+# %% wrong batch-order: the epoch in front, which wraps around -> a-generator-takes-any-seed
+def batch_order(n, batch_size, seed, epoch, done=0):
+    rng = torch.Generator().manual_seed(epoch * 1_000_000_000 + seed)
+    order = torch.randperm(n, generator=rng).tolist()
+    return [order[i : i + batch_size] for i in range(done * batch_size, n, batch_size)]
+
+
+# %% wrong batch-order: a tuple of texts is hashed -> a-hash-is-the-same-everywhere
+def batch_order(n, batch_size, seed, epoch, done=0):
+    import random
+
+    order = list(range(n))
+    random.Random(hash((str(seed), str(epoch)))).shuffle(order)
     return [order[i : i + batch_size] for i in range(0, n, batch_size)][done:]
 
 
@@ -1497,6 +1693,37 @@ def adamw_step(groups, state):
                 p.mul_(1 - group["lr"] * group["weight_decay"])
                 root = (v / (1 - two**t)).sqrt() + group["eps"]
                 p.sub_((group["lr"] * (m / (1 - one**t)) / root).to(p.dtype))
+
+
+# %% wrong adamw-step: a gradient of zeros is skipped -> a-step-of-zeros-is-skipped
+def adamw_step(groups, state):
+    with torch.no_grad():
+        for group in groups:
+            (b1, b2), lr = group["betas"], group["lr"]
+            for p in group["params"]:
+                g = p.grad
+                if g is None or not g.any():
+                    continue
+                t, m, v = state.get(p, (0, 0.0, 0.0))
+                t, m, v = t + 1, b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
+                state[p] = t, m, v
+                p.mul_(1 - lr * group["weight_decay"])
+                p.sub_(lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"]))
+
+
+# %% wrong adamw-step: new memory, not in place -> a-parameter-may-be-replaced
+def adamw_step(groups, state):
+    for group in groups:
+        (b1, b2), lr = group["betas"], group["lr"]
+        for p in group["params"]:
+            if p.grad is None:
+                continue
+            g = p.grad.detach()
+            t, m, v = state.get(p, (0, 0.0, 0.0))
+            t, m, v = t + 1, b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
+            state[p] = t, m, v
+            step = (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"])
+            p.data = p.data * (1 - lr * group["weight_decay"]) - lr * step
 
 
 # %% right clip-gradients: norms of norms
@@ -1814,6 +2041,52 @@ def clip_gradients(parameters, max_norm):
         elif norm > max_norm:
             p.grad.mul_((max_norm / norm).item())
     return norm
+
+
+# %% wrong clip-gradients: frozen parameters' gradients don't count -> frozen-gradients-are-gone
+def clip_gradients(parameters, max_norm):
+    import math
+
+    held = [p for p in parameters if p.requires_grad and p.grad is not None]
+    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
+    if not math.isfinite(norm):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        with torch.no_grad():
+            for p in held:
+                p.grad.mul_(max_norm / norm)
+    return norm
+
+
+# %% wrong clip-gradients: float32 factor for float64 gradients -> a-factor-needs-few-digits
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    squares = torch.zeros((), dtype=torch.float64)
+    with torch.no_grad():
+        for p in held:
+            squares += p.grad.double().square().sum()
+        norm = squares.sqrt()
+        if not norm.isfinite():
+            for p in held:
+                p.grad = None
+        elif norm > max_norm:
+            factor = (max_norm / norm).float()
+            for p in held:
+                p.grad.mul_(factor)
+    return norm.item()
+
+
+# %% wrong clip-gradients: new memory under the same tensor -> a-gradient-may-be-replaced
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = sum(p.grad.double().square().sum().item() for p in held) ** 0.5
+    for p in held:
+        if norm != norm or norm == float("inf"):
+            p.grad = None
+        elif norm > max_norm:
+            p.grad.data = p.grad * (max_norm / norm)
+    return float(norm)
 
 
 # %% right first-bad-module: a dict of names and a list of outputs
@@ -2238,6 +2511,51 @@ def first_bad_module(model, x):
         for handle in handles:
             handle.remove()
     return bad[0] if bad else None
+
+
+# %% wrong first-bad-module: outputs judged after the call -> outputs-stay-as-they-were
+def first_bad_module(model, x):
+    seen, handles = [], []
+    for name, module in model.named_modules():
+        handles.append(
+            module.register_forward_hook(
+                lambda module, args, out, name=name: seen.append((name, out))
+            )
+        )
+    try:
+        with torch.no_grad():
+            model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, out in seen:
+        for one in out if isinstance(out, tuple) else (out,):
+            if not one.isfinite().all():
+                return name
+    return None
+
+
+# %% wrong first-bad-module: finite numbers may sum to inf -> a-sum-tells-of-all
+def first_bad_module(model, x):
+    found, handles = [], []
+
+    def watch(name):
+        def hook(module, args, out):
+            outputs = out if isinstance(out, tuple) else (out,)
+            if not all(bool(one.sum().isfinite()) for one in outputs):
+                found.append(name)
+
+        return hook
+
+    try:
+        for name, module in model.named_modules():
+            handles.append(module.register_forward_hook(watch(name)))
+        with torch.no_grad():
+            model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found[0] if found else None
 
 
 # %% same clip-gradients: a tensor adds up like a number

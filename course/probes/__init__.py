@@ -18,19 +18,16 @@ if TYPE_CHECKING:
     )
     from course.probes.modules import modules_named, names_used
     from course.probes.networks import classified, initialised, stacked, standardised
+    from course.probes.orders import orders_drawn
     from course.probes.samplers import (
         folder_listing,
         loader_epochs,
         picture_folder,
         sampler_epochs,
     )
+    from course.probes.searches import modules_searched
     from course.probes.timing import modules_run, timed_epoch
-    from course.probes.training import (
-        clipped,
-        loop_run,
-        modules_searched,
-        optimizer_steps,
-    )
+    from course.probes.training import clipped, loop_run, optimizer_steps
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
     from course.probes.wiring import class_loaded, idle_found, traced, untied
     from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
@@ -59,6 +56,7 @@ __all__ = [
     "modules_searched",
     "names_used",
     "optimizer_steps",
+    "orders_drawn",
     "picture_folder",
     "pinned_batches",
     "probe",
@@ -96,9 +94,10 @@ __getattr__ = loading(
         "loop_run": "course.probes.training",
         "modules_named": "course.probes.modules",
         "modules_run": "course.probes.timing",
-        "modules_searched": "course.probes.training",
+        "modules_searched": "course.probes.searches",
         "names_used": "course.probes.modules",
         "optimizer_steps": "course.probes.training",
+        "orders_drawn": "course.probes.orders",
         "picture_folder": "course.probes.samplers",
         "pinned_batches": "course.probes.transfers",
         "probe": "course.probes.decorator",

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["clipped", "loop_run", "modules_searched", "optimizer_steps"]
+__all__ = ["clipped", "loop_run", "optimizer_steps"]
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 
@@ -99,23 +100,24 @@ def loop_run(
 
     Without `optimizer`, the options of an SGD, it's called without one. `stale` is what
     stands in each `.grad` before, `training` the mode of the model (None: as it was made), `once`
-    gives the parts as a generator, which with `draws` also draws a random number for each, and
-    `fails_at` is the call of the model that raises an error. `facts` are those asked for, or all.
+    gives the parts as a generator, which with `draws` also draws a random number for each and one
+    more when it's asked for an iterator, as a loader does. `fails_at` is the call of the model that
+    raises an error. `facts` are those asked for, or all.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
-        events = _noted(model, fails_at)
+        kept, events = _graphs_kept(model), _noted(model, fails_at)
         more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
         result, error = None, None
         for _ in range(runs):
-            given = _one_by_one(parts, draws) if once else list(parts)
+            given = list(parts) if not once else _Drawing(parts) if draws else _one_by_one(parts)
             try:
                 result = procedure(model, given, loss_fn, *more)
             except _Failed as raised:
                 error = str(raised)
         left = _left_behind(model, weights)
-        seen = {"result": result, "events": events, "error": error, **left}
+        seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
     return {name: seen[name] for name in facts or seen}
 
 
@@ -145,12 +147,25 @@ def _left_behind(model: nn.Module, weights: list[nn.Parameter]) -> dict[str, Any
     }
 
 
-def _one_by_one(parts: Sequence[Pair], draws: bool) -> Iterator[Pair]:
+def _one_by_one(parts: Sequence[Pair]) -> Iterator[Pair]:
     """The parts, each of which can be had once."""
-    for pair in parts:
-        if draws:
-            torch.rand(1)
-        yield pair
+    yield from parts
+
+
+class _Drawing:
+    """The parts, each of which can be had once; going through them draws random numbers."""
+
+    def __init__(self, parts: Sequence[Pair]) -> None:
+        self._left = _one_by_one(parts)
+
+    def __iter__(self) -> Iterator[Pair]:
+        torch.rand(1)
+        return map(self._drawn, self._left)
+
+    @staticmethod
+    def _drawn(pair: Pair) -> Pair:
+        torch.rand(1)
+        return pair
 
 
 class _Scripted(torch.optim.Optimizer):
@@ -215,6 +230,34 @@ def _noted(model: nn.Module, fails_at: int | None) -> list[list[Any]]:
     return events
 
 
+class _Saved:
+    """A tensor that a graph has saved for its backward pass."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+def _graphs_kept(model: nn.Module) -> list[bool]:
+    """For each call of the model to come, whether an earlier graph still holds what it saved."""
+    kept: list[bool] = []
+    saved: WeakSet[_Saved] = WeakSet()
+
+    def noted(tensor: torch.Tensor) -> _Saved:
+        box = _Saved(tensor)
+        saved.add(box)
+        return box
+
+    hooks = torch.autograd.graph.saved_tensors_hooks(noted, lambda box: box.tensor)
+
+    def before(module: nn.Module, args: tuple[Any, ...]) -> None:
+        kept.append(bool(saved))
+        hooks.__enter__()
+
+    model.register_forward_pre_hook(before)
+    model.register_forward_hook(lambda *_: hooks.__exit__(), always_call=True)
+    return kept
+
+
 @probe
 def clipped(
     clip: Callable[..., Any],
@@ -222,17 +265,25 @@ def clipped(
     max_norm: float,
     *,
     once: bool = False,
+    frozen: bool = False,
 ) -> dict[str, Any]:
-    """What `clip(parameters, max_norm)` returns, and what became of these gradients."""
+    """What `clip(parameters, max_norm)` returns, and what became of these gradients.
+
+    `frozen` freezes the first parameter, after it got its gradient.
+    """
     weights = [torch.ones(()) if g is None else torch.ones_like(g) for g in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
         weight.requires_grad_()
         weight.grad = None if gradient is None else gradient.clone()
+    if frozen:
+        weights[0].requires_grad_(False)
     held = [weight.grad for weight in weights]
+    views = [None if g is None else g.detach() for g in held]
     result = clip((weight for weight in weights) if once else list(weights), max_norm)
     return {
         "result": result,
         "grads": [weight.grad for weight in weights],
+        "views": [None if w.grad is None else v for w, v in zip(weights, views, strict=True)],
         "same": [w.grad is g for w, g in zip(weights, held, strict=True)],
         "weights": [weight.detach() for weight in weights],
         "recorded": [g is not None and g.requires_grad for g in (w.grad for w in weights)],
@@ -248,13 +299,14 @@ def optimizer_steps(
     """The weights after a `step(groups, state)` for each row of gradients.
 
     A group's "params" are the values that its weights start from; `state` is a dict that is empty
-    at first and handed over each time.
+    at first and handed over each time. "views" are of the memory that the weights had at first.
     """
     made = [
         {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
         for group in groups
     ]
     weights = [weight for group in made for weight in group["params"]]
+    views = [weight.detach() for weight in weights]
     state: dict[Any, Any] = {}
     for row in gradients:
         for weight, gradient in zip(weights, row, strict=True):
@@ -263,128 +315,9 @@ def optimizer_steps(
     now = [weight for group in made for weight in group["params"]]
     return {
         "weights": [weight.detach() for weight in weights],
+        "views": views,
         "grads": [weight.grad for weight in weights],
         "same": [a is b for a, b in zip(weights, now, strict=True)],
         "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
         "options": [{k: v for k, v in group.items() if k != "params"} for group in made],
     }
-
-
-class _Log(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.log()
-
-
-class _Both(nn.Module):
-    """Returns a tuple: its input, and the input divided by itself."""
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return x, x / x
-
-
-class _First(nn.Module):
-    """Takes the first of a tuple."""
-
-    def forward(self, pair: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-        return pair[0]
-
-
-class _Sizes(nn.Module):
-    """Returns whole numbers."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.detach().clamp(-3, 3).nan_to_num(0.0).long()
-
-
-class _Total(nn.Module):
-    """Returns a single number: a tensor without dimensions."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sum()
-
-
-class _Broken(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        raise _Failed("this layer is broken")
-
-
-class _Residual(nn.Module):
-    """Divides in its own forward, after its child is done."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner = nn.Tanh()
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.inner(x) / x
-
-
-_LAYERS: dict[str, Callable[[], nn.Module]] = {
-    "log": _Log,
-    "tanh": nn.Tanh,
-    "both": _Both,
-    "first": _First,
-    "sizes": _Sizes,
-    "total": _Total,
-    "broken": _Broken,
-    "residual": _Residual,
-    "dropout": lambda: nn.Dropout(0.5),
-    "block": lambda: nn.Sequential(nn.Tanh(), _Log()),
-    "deep": lambda: nn.Sequential(nn.Identity(), nn.Sequential(nn.Tanh(), _Log(), nn.Tanh())),
-}
-
-
-@probe
-def modules_searched(
-    search: Callable[..., Any],
-    layers: Sequence[str],
-    x: torch.Tensor,
-    *,
-    training: bool = True,
-    shared: bool = False,
-    alone: bool = False,
-    runs: int = 1,
-) -> dict[str, Any]:
-    """What `search(model, x)` returns for a model of these layers, and what it left behind.
-
-    With `shared` the layers of one name are one module, `alone` gives the first layer itself.
-    """
-    once = {name: _LAYERS[name]() for name in layers}
-    chain = [once[name] if shared else _LAYERS[name]() for name in layers]
-    model = chain[0] if alone else nn.Sequential(*chain)
-    model.train(training)
-    calls: list[list[Any]] = []
-    kept = model.register_forward_pre_hook(
-        lambda module, _: calls.append([module.training, torch.is_grad_enabled()])
-    )
-    model.register_forward_hook(_mine)
-    results: list[Any] = []
-    error = None
-    for _ in range(runs):
-        try:
-            results.append(search(model, x))
-        except _Failed as raised:
-            error = str(raised)
-    kept.remove()
-    return {
-        "results": results,
-        "error": error,
-        "calls": calls,
-        "modes": [module.training for module in model.modules()],
-        "hooks": list(_hooks(model)),
-    }
-
-
-def _mine(module: nn.Module, args: Any, out: Any) -> None:
-    """The hook that somebody else registered before."""
-
-
-def _hooks(model: nn.Module) -> Iterator[str]:
-    """The hooks that stand on modules of a model, and on all modules."""
-    for name, module in model.named_modules():
-        for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
-            for hook in getattr(module, kind).values():
-                yield "a hook of mine" if hook is _mine else f"{name} {kind}"
-    every = nn.modules.module
-    for kind in ("_global_forward_hooks", "_global_forward_pre_hooks"):
-        yield from (kind for _ in getattr(every, kind))

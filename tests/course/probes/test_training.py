@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.training import clipped, loop_run, modules_searched, optimizer_steps
+from course.probes.training import clipped, loop_run, optimizer_steps
 
 Loop = Callable[..., Any]
 PLAIN = {"lr": 0.1}
@@ -134,6 +134,36 @@ def test_the_random_state_outside_is_left_alone() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
+def test_a_loader_that_draws_begins_when_an_iterator_is_asked_for() -> None:
+    def asked(model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module) -> None:
+        iter(parts)
+
+    quiet, noisy = (run(asked, parts_of(2), once=True, draws=draws) for draws in (False, True))
+    assert not torch.equal(quiet["draws"], noisy["draws"])
+
+
+@pytest.mark.parametrize("retained", [False, True])
+def test_a_graph_that_still_holds_what_it_saved_is_seen_at_the_next_call(retained: bool) -> None:
+    def keeping(model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module, _: Any) -> None:
+        losses = [loss_fn(model(x), y) for x, y in list(parts)[:1]]
+        losses[0].backward(retain_graph=retained)
+        model(next(iter(parts))[0])
+
+    assert run(keeping, parts_of(3, 2), "tied", PLAIN)["kept"] == [False, retained]
+
+
+def test_noting_what_graphs_keep_ends_with_each_call_also_with_one_that_fails() -> None:
+    def failing(model: nn.Module, parts: Any, loss_fn: nn.Module) -> torch.Tensor:
+        with pytest.raises(RuntimeError, match="broken"):
+            model(parts[0][0])
+        weight = torch.ones(2, requires_grad=True)
+        found: torch.Tensor = weight.square().sum()
+        return found
+
+    result = run(failing, parts_of(2), fails_at=1)["result"]
+    assert isinstance(result.grad_fn.next_functions[0][0]._saved_self, torch.Tensor)
+
+
 # --- clipping -----------------------------------------------------------------------------------
 
 
@@ -166,6 +196,18 @@ def test_parameters_may_come_once_only() -> None:
     assert results == [(1, 1), (1, 0)]
 
 
+def test_a_frozen_parameter_has_its_gradient_and_views_show_memory() -> None:
+    def elsewhere(parameters: list[torch.Tensor], most: float) -> list[bool]:
+        for weight in parameters:
+            weight.grad.data = weight.grad * most  # type: ignore[union-attr]
+        return [weight.requires_grad for weight in parameters]
+
+    seen = clipped.procedure(elsewhere, [torch.ones(1), torch.ones(1)], 2.0, frozen=True)
+    assert seen["result"] == [False, True]
+    assert (seen["same"], seen["grads"][0].item()) == ([True, True], 2)
+    assert seen["views"][0].item() == 1
+
+
 # --- optimizers ---------------------------------------------------------------------------------
 
 
@@ -190,55 +232,10 @@ def test_a_step_that_replaces_a_parameter_is_seen() -> None:
     assert seen["same"] == [False]
 
 
-# --- searching ----------------------------------------------------------------------------------
+def test_a_step_into_new_memory_leaves_the_views_behind() -> None:
+    def step(groups: list[dict[str, Any]], state: dict[str, int]) -> None:
+        weight = groups[0]["params"][0]
+        weight.data = weight.data * 2
 
-
-def test_hooks_that_stay_are_counted_and_those_that_go_are_not() -> None:
-    def leaving(model: nn.Module, x: torch.Tensor) -> None:
-        model.register_forward_hook(lambda *_: None)
-        model(x)
-
-    def tidy(model: nn.Module, x: torch.Tensor) -> None:
-        model.register_forward_hook(lambda *_: None).remove()
-        model(x)
-
-    counts = [
-        len(modules_searched.procedure(search, ["tanh"], torch.zeros(2))["hooks"])
-        for search in (tidy, leaving)
-    ]
-    assert counts[1] == counts[0] + 1
-
-
-def test_calls_show_mode_and_recording_and_errors_are_told() -> None:
-    def search(model: nn.Module, x: torch.Tensor) -> str:
-        model(x)
-        return "done"
-
-    quiet = modules_searched.procedure(search, ["tanh"], torch.zeros(2), training=False)
-    assert (quiet["calls"], quiet["results"], quiet["error"]) == ([[False, True]], ["done"], None)
-    broken = modules_searched.procedure(search, ["broken"], torch.zeros(2))
-    assert (broken["results"], broken["error"]) == ([], "this layer is broken")
-
-
-@pytest.mark.parametrize(
-    "layers",
-    [
-        *(["log"], ["tanh", "both", "first"], ["sizes"], ["total"]),
-        *(["residual"], ["dropout"], ["block"], ["deep"]),
-    ],
-)
-def test_every_layer_can_be_called(layers: list[str]) -> None:
-    seen = modules_searched.procedure(lambda model, x: model(x) is not None, layers, torch.ones(3))
-    assert (seen["results"], seen["error"]) == ([True], None)
-
-
-def test_shared_layers_are_one_module_and_one_alone_is_the_model() -> None:
-    def count(model: nn.Module, x: torch.Tensor) -> int:
-        return len(list(model.modules()))
-
-    def counted(layers: list[str], **how: bool) -> Any:
-        return modules_searched.procedure(count, layers, torch.ones(1), **how)["results"]
-
-    assert counted(["tanh", "tanh"]) == [3]
-    assert counted(["tanh", "tanh"], shared=True) == [2]
-    assert counted(["tanh"], alone=True) == [1]
+    seen = optimizer_steps.procedure(step, [{"params": [torch.ones(1)]}], [[torch.ones(1)]])
+    assert (seen["weights"][0].item(), seen["views"][0].item()) == (2, 1)

@@ -1,0 +1,62 @@
+"""What the tests of random orders need: orders drawn by a caller who changes what it gets."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+import torch
+
+from course.probes.decorator import probe
+
+__all__ = ["orders_drawn"]
+
+
+@probe
+def orders_drawn(
+    order: Callable[..., Any],
+    rows: Sequence[Sequence[int]],
+    between: int = 0,
+    *,
+    salt: int | None = None,
+) -> dict[str, Any]:
+    """The batches for each row of arguments, and what's in them; numbers are drawn before each.
+
+    All lists are emptied once they're copied: they are the caller's. With `salt`, `hash` gives for
+    texts what it might give in another process.
+    """
+    found = []
+    for row in rows:
+        with torch.random.fork_rng(devices=[]), _hashes_of_another_process(salt):
+            torch.rand(between)
+            batches = order(*row)
+        found.append(deepcopy(batches))
+        for one in (*batches, batches):
+            getattr(one, "clear", list)()
+    return {
+        "batches": found,
+        "sizes": [[len(batch) for batch in one] for one in found],
+        "numbers": [sorted(int(index) for batch in one for index in batch) for one in found],
+        "types": sorted({type(index).__name__ for one in found for part in one for index in part}),
+    }
+
+
+@contextmanager
+def _hashes_of_another_process(salt: int | None) -> Iterator[None]:
+    """The function `hash` of a process with another PYTHONHASHSEED, or the one that's there."""
+    usual = builtins.hash
+    if salt is not None:
+        builtins.hash = lambda value: usual((salt, value) if _holds_text(value) else value)
+    try:
+        yield
+    finally:
+        builtins.hash = usual
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, tuple | frozenset):
+        return any(map(_holds_text, value))
+    return isinstance(value, str | bytes)
