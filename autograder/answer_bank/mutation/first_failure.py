@@ -28,7 +28,7 @@ def until_first_failure(test_source: str) -> str:
         return test_source
     *checks, score = tree.body
     tree = ast.Module([*_nested(checks, check), score], [])
-    return ast.unparse(ast.fix_missing_locations(_WithoutBeliefs().visit(tree)))
+    return ast.unparse(ast.fix_missing_locations(_WithoutBeliefs(check).visit(tree)))
 
 
 def _made_by(statement: ast.stmt) -> str:
@@ -61,8 +61,13 @@ def _nested(statements: list[ast.stmt], check: str) -> list[ast.stmt]:
 
 
 class _WithoutBeliefs(ast.NodeTransformer):
-    """Removes the argument `misconception` from every call."""
+    """Removes the argument `misconception` from the check's own methods, not from helpers."""
+
+    def __init__(self, check: str) -> None:
+        self.check = check
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        node.keywords = [one for one in node.keywords if one.arg != "misconception"]
+        match node.func:
+            case ast.Attribute(ast.Name(self.check)):
+                node.keywords = [one for one in node.keywords if one.arg != "misconception"]
         return cast(ast.Call, self.generic_visit(node))

@@ -68,3 +68,16 @@ def test_more_checks_than_python_can_nest_are_left_as_they_are() -> None:
     assert until_first_failure(deep) == deep
     most = f"check = Check('x')\n{79 * check}check.score(1)"
     compile(until_first_failure(most), "cell", "exec")
+
+
+def test_a_helper_of_the_cell_keeps_the_belief_that_it_is_given() -> None:
+    cell = """
+check = Check("sums")
+def check_sum(right, misconception):
+    check.that(right, name="a sum", misconception=misconception)
+check_sum(first, misconception={"a-belief": lambda: ran.append("belief")})
+check.score(4)
+"""
+    assert run(until_first_failure(cell))[1].score == 4.0
+    ran, result = run(until_first_failure(cell), first=False)
+    assert (ran, result.score) == ([], 0.0)
