@@ -102,8 +102,16 @@ system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreS
 
 # --- check -------------------------------------------------------------------------------------
 
-# pytest comes last: its closing line is the last thing a reader sees.
-test: lint types drift answers pytest  ## everything: lint, types, drift, answers, pytest
+# pytest comes last: its closing line is the last thing a reader sees. A stage that fails ends the
+# run, unless make was told to keep going (-k).
+STAGES := lint types drift answers pytest
+KEEP_GOING := $(findstring k,$(firstword -$(MAKEFLAGS)))
+test: $(READY)  ## everything: lint, types, drift, answers, pytest
+	@failed=0; for stage in $(STAGES); do \
+	    started=$$(date +%s); $(MAKE) --no-print-directory $$stage || failed=$$?; \
+	    [ $$stage = pytest ] || echo "make $$stage: $$(( $$(date +%s) - started )) s"; \
+	    [ $$failed = 0 ] || [ '$(KEEP_GOING)' ] || break; \
+	done; exit $$failed
 
 lint: $(READY)  ## ruff on code and source notebooks
 	@$(PY) -m ruff check .

@@ -26,6 +26,7 @@ from tests.machine import require
 
 TESTS = Path(__file__).parent
 REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
+_FOLDERS = 12  # of those that took longest
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
@@ -95,7 +96,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what was not tested, how many tests that is, and why; just above the closing line."""
+    """Say where the time went, and just above the closing line what was not tested and why."""
+    _say_seconds(terminalreporter)
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
     reasons += Counter(config.stash[LEFT_OUT])
@@ -103,6 +105,21 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("not tested")
     for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} × {reason}")
+
+
+# --- where the time goes -------------------------------------------------------------------------
+
+
+def _say_seconds(terminalreporter: Any) -> None:
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[str(Path(report.nodeid.partition("::")[0]).parent)] += report.duration
+    if len(seconds) > 1:
+        terminalreporter.section("seconds by folder, of all workers together")
+        for folder, spent in seconds.most_common(_FOLDERS):
+            terminalreporter.line(f"{spent:6.0f}  {folder}")
 
 
 # --- REQUIRE_ALL --------------------------------------------------------------------------------

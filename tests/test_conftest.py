@@ -113,3 +113,19 @@ def test_an_unknown_marker_is_an_error(tmp_path: Path) -> None:
 def test_a_warning_fails_the_test_that_caused_it(tmp_path: Path) -> None:
     output = run(tmp_path, "import warnings\ndef test_a(): warnings.warn('look')\n")
     assert closing(output) == "1 failed"
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
+def test_a_run_of_several_folders_says_which_took_longest(
+    tmp_path: Path, options: list[str]
+) -> None:
+    for folder, seconds in (("quick", 0.0), ("slow", 0.6)):
+        (tmp_path / folder).mkdir()
+        source = f"import time\ndef test_a(): time.sleep({seconds})\n"
+        (tmp_path / folder / "test_it.py").write_text(source)
+    output = run(tmp_path, "", *options)
+    assert re.search(r"=+ seconds by folder.*=+\n +1 +slow\n +0 +quick\n", output)
+
+
+def test_a_run_of_one_folder_says_nothing_of_its_seconds(tmp_path: Path) -> None:
+    assert "seconds by folder" not in run(tmp_path, "def test_a(): pass\n")

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import nbgrader.api
-from alembic.script import ScriptDirectory
 from nbgrader.api import (
     Assignment,
     BaseCell,
@@ -24,13 +22,13 @@ from nbgrader.api import (
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import scoped_session, selectinload, sessionmaker
 
 from autograder.course_directory import CourseDirectory
+from autograder.environment import alembic_in_process
 from autograder.errors import AutograderError
 from autograder.grading.database_address import check_address, database_file
 from autograder.grading.gradebook_damage import RESTORE, is_damaged, never_empty
@@ -280,7 +278,7 @@ class GradebookWriter(GradebookReader):
 
     @staticmethod
     def _opened(course: CourseDirectory) -> Gradebook:
-        with _version_found_here():
+        with alembic_in_process():
             return Gradebook(course.db_url, course.course_id)
 
     @contextlib.contextmanager
@@ -337,17 +335,6 @@ def enrolled(course: CourseDirectory) -> dict[str, tuple[str, str]]:
             return gradebook.names()
     except NoGradebook:
         return {}
-
-
-@contextlib.contextmanager
-def _version_found_here() -> Iterator[None]:
-    """Let nbgrader learn the version of its tables in this process, not from a program: 1 s."""
-    theirs = nbgrader.api.get_alembic_version
-    nbgrader.api.get_alembic_version = lambda: str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
-    try:
-        yield
-    finally:
-        nbgrader.api.get_alembic_version = theirs
 
 
 @contextlib.contextmanager

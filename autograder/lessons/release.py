@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.environment import own_programs_first
+from autograder.environment import alembic_in_process
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
@@ -166,8 +166,6 @@ def _generate(root: Path, course: Path, lesson: Lesson) -> None:
     from nbgrader.coursedir import CourseDirectory
 
     from autograder.course_directory import load_course
-
-    own_programs_first()
     from autograder.lessons.editions.class_edition import GENERATE
 
     config = copy.deepcopy(load_course(course).config)
@@ -183,7 +181,8 @@ def _generate(root: Path, course: Path, lesson: Lesson) -> None:
     coursedir = CourseDirectory(config=config)
     converter = GenerateAssignment(coursedir=coursedir, config=config, force=True, log=log)
     try:
-        converter.start()
+        with alembic_in_process():
+            converter.start()
     except (NbGraderException, SystemExit) as error:
         raise ReleaseError(
             "nbgrader cannot generate the class edition: " + "\n".join(lines).strip(),
