@@ -11,6 +11,7 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
+LESSONS := $(VENV)/.lessons
 
 # nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
 # The shell says where we are: a path with a quote in it would break the commands.
@@ -55,6 +56,13 @@ $(READY): pyproject.toml constraints.txt
 	    -c constraints.txt -e '.[teach,cluster,dev]'
 	@mkdir -p $(LAB_SETTINGS) && printf '%s\n' '$(NO_NEWS)' > $(LAB_SETTINGS)/overrides.json
 	@printf '%s' "$$(pwd -P)" > $(READY)
+
+# What some deep dives of the lessons use (TensorBoard, Ray, wandb, …): large, and not needed for grading.
+$(LESSONS): $(READY)
+	@echo "Installing what some deep dives use: TensorBoard, Ray, wandb, Optuna, …"
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c constraints.txt -e '.[lessons]'
+	@touch $(LESSONS)
 
 # --- use ---------------------------------------------------------------------------------------
 
@@ -130,7 +138,7 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-pytest: $(READY)  ## the tests alone, on two cores
+pytest: $(READY) $(LESSONS)  ## the tests alone, on two cores
 	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
