@@ -22,8 +22,8 @@ MOVED = {
     "course.gpu.allocator": "course.gpu.simulator.allocator.caching",
     "course.gpu.snapshot": "course.gpu.simulator.allocator.snapshot",
     "course.loader_model": "course.simulators.loader",
-    "course.probes_samplers": "course.probes.samplers",
-    "course.probes_workers": "course.probes.workers",
+    "course.probes_samplers": "course.probes.loading.samplers",
+    "course.probes_workers": "course.probes.loading.workers",
 }
 
 

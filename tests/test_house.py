@@ -137,10 +137,13 @@ def test_conda_takes_the_same_constraints_and_extras_that_exist() -> None:
     assert set(extras.split(",")) <= EXTRAS.keys()
 
 
-def test_what_make_installs_leaves_out_the_large_packages_of_late_lessons() -> None:
-    (extras,) = re.findall(r"-e '\.\[([a-z,]+)\]'", (ROOT / "Makefile").read_text())
-    names = {Requirement(r).name for extra in extras.split(",") for r in EXTRAS[extra]}
-    assert not names & {"ray", "wandb", "tensorboard"}
+def test_what_every_target_installs_leaves_out_the_large_packages_which_only_tests_get() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    everywhere, for_tests = re.findall(r"-e '\.\[([a-z,]+)\]'", makefile)
+    names = {Requirement(r).name for extra in everywhere.split(",") for r in EXTRAS[extra]}
+    assert not names & {"ray", "wandb", "tensorboard", "optuna"}
+    assert for_tests == "lessons"
+    assert re.findall(r"^(\w+):.*\$\(LESSONS\)", makefile, re.M) == ["pytest"]
 
 
 # --- imports ------------------------------------------------------------------------------------

@@ -9,6 +9,15 @@ from course.lazy import loading
 if TYPE_CHECKING:
     from course.probes import graphs
     from course.probes.decorator import probe
+    from course.probes.loading.orders import orders_drawn
+    from course.probes.loading.samplers import (
+        folder_listing,
+        loader_epochs,
+        picture_folder,
+        sampler_epochs,
+    )
+    from course.probes.loading.transfers import copies_asked, delivered, fetched, pinned_batches
+    from course.probes.loading.workers import as_worker, forked, real_worker_draws, worker_draws
     from course.probes.memory import (
         batch_in_parts,
         blocks_run,
@@ -16,21 +25,12 @@ if TYPE_CHECKING:
         layers_recorded,
         sizes_tried,
     )
-    from course.probes.modules import modules_named, names_used
-    from course.probes.networks import classified, initialised, stacked, standardised
-    from course.probes.orders import orders_drawn
-    from course.probes.samplers import (
-        folder_listing,
-        loader_epochs,
-        picture_folder,
-        sampler_epochs,
-    )
-    from course.probes.searches import modules_searched
+    from course.probes.models.modules import modules_named, names_used
+    from course.probes.models.networks import classified, initialised, stacked, standardised
+    from course.probes.models.searches import modules_searched
+    from course.probes.models.wiring import class_loaded, idle_found, traced, untied
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.training import clipped, loop_run, optimizer_steps
-    from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
-    from course.probes.wiring import class_loaded, idle_found, traced, untied
-    from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
 
 __all__ = [
     "as_worker",
@@ -74,41 +74,41 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
-        "as_worker": "course.probes.workers",
+        "as_worker": "course.probes.loading.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
-        "class_loaded": "course.probes.wiring",
-        "classified": "course.probes.networks",
+        "class_loaded": "course.probes.models.wiring",
+        "classified": "course.probes.models.networks",
         "clipped": "course.probes.training",
-        "copies_asked": "course.probes.transfers",
-        "delivered": "course.probes.transfers",
-        "fetched": "course.probes.transfers",
-        "folder_listing": "course.probes.samplers",
-        "forked": "course.probes.workers",
+        "copies_asked": "course.probes.loading.transfers",
+        "delivered": "course.probes.loading.transfers",
+        "fetched": "course.probes.loading.transfers",
+        "folder_listing": "course.probes.loading.samplers",
+        "forked": "course.probes.loading.workers",
         "graphs": "course.probes.graphs",
         "growth_told": "course.probes.memory",
-        "idle_found": "course.probes.wiring",
-        "initialised": "course.probes.networks",
+        "idle_found": "course.probes.models.wiring",
+        "initialised": "course.probes.models.networks",
         "layers_recorded": "course.probes.memory",
-        "loader_epochs": "course.probes.samplers",
+        "loader_epochs": "course.probes.loading.samplers",
         "loop_run": "course.probes.training",
-        "modules_named": "course.probes.modules",
+        "modules_named": "course.probes.models.modules",
         "modules_run": "course.probes.timing",
-        "modules_searched": "course.probes.searches",
-        "names_used": "course.probes.modules",
+        "modules_searched": "course.probes.models.searches",
+        "names_used": "course.probes.models.modules",
         "optimizer_steps": "course.probes.training",
-        "orders_drawn": "course.probes.orders",
-        "picture_folder": "course.probes.samplers",
-        "pinned_batches": "course.probes.transfers",
+        "orders_drawn": "course.probes.loading.orders",
+        "picture_folder": "course.probes.loading.samplers",
+        "pinned_batches": "course.probes.loading.transfers",
         "probe": "course.probes.decorator",
-        "real_worker_draws": "course.probes.workers",
-        "sampler_epochs": "course.probes.samplers",
+        "real_worker_draws": "course.probes.loading.workers",
+        "sampler_epochs": "course.probes.loading.samplers",
         "sizes_tried": "course.probes.memory",
-        "stacked": "course.probes.networks",
-        "standardised": "course.probes.networks",
+        "stacked": "course.probes.models.networks",
+        "standardised": "course.probes.models.networks",
         "timed_epoch": "course.probes.timing",
-        "traced": "course.probes.wiring",
-        "untied": "course.probes.wiring",
-        "worker_draws": "course.probes.workers",
+        "traced": "course.probes.models.wiring",
+        "untied": "course.probes.models.wiring",
+        "worker_draws": "course.probes.loading.workers",
     },
 )

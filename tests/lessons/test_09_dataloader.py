@@ -16,7 +16,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from course import gpu
-from course.probes.workers import forked
+from course.probes.loading.workers import forked
 from course.simulators.loader import LoaderPlan, run_loader
 from tests.lessons.source import ROOT, Source
 

@@ -20,7 +20,7 @@ from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
@@ -137,8 +137,8 @@ def load_modules(names: Iterable[str]) -> None:
 
 
 def _probe_modules() -> list[str]:
-    found = (module.name for module in iter_modules(import_module("course.probes").__path__))
-    return [f"course.probes.{name}" for name in found]
+    package = import_module("course.probes")
+    return [found.name for found in walk_packages(package.__path__, f"{package.__name__}.")]
 
 
 def warm_up_torch() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader, get_worker_info
 
-from course.probes.workers import forked
+from course.probes.loading.workers import forked
 from course.simulators.loader import LOOP, LoaderPlan, run_loader
 
 TIMES = st.integers(0, 20).map(float)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from course.probes.networks import classified, initialised, stacked, standardised
+from course.probes.models.networks import classified, initialised, stacked, standardised
 
 
 class Shift(nn.Module):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from course.probes.orders import orders_drawn
+from course.probes.loading.orders import orders_drawn
 
 
 def seen(order: Any, *args: Any, **how: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.probes.wiring import class_loaded, idle_found, traced, untied
+from course.probes.models.wiring import class_loaded, idle_found, traced, untied
 
 BATCH = torch.ones(3, 4)
 

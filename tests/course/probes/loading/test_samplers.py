@@ -14,7 +14,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
 from course import answer
-from course.probes.samplers import (
+from course.probes.loading.samplers import (
     folder_listing,
     loader_epochs,
     picture_folder,

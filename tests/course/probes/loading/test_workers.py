@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, get_worker_info
 
-from course.probes.workers import as_worker, forked, real_worker_draws, worker_draws
+from course.probes.loading.workers import as_worker, forked, real_worker_draws, worker_draws
 
 
 class _Draws(list[int]):

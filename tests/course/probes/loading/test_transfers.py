@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from course import gpu
-from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
+from course.probes.loading.transfers import copies_asked, delivered, fetched, pinned_batches
 
 
 def moved(batch: Any, device: torch.device) -> Any:
@@ -119,7 +119,7 @@ def test_a_batch_that_pins_to_nothing_is_told() -> None:
 
 def test_noting_copies_does_not_load_a_compiler() -> None:
     code = (
-        "import sys; from course.probes.transfers import copies_asked; "
+        "import sys; from course.probes.loading.transfers import copies_asked; "
         "copies_asked.here(lambda batch, device: [x.to(device) for x in batch], 1); "
         "print('torch._dynamo' in sys.modules)"
     )

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.searches import modules_searched
+from course.probes.models.searches import modules_searched
 
 
 def test_hooks_that_stay_are_counted_and_those_that_go_are_not() -> None:

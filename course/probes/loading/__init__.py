@@ -1,0 +1,1 @@
+"""Probes of how data is drawn, fetched and moved."""

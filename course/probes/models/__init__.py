@@ -1,0 +1,1 @@
+"""Probes of how modules are built, wired and searched."""
