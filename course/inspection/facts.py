@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
+
+from course.inspection.storage_numbers import StorageNumbers
 
 __all__ = ["TensorFacts", "facts", "overlap", "positions", "same_storage"]
 
@@ -49,7 +50,9 @@ class TensorFacts:
 
     `shape`, `stride` and `storage_offset` count elements; names ending in `nbytes`, and
     `byte_range`, count bytes. `storage` is a serial number: two tensors have the same number
-    exactly when they live in the same storage, and a number is never used again.
+    exactly when they live in the same storage, and a number is never used again. `memory` is the
+    number of the storage whose bytes they are, 0 where nobody looked: another one's where NumPy,
+    for example, has led to a second storage over the same memory.
     """
 
     shape: tuple[int, ...]
@@ -71,6 +74,7 @@ class TensorFacts:
     layout: str = "strided"
     alignment: int = _WIDEST_ALIGNMENT
     grad: TensorFacts | None = None
+    memory: int = 0
 
     @property
     def numel(self) -> int:
@@ -108,7 +112,14 @@ class TensorFacts:
             raise ValueError(f"not the facts of a tensor: fields {sorted(_NAMES ^ set(values))}")
         for name in ("shape", "stride", "byte_range"):
             values[name] = tuple(_whole(number, name) for number in values[name])
-        for name in ("storage_offset", "itemsize", "storage", "storage_nbytes", "alignment"):
+        for name in (
+            "storage_offset",
+            "itemsize",
+            "storage",
+            "storage_nbytes",
+            "alignment",
+            "memory",
+        ):
             values[name] = _whole(values[name], name)
         if values["grad"] is not None:
             values["grad"] = cls.from_dict(values["grad"])
@@ -124,36 +135,8 @@ def _whole(number: object, name: str) -> int:
     return number
 
 
-class _StorageNumbers:
-    """Gives every storage a serial number that no later storage gets.
-
-    A weak reference keeps the small struct of a storage (not its memory) from being freed, so
-    its address cannot be taken by another storage while it is in the table.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[StorageWeakRef, int]] = {}
-        self._next = 1
-        self._prune_at = 1024
-
-    def number(self, storage: torch.UntypedStorage) -> int:
-        key = storage._cdata
-        found = self._known.get(key)
-        if found is not None:
-            return found[1]
-        if len(self._known) >= self._prune_at:
-            self._prune()
-        number = self._next
-        self._next += 1
-        self._known[key] = (StorageWeakRef(storage), number)
-        return number
-
-    def _prune(self) -> None:
-        self._known = {k: entry for k, entry in self._known.items() if not entry[0].expired()}
-        self._prune_at = max(1024, 2 * len(self._known))
-
-
-_number_of = _StorageNumbers().number
+_storages = StorageNumbers()
+_number_of, _memory_of = _storages.number, _storages.memory
 
 
 @dataclass(frozen=True)
@@ -187,6 +170,11 @@ def storage_number(tensor: torch.Tensor) -> int:
         return _number_of(_untyped_storage(tensor))
 
 
+def memory_number(tensor: torch.Tensor) -> int:
+    """The serial number of the storage whose bytes a strided tensor's are."""
+    return _memory_of(storage_number(tensor))
+
+
 def facts(tensor: torch.Tensor) -> TensorFacts:
     """What is true of a tensor now: shape, stride, storage, version, autograd.
 
@@ -212,16 +200,18 @@ def _read(tensor: torch.Tensor) -> TensorFacts:
         return _read_without_strides(tensor)
     shape, stride, offset = tuple(_size(tensor)), tuple(_stride(tensor)), int(_offset(tensor))
     itemsize, storage = _itemsize(tensor), _untyped_storage(tensor)
+    number = _number_of(storage)
     return TensorFacts(
         shape=shape,
         stride=stride,
         storage_offset=offset,
         itemsize=itemsize,
-        storage=_number_of(storage),
+        storage=number,
         storage_nbytes=storage.nbytes(),
         byte_range=byte_range_of(shape, stride, offset, itemsize),
         is_contiguous=_contiguous(tensor),
         alignment=_alignment(_address(tensor)),
+        memory=_memory_of(number),
         **_autograd_facts(tensor),
     )
 
@@ -284,6 +274,11 @@ def same_storage(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -
     return first == second and first != 0
 
 
+def same_memory(a: TensorFacts, b: TensorFacts) -> bool:
+    """Whether two tensors live in the same memory, be it through one storage or through two."""
+    return (a.memory or a.storage) == (b.memory or b.storage) != 0
+
+
 def _storage_of(subject: torch.Tensor | TensorFacts) -> int:
     if type(subject) is _Tensor and _get_layout(subject) is _strided:
         return storage_number(subject)  # a tenth of the time that all facts take
@@ -312,10 +307,14 @@ def overlap(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> boo
     >>> a = torch.zeros(4)
     >>> same_storage(a[:2], a[2:]), overlap(a[:2], a[2:])
     (True, False)
+
+    Of two storages over the same bytes, as NumPy makes them, nobody knows which are common: yes.
     """
     first, second = _as_facts(a), _as_facts(b)
-    if not same_storage(first, second) or 0 in first.shape or 0 in second.shape:
+    if 0 in first.shape or 0 in second.shape or not same_memory(first, second):
         return False
+    if not same_storage(first, second):
+        return True
     if first.byte_range[1] <= second.byte_range[0] or second.byte_range[1] <= first.byte_range[0]:
         return False
     one, other = _windows(first, second)

@@ -1,8 +1,7 @@
 """Check: named comparisons of facts with what must hold, a table of them, and the points.
 
-A check never raises: it records whether it holds and what to tell the learner. Whether it is
-hidden is decided by the line of the cell that it is written on, and what it is worth by what an
-answer that does nothing would get for it (`course.testing.points`).
+A check never raises: it records whether it holds and what to tell the learner. The line that it
+is written on decides whether it is hidden, and `course.testing.points` what it is worth.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any, cast
 
 import torch
 
-from course.inspection.facts import TensorFacts, overlap, same_storage
+from course.inspection.facts import TensorFacts, overlap, same_memory, same_storage
 from course.serialization.received import Absent
 from course.testing import attempts
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
@@ -217,10 +216,11 @@ class Check:
         """The tensors live in different storages: the elements were copied."""
 
         def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
-            if not same_storage(one, other):
+            if not same_memory(one, other):
                 return None
-            words = f"{where_of(a)} still lives in the storage of {where_of(b)}"
-            return Failure(words, "the same storage", "a storage of its own", (one, other))
+            same = "storage" if same_storage(one, other) else "memory"
+            words = f"{where_of(a)} still lives in the {same} of {where_of(b)}"
+            return Failure(words, f"the same {same}", "a storage of its own", (one, other))
 
         self._pair(a, b, failure, "it has a storage of its own", how)
 

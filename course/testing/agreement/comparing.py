@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from course.inspection.facts import facts, storage_number
+from course.inspection.facts import TensorFacts, facts, memory_number
 from course.serialization.received import SeenTensor, Value
 from course.testing.compare import difference
 from course.testing.inputs.cases import Case
@@ -141,8 +141,8 @@ def _memory(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
     given = [_storages(one, _number_seen) for one in call.args_after]
     wanted_given = [_storages(one, _number_live) for one in expected.args]
     for mine, wanted in _tensors(call, expected):
-        shared = [mine.facts.storage in those for those in given]
-        right = [storage_number(wanted) in those for those in wanted_given]
+        shared = [_memory_seen(mine.facts) in those for those in given]
+        right = [memory_number(wanted) in those for those in wanted_given]
         if shared != right and wanted.untyped_storage().nbytes():
             return "it shares a storage" if any(shared) else "it has a storage of its own"
     return None
@@ -208,8 +208,12 @@ def _storages(value: Any, number: Callable[[Any], int | None]) -> set[int]:
 
 
 def _number_seen(value: Any) -> int | None:
-    return value.facts.storage if isinstance(value, SeenTensor) else None
+    return _memory_seen(value.facts) if isinstance(value, SeenTensor) else None
 
 
 def _number_live(value: Any) -> int | None:
-    return storage_number(value) if isinstance(value, torch.Tensor) else None
+    return memory_number(value) if isinstance(value, torch.Tensor) else None
+
+
+def _memory_seen(seen: TensorFacts) -> int:
+    return seen.memory or seen.storage
