@@ -254,7 +254,8 @@ def until_the_first_check(lesson: Lesson) -> list[Cell]:
     return [cell for cell in solved(lesson) if cell["id"] in wanted]
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+# For all lessons tests/lessons/test_every_lesson.py says it, with the versions of here.
+@pytest.mark.parametrize("slug", ["01-tensors", "09-dataloader"])
 def test_three_cells_are_enough_for_the_first_check(
     slug: str, with_course: Runtime, tmp_path: Path
 ) -> None:
