@@ -44,7 +44,9 @@ def as_worker(number: int, count: int, *, seed: int = 0, dataset: Any = None) ->
 
     `seed` is the loader's base seed. Random state and worker info are given back afterwards.
     """
-    info = _worker.WorkerInfo(number, count, seed + number, dataset)
+    info = _worker.WorkerInfo(  # PyTorch 2.11 takes keywords alone
+        id=number, num_workers=count, seed=seed + number, dataset=dataset
+    )
     before, states = _worker._worker_info, (random.getstate(), np.random.get_state())
     try:
         with torch.random.fork_rng(devices=[]):
