@@ -189,9 +189,12 @@ class Notebook:
     # -- acting -----------------------------------------------------------------------------
 
     def run_all(self) -> None:
-        """Choose Run → Run All Cells, and return when nothing waits any more."""
+        """Choose Run → Run All Cells; return when nothing waits, and every cell is on the page."""
         self.start_all()
         self.wait()
+        # JupyterLab adds those out of sight as it finds the time, which takes minutes under load.
+        drawn = f"{_CELLS}.every(one => one.node.isConnected)"
+        self.page.wait_for_function(drawn, timeout=WAIT_S * 1000)
 
     def start_all(self) -> None:
         """Choose Run → Run All Cells, and return when something has been shown."""
