@@ -29,10 +29,16 @@ if TYPE_CHECKING:
     from course.probes.models.networks import classified, initialised, stacked, standardised
     from course.probes.models.searches import modules_searched
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.parallel.files import saved_by_ranks
+    from course.probes.parallel.meeting import ring_run
+    from course.probes.parallel.processes import trained_alone, trained_by_ranks
+    from course.probes.parallel.shards import accumulated, shards_run
+    from course.probes.parallel.stages import staged
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.training import clipped, loop_run, optimizer_steps
 
 __all__ = [
+    "accumulated",
     "as_worker",
     "batch_in_parts",
     "blocks_run",
@@ -61,12 +67,18 @@ __all__ = [
     "pinned_batches",
     "probe",
     "real_worker_draws",
+    "ring_run",
     "sampler_epochs",
+    "saved_by_ranks",
+    "shards_run",
     "sizes_tried",
     "stacked",
+    "staged",
     "standardised",
     "timed_epoch",
     "traced",
+    "trained_alone",
+    "trained_by_ranks",
     "untied",
     "worker_draws",
 ]
@@ -74,6 +86,7 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
+        "accumulated": "course.probes.parallel.shards",
         "as_worker": "course.probes.loading.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
@@ -102,12 +115,18 @@ __getattr__ = loading(
         "pinned_batches": "course.probes.loading.transfers",
         "probe": "course.probes.decorator",
         "real_worker_draws": "course.probes.loading.workers",
+        "ring_run": "course.probes.parallel.meeting",
         "sampler_epochs": "course.probes.loading.samplers",
+        "saved_by_ranks": "course.probes.parallel.files",
+        "shards_run": "course.probes.parallel.shards",
         "sizes_tried": "course.probes.memory",
         "stacked": "course.probes.models.networks",
+        "staged": "course.probes.parallel.stages",
         "standardised": "course.probes.models.networks",
         "timed_epoch": "course.probes.timing",
         "traced": "course.probes.models.wiring",
+        "trained_alone": "course.probes.parallel.processes",
+        "trained_by_ranks": "course.probes.parallel.processes",
         "untied": "course.probes.models.wiring",
         "worker_draws": "course.probes.loading.workers",
     },
