@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from course.probes.models.networks import classified, initialised, stacked, standardised
     from course.probes.models.searches import modules_searched
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.ranks.running import run_ranks
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.training import clipped, loop_run, optimizer_steps
 
@@ -61,6 +62,7 @@ __all__ = [
     "pinned_batches",
     "probe",
     "real_worker_draws",
+    "run_ranks",
     "sampler_epochs",
     "sizes_tried",
     "stacked",
@@ -102,6 +104,7 @@ __getattr__ = loading(
         "pinned_batches": "course.probes.loading.transfers",
         "probe": "course.probes.decorator",
         "real_worker_draws": "course.probes.loading.workers",
+        "run_ranks": "course.probes.ranks.running",
         "sampler_epochs": "course.probes.loading.samplers",
         "sizes_tried": "course.probes.memory",
         "stacked": "course.probes.models.networks",

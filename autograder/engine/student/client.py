@@ -97,12 +97,7 @@ class StudentProcess:
     """The worker's client of one student process and its snapshots, from fork to end."""
 
     def __init__(
-        self,
-        fork_server: ForkServer,
-        limits: Limits,
-        listener: Listener,
-        *,
-        loopback: bool = False,
+        self, fork_server: ForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
     ) -> None:
         """Fork the student process.
 
