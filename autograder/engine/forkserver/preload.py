@@ -18,7 +18,7 @@ def modules_needed(sources: Iterable[str]) -> tuple[str, ...]:
     r"""The modules that these cells import, in the order of their names.
 
     >>> modules_needed(["import torch\nfrom course import Check", "!ls", "from . import x"])
-    ('course', 'torch')
+    ('course', 'course.Check', 'torch')
     """
     text = list(sources)
     found = {name for source in text for name in _imported(source)}
