@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from course.probes.parallel.processes import trained_alone, trained_by_ranks
     from course.probes.parallel.shards import accumulated, shards_run
     from course.probes.parallel.stages import staged
+    from course.probes.ranks.running import run_ranks
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.training import clipped, loop_run, optimizer_steps
 
@@ -68,6 +69,7 @@ __all__ = [
     "probe",
     "real_worker_draws",
     "ring_run",
+    "run_ranks",
     "sampler_epochs",
     "saved_by_ranks",
     "shards_run",
@@ -116,6 +118,7 @@ __getattr__ = loading(
         "probe": "course.probes.decorator",
         "real_worker_draws": "course.probes.loading.workers",
         "ring_run": "course.probes.parallel.meeting",
+        "run_ranks": "course.probes.ranks.running",
         "sampler_epochs": "course.probes.loading.samplers",
         "saved_by_ranks": "course.probes.parallel.files",
         "shards_run": "course.probes.parallel.shards",

@@ -46,9 +46,7 @@ class _Line:
 
         self._meeting.change(arrive)
         heard = self._rounds[number]
-        return self._meeting.wait(
-            lambda: len(heard) == self._meeting.count, lambda: heard.get(0)
-        )
+        return self._meeting.wait(lambda: len(heard) == self._meeting.count, lambda: heard.get(0))
 
 
 def _loaded(folder: Path) -> Any:

@@ -99,7 +99,10 @@ def shards_run(
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
     with torch.no_grad():
-        for tensor in (*weights, *(g for g in (*held, *(w.grad for w in weights)) if g is not None)):
+        for tensor in (
+            *weights,
+            *(g for g in (*held, *(w.grad for w in weights)) if g is not None),
+        ):
             tensor.fill_(77.0)
     listed = result if isinstance(result, list | tuple) else []
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -125,6 +126,20 @@ def test_alone_an_answer_has_a_submission_and_a_lesson_of_its_own(
     runner = Keeper()
     run_alone(cases[:2], runner)
     assert runner.lessons == [["setup", "flatten", "test-flatten"]] * 2
+
+
+def test_a_title_that_asks_for_a_network_stays_where_its_lesson_is_shortened(
+    cases: tuple[Case, ...], tmp_path: Path
+) -> None:
+    notebook = json.loads(cases[0].lesson.source.read_text())
+    notebook["cells"][0]["metadata"]["course"]["loopback"] = True
+    path = tmp_path / "01-tiny" / "01-tiny.ipynb"
+    path.parent.mkdir()
+    path.write_text(json.dumps(notebook))
+    runner = Keeper()
+    lesson = dataclasses.replace(cases[0].lesson, source=path)
+    run_alone([dataclasses.replace(cases[0], lesson=lesson)], runner)
+    assert runner.lessons == [["title", "setup", "flatten", "test-flatten"]]
 
 
 def test_what_is_through_is_counted_in_answers(cases: tuple[Case, ...]) -> None:
