@@ -14,7 +14,7 @@ from torch import distributed, multiprocessing
 
 __all__ = ["by_rank"]
 
-_POLL = 0.01  # s
+_POLL, _LATE = 0.01, 20.0  # s; how much later than another a rank may come
 
 
 def by_rank(work: Callable[[int, int], Any], ranks: int = 2, timeout: float = 20.0) -> list[Any]:
@@ -64,7 +64,7 @@ def _run(
         told = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     torch.save(told, f"{folder}/part{rank}")
     os.replace(f"{folder}/part{rank}", _file(folder, rank))
-    end = time.monotonic() + 2 * timeout
+    end = time.monotonic() + timeout + _LATE
     while time.monotonic() < end and not all(
         os.path.exists(_file(folder, other)) for other in range(ranks)
     ):

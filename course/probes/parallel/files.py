@@ -50,7 +50,7 @@ class _Line:
 
 
 def _loaded(folder: Path) -> Any:
-    """What the file holds, as weights_only reads it: None without a file, a word for no such file."""
+    """What the file holds, None without one, or the class of the error that reading it raises."""
     path = folder / "model.pt"
     if not path.exists():
         return None

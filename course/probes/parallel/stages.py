@@ -1,4 +1,4 @@
-"""What the tests of a model on two devices need: stages of several kinds, and where all of it is."""
+"""What the tests of a model on two devices need: stages of several kinds, and where they are."""
 
 from __future__ import annotations
 
