@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -68,13 +69,14 @@ def saved_by_ranks(
     old: dict[str, Any] | None = None,
     breaks: bool = False,
     runs: int = 1,
-    text: bool = True,
+    facts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
 
     `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved. "files"
     are the names on each disk; "loaded", what rank 0's file holds; "there", what it held whenever
-    rank 0 called `tell`; "calls" of `tell` by rank; "errors" by class, and the text of each.
+    rank 0 called `tell`; "calls" of `tell` by rank; "errors" by class, and the "words" of each;
+    "keys", those of the states afterwards. `facts` are those asked for, or all.
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top:
@@ -92,16 +94,12 @@ def saved_by_ranks(
         def work(rank: int) -> Any:
             path = folders[rank] / "model.pt"
             for _ in range(runs):
-                result = procedure(
-                    rank,
-                    given[rank],
-                    str(path) if text else path,
-                    lambda message: line.tell(rank, message),
-                )
+                tell = partial(line.tell, rank)
+                result = procedure(rank, given[rank], str(path), tell)
             return result
 
         ends = meeting.run(work)
-        return {
+        seen = {
             "results": [result for result, _ in ends],
             "errors": [told(error) for _, error in ends],
             "words": ["" if error is None else str(error) for _, error in ends],
@@ -111,3 +109,4 @@ def saved_by_ranks(
             "calls": line.calls,
             "keys": [list(state) for state in given],
         }
+        return {name: seen[name] for name in facts or seen}

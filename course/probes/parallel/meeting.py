@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -134,12 +134,15 @@ class _Wire:
 
 
 @probe
-def ring_run(procedure: Callable[..., Any], vectors: list[torch.Tensor]) -> dict[str, Any]:
+def ring_run(
+    procedure: Callable[..., Any], vectors: list[torch.Tensor], facts: Sequence[str] = ()
+) -> dict[str, Any]:
     """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
 
     Each list has one entry a rank: "results"; "errors", by class; "given", what its vector holds
     afterwards; "sent", the lengths of its messages; "nbytes" of all of them; "counts" of them;
     "left", those that nobody received. The vectors are overwritten before the results are read.
+    `facts` are those asked for, or all.
     """
     ranks = len(vectors)
     meeting = Meeting(ranks)
@@ -154,7 +157,7 @@ def ring_run(procedure: Callable[..., Any], vectors: list[torch.Tensor]) -> dict
     given = [vector.clone() for vector in own]
     for vector in own:
         vector.fill_(77)
-    return {
+    seen = {
         "results": [result for result, _ in ends],
         "errors": [told(error) for _, error in ends],
         "given": given,
@@ -163,3 +166,4 @@ def ring_run(procedure: Callable[..., Any], vectors: list[torch.Tensor]) -> dict
         "counts": [len(wire.sent) for wire in wires],
         "left": [wire.left for wire in wires],
     }
+    return {name: seen[name] for name in facts or seen}
