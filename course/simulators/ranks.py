@@ -41,7 +41,7 @@ def by_rank(work: Callable[[int, int], Any], ranks: int = 2, timeout: float = 20
     """
     with tempfile.TemporaryDirectory() as folder:
         given = work, ranks, timeout, folder
-        multiprocessing.start_processes(_run, given, ranks, start_method="fork")  # type: ignore[no-untyped-call]
+        multiprocessing.start_processes(_run, given, ranks, start_method="fork")
         return [torch.load(_file(folder, rank), weights_only=False) for rank in range(ranks)]
 
 
