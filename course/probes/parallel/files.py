@@ -61,6 +61,16 @@ def _loaded(folder: Path) -> Any:
         return type(error).__name__
 
 
+def _disks(top: Path, count: int, old: dict[str, Any] | None) -> list[Path]:
+    """A folder for each rank, the first with an old file where there's one."""
+    folders = [top / str(rank) for rank in range(count)]
+    for folder in folders:
+        folder.mkdir()
+    if old is not None:
+        torch.save(old, folders[0] / "model.pt")
+    return folders
+
+
 @probe
 def saved_by_ranks(
     procedure: Callable[..., Any],
@@ -80,11 +90,7 @@ def saved_by_ranks(
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top:
-        folders = [Path(top, str(rank)) for rank in range(ranks)]
-        for folder in folders:
-            folder.mkdir()
-        if old is not None:
-            torch.save(old, folders[0] / "model.pt")
+        folders = _disks(Path(top), ranks, old)
         given = [dict(state) for state in states]
         if breaks:
             given[0]["module.broken"] = _Unsaved()

@@ -29,8 +29,19 @@ def trained_by_ranks(
     A job is a kind of model, the samples of each rank, and a learning rate. Each rank has a model
     with weights of its own at first. All jobs run in one launch, in a process group over gloo; a
     rank's "result" is a list of what `_one` returns, one for each job.
+
+    Raises:
+        NotImplementedError: There is no answer yet.
     """
-    return launch(_all_jobs, ranks, args=(procedure, jobs, runs), timeout_s=timeout_s)
+    found = launch(_all_jobs, ranks, args=(procedure, jobs, runs), timeout_s=timeout_s)
+    _refuse_stub(found)
+    return found
+
+
+def _refuse_stub(found: Sequence[dict[str, Any]]) -> None:
+    """An exercise as it was handed out counts as not attempted, in other processes too."""
+    if all(one["error"].startswith("NotImplementedError") for one in found):
+        raise NotImplementedError()
 
 
 @probe
