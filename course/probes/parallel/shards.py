@@ -158,7 +158,8 @@ class _Steps:
     """A plain SGD that notes down its steps; torch's own imports the compiler at its first use."""
 
     def __init__(self, model: nn.Module, lr: float, events: list[Any]) -> None:
-        self.param_groups = [{"params": list(model.parameters()), "lr": lr}]
+        group: dict[str, Any] = {"params": list(model.parameters()), "lr": lr}
+        self.param_groups = [group]
         self._events = events
 
     def zero_grad(self, set_to_none: bool = True) -> None:
