@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from course.figures.picture import Picture, draw_nothing, not_drawn
     from course.figures.pixels import show_pixels
     from course.figures.sampler import show_sampler
+    from course.figures.search import show_history, show_rungs, show_space
     from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.training import show_gradients, show_means
     from course.figures.versions import show_versions
@@ -45,6 +46,7 @@ __all__ = [
     "show_gradients",
     "show_graph",
     "show_grey",
+    "show_history",
     "show_index",
     "show_joined",
     "show_loader_timeline",
@@ -57,10 +59,12 @@ __all__ = [
     "show_pixels",
     "show_promotion",
     "show_resize",
+    "show_rungs",
     "show_running",
     "show_sampler",
     "show_segments",
     "show_shapes",
+    "show_space",
     "show_spread",
     "show_storage",
     "show_sums",
@@ -91,6 +95,7 @@ __getattr__ = loading(
         "show_gradients": "course.figures.training",
         "show_graph": "course.figures.graph",
         "show_grey": "course.figures.dtypes",
+        "show_history": "course.figures.search",
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
@@ -103,10 +108,12 @@ __getattr__ = loading(
         "show_pixels": "course.figures.pixels",
         "show_promotion": "course.figures.dtypes",
         "show_resize": "course.figures.layers",
+        "show_rungs": "course.figures.search",
         "show_running": "course.figures.layers",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_shapes": "course.figures.modules",
+        "show_space": "course.figures.search",
         "show_spread": "course.figures.modules",
         "show_storage": "course.figures.storage",
         "show_sums": "course.figures.floats",
