@@ -14,10 +14,10 @@ _NOISE = 1.0  # so large that a high rate soon gets no further
 
 
 def rates() -> tuple[float, ...]:
-    """The learning rate of each trial, log-uniform from 0.002 to 0.2."""
+    """The learning rate of each trial, log-uniform from 0.002 to 0.06."""
     generator = torch.Generator().manual_seed(0)
     exponents = torch.rand(MOST, generator=generator, dtype=torch.float64)
-    return tuple((0.002 * 100**exponents).tolist())
+    return tuple((0.002 * 30**exponents).tolist())
 
 
 @cache

@@ -137,25 +137,25 @@ def test_a_trial_draws_its_rate_from_a_stream_of_its_own(
     assert alone.endswith("True")
 
 
-def test_trial_1_leads_and_trial_7_ends_best(capsys: pytest.CaptureFixture[str]) -> None:
+def test_trial_3_leads_and_trial_7_ends_best(capsys: pytest.CaptureFixture[str]) -> None:
     names = SOURCE.solved("halving-figure")
     capsys.readouterr()
     exec(text("halving-checked"), names)
     lines = capsys.readouterr().out.splitlines()
     rankings = [[int(n) for n in line.split("[")[1].strip("]").split(",")] for line in lines]
-    assert [ranking[0] for ranking in rankings] == [1, 1, 2, 7]
-    assert rankings[-1][5] == 1
+    assert [ranking[0] for ranking in rankings] == [0, 3, 4, 7]
+    assert rankings[-1][7] == 3
     rungs = halving_plan(trial_losses()[:9], 1, 27, 3)
-    assert (rungs[-1].ranking, rungs[-1].spent) == ((1,), 9 + 3 * 2 + 1 * 6 + 1 * 18)
-    later = halving_plan(trial_losses()[:9], 9, 27, 2)
-    assert (later[-1].ranking[0], later[-1].spent) == (7, 135)
+    assert (rungs[-1].ranking, rungs[-1].spent) == ((3,), 9 + 3 * 2 + 1 * 6 + 1 * 18)
+    later = halving_plan(trial_losses()[:9], 18, 27, 2)
+    assert (later[-1].ranking[0], later[-1].spent) == (7, 198)
 
 
 def test_the_asynchronous_rule_lets_trial_0_through_and_stops_trial_7(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (line,) = told_by(capsys, "asha-by-hand")
-    assert line == "epochs of each trial: [27, 27, 27, 1, 27, 3, 1, 1, 3] sum 117"
+    assert line == "epochs of each trial: [27, 1, 1, 27, 1, 1, 1, 1, 1] sum 61"
     last = sorted(range(9), key=lambda trial: trial_losses()[trial][-1])
     assert (last[0], last[-1]) == (7, 0)
 

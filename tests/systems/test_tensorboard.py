@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
 import textwrap
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.lessons.source import Source
 from tests.systems.lesson_cells import run_cells
+from tests.systems.viewer import WAIT_S, viewer
 
 pytestmark = pytest.mark.needs("tensorboard")
 SLUG = "15-experiments"
-WAIT_S = 120  # for what must happen; no measurement
 
 
 def test_the_lesson_writes_scalars_and_reads_them_back(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,26 +90,6 @@ def test_the_learners_history_is_the_purged_one(capsys: pytest.CaptureFixture[st
     merged = Source(SLUG).solved("merged-history")["merged_history"]
     steps = [step for step, _ in merged([names["killed"], names["resumed"]])]
     assert purged == f"purge_step 4 {steps}"
-
-
-@contextmanager
-def viewer(folder: Path, log: Path) -> Iterator[str]:
-    """The address of a TensorBoard that shows this folder, on this machine only."""
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder)]
-    command += ["--host", "127.0.0.1", "--port", "0", "--load_fast", "false"]
-    with log.open("w") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        end = time.monotonic() + WAIT_S
-        while time.monotonic() < end and process.poll() is None:
-            if found := re.search(r"(http://127\.0\.0\.1:\d+/)", log.read_text()):
-                yield found[1]
-                return
-            time.sleep(0.2)
-        raise AssertionError(f"TensorBoard did not start: {log.read_text()[-500:]}")
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
 
 
 def test_the_viewer_serves_the_points_that_were_logged(tmp_path: Path) -> None:

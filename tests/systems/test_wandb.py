@@ -46,6 +46,7 @@ def test_a_smaller_step_is_dropped_and_a_setting_stays(
         assert (run.config.lr, run.offline) == (0.2, True)
     finally:
         run.finish()
+        wandb.teardown()
     names = run_cells(SLUG, "wandb-imported", "wandb-file-read")
     (file,) = tmp_path.rglob("run-*.wandb")
     records = [protocol.Record.FromString(data) for data in names["records_of"](file.read_bytes())]

@@ -64,10 +64,10 @@ def test_numbers_without_rungs_are_refused(numbers: tuple[object, ...]) -> None:
 def test_the_trials_are_real_trainings_that_cross() -> None:
     losses = trial_losses()
     assert (len(losses), len(losses[0]), len(rates())) == (MOST, EPOCHS, MOST)
-    assert sum(one[-1] < one[0] for one in losses) > 20  # the highest rates explode
+    assert all(one[-1] < one[0] for one in losses)
     first, last = (sorted(range(9), key=lambda n: NINE[n][epoch]) for epoch in (2, 26))
-    assert (first[0], last[0]) == (1, 7)  # what the lesson says of them
-    assert all(0.002 <= rate <= 0.2 for rate in rates())
+    assert (first[0], last[0]) == (3, 7)  # what the lesson says of them
+    assert all(0.002 <= rate <= 0.06 for rate in rates())
 
 
 # --- the pictures ---------------------------------------------------------------------------------

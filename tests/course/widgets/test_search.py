@@ -16,17 +16,17 @@ def panel(*settings: int) -> HalvingPanel:
 
 
 def test_a_late_first_rung_finds_what_an_early_one_stops() -> None:
-    early, late = Settings(9, 3, 1), Settings(9, 2, 9)
+    early, late = Settings(9, 3, 1), Settings(9, 2, 18)
     assert "would have been trial 7" in words_of(early, 4)[1]
     assert "it was stopped after 1" in words_of(early, 4)[1]
-    assert "Trial 7 would have been the best of them, too." in words_of(late, 3)[1]
+    assert "Trial 7 would have been the best of them, too." in words_of(late, 2)[1]
     assert "spent 39 epochs; all trials to the end would have taken 243" in words_of(early, 4)[1]
 
 
 def test_a_rung_says_who_goes_on() -> None:
     first, going = words_of(Settings(9, 3, 1), 1)
     assert first.startswith("Rung 1 of 4, after 1 epoch: 9 trials reached it.")
-    assert going == "Goes on: 1, 5, 4. Spent so far: 9 epochs."
+    assert going == "Goes on: 0, 3, 5. Spent so far: 9 epochs."
 
 
 def test_one_trial_trains_to_the_end() -> None:
