@@ -36,7 +36,7 @@ class _Values:
     def __init__(self, quiet: _Work | None = None) -> None:
         self.saved: weakref.WeakSet[_Saved] = weakref.WeakSet()
         self.tensors: list[weakref.ref[torch.Tensor]] = []
-        self.written: list[torch.Tensor] = []
+        self.memory: list[torch.Tensor] = []  # of these tensors, whether they live or not
         self.calls: list[bool] = []
         self._quiet = quiet
 
@@ -55,12 +55,10 @@ class _Values:
                 return value
 
     def overwrite(self) -> None:
-        """Write another number into each tensor that was handed over and lives."""
+        """Write another number into the memory of each tensor that was handed over."""
         with torch.no_grad():
-            for one in self.tensors:
-                tensor = one()
-                if tensor is not None:
-                    tensor.detach().fill_(77)
+            for memory in self.memory:
+                memory.fill_(77)
 
     @property
     def alive(self) -> bool:
@@ -74,6 +72,7 @@ class _Values:
 
     def _noted(self, tensor: torch.Tensor) -> torch.Tensor:
         self.tensors.append(weakref.ref(tensor))
+        self.memory.append(tensor.detach())
         return tensor
 
     def _recorded(self, number: float) -> torch.Tensor:
@@ -177,6 +176,10 @@ def _logged(record: Any, values: _Values, row: dict[str, Any], *step: int) -> st
     return found
 
 
+def _types(row: dict[str, Any]) -> dict[str, str]:
+    return {name: type(value).__name__ for name, value in row.items()}
+
+
 @probe
 def record_kept(
     made: Callable[..., Any], config: dict[str, Any], script: Sequence[Sequence[Any]]
@@ -209,7 +212,7 @@ def record_kept(
         "summary": record.summary,
         "errors": errors,
         "alive": values.alive,
-        "types": [{name: type(value).__name__ for name, value in one.items()} for one in rows],
+        "types": [_types(row) for row in rows if isinstance(row, dict)],
     }
 
 
