@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from course.figures.training import show_gradients, show_means
     from course.figures.versions import show_versions
     from course.simulators.loader import LoaderPlan, run_loader
+    from course.simulators.trials import trial_losses
 
 __all__ = [
     "LoaderPlan",
@@ -73,6 +74,7 @@ __all__ = [
     "show_versions",
     "show_walk",
     "show_windows",
+    "trial_losses",
 ]
 
 __getattr__ = loading(
@@ -122,5 +124,6 @@ __getattr__ = loading(
         "show_versions": "course.figures.versions",
         "show_walk": "course.figures.storage",
         "show_windows": "course.figures.layers",
+        "trial_losses": "course.simulators.trials",  # what a search by halving compares
     },
 )

@@ -18,7 +18,7 @@ import pytest
 from tests.lessons.source import Source
 
 ROOT = Path(__file__).parents[2]
-WAIT_S = 400  # for a loaded machine; no measurement
+WAIT_S = 900  # for a loaded machine; no measurement
 
 SCRIPT = """
 import json, sys, tempfile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from course.figures.curves import SIZE, dress
 from course.figures.palette import CARD, FAULT, FILLS, INK, RULE
@@ -68,7 +68,10 @@ def _draw(losses: Losses, rungs: tuple[Rung, ...]) -> Figure:
         for trial in rung.ranking:
             best = trial == last.ranking[0]
             line = losses[trial][began - 1 : rung.epochs]
-            look = {"color": INK if best else FILLS[0], "linewidth": 2.4 if best else 1.4}
+            look: dict[str, Any] = {
+                "color": INK if best else FILLS[0],
+                "linewidth": 2.4 if best else 1.4,
+            }
             axes.plot(range(began, rung.epochs + 1), line, zorder=4 if best else 3, **look)
             if trial not in rung.kept and not (best and rung is last):
                 _stopped(axes, losses[trial], rung.epochs)
