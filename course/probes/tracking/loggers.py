@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.probes.decorator import probe
 
@@ -98,17 +97,20 @@ class _Values:
 
 
 class _Work:
-    """Notes down the torch functions that are called, and the operators that run."""
+    """Notes down the torch functions that are called.
+
+    Operators would need a dispatch mode, whose first use imports torch._dynamo: a second of
+    processor time for each submission.
+    """
 
     def __init__(self) -> None:
         self.functions: list[str] = []
-        self.operators: list[str] = []
         self._paused = False
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A block whose functions and operators are noted."""
-        with _Functions(self), _Operators(self):
+        """A block whose functions are noted."""
+        with _Functions(self):
             yield
 
     @contextmanager
@@ -120,10 +122,10 @@ class _Work:
         finally:
             self._paused = False
 
-    def note(self, names: list[str], name: str) -> None:
+    def note(self, name: str) -> None:
         """Add a name, unless there's a pause."""
         if not self._paused:
-            names.append(name)
+            self.functions.append(name)
 
 
 class _Functions(TorchFunctionMode):
@@ -132,17 +134,7 @@ class _Functions(TorchFunctionMode):
         self._work = work
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self._work.note(self._work.functions, getattr(func, "__name__", str(func)))
-        return func(*args, **(kwargs or {}))
-
-
-class _Operators(TorchDispatchMode):
-    def __init__(self, work: _Work) -> None:
-        super().__init__()
-        self._work = work
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self._work.note(self._work.operators, str(func))
+        self._work.note(getattr(func, "__name__", str(func)))
         return func(*args, **(kwargs or {}))
 
 
@@ -266,7 +258,6 @@ def logger_run(
         "graphs": graphs,
         "alive": values.alive,
         "errors": errors,
-        "operators": work.operators,
         "functions": work.functions,
         "calls": values.calls,
     }
