@@ -34,16 +34,17 @@ def configs_drawn(
     values. With `salt`, `hash` gives for texts what it might give in another process.
     """
     found, which, types = [], [], []
-    for space, seed, number in jobs:
-        with _random_states_kept(), hashes_of_another_process(salt):
+    with _random_states_kept():
+        for space, seed, number in jobs:
             for _ in range(between):
                 random.random()
                 np.random.random()
                 torch.rand(1)
-            config = sample(space, seed, number)
-        found.append(config)
-        which.append(_chosen(space, config))
-        types.append({name: type(value).__name__ for name, value in config.items()})
+            with hashes_of_another_process(salt):
+                config = sample(space, seed, number)
+            found.append(config)
+            which.append(_chosen(space, config))
+            types.append({name: type(value).__name__ for name, value in config.items()})
     return {"configs": found, "which": which, "types": types}
 
 
