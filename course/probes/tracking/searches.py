@@ -23,19 +23,21 @@ _MOST_CALLS = 3000
 @probe
 def configs_drawn(
     sample: Callable[..., Any],
-    jobs: Sequence[tuple[dict[str, Any], int, int]],
+    jobs: Sequence[tuple[Any, int, int]],
     between: int = 0,
     *,
+    spaces: Sequence[dict[str, Any]] = (),
     salt: int | None = None,
 ) -> dict[str, Any]:
     """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
 
     "which" are the places of the options that were chosen, by identity; "types" those of all
-    values. With `salt`, `hash` gives for texts what it might give in another process.
+    values. A job's space may be the place of one of `spaces`, which then travel only once. With `salt`, `hash` gives for texts what it might give in another process.
     """
     found, which, types = [], [], []
     with _random_states_kept():
-        for space, seed, number in jobs:
+        for asked, seed, number in jobs:
+            space = spaces[asked] if isinstance(asked, int) else asked
             for _ in range(between):
                 random.random()
                 np.random.random()
