@@ -32,7 +32,8 @@ def configs_drawn(
     """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
 
     "which" are the places of the options that were chosen, by identity; "types" those of all
-    values. A job's space may be the place of one of `spaces`, which then travel only once. With `salt`, `hash` gives for texts what it might give in another process.
+    values. A job's space may be the place of one of `spaces`, which then travel only once. With
+    `salt`, `hash` gives for texts what it might give in another process.
     """
     found, which, types = [], [], []
     with _random_states_kept():
