@@ -58,7 +58,7 @@ def _run(
 
 
 def batched(cases: Sequence[Case]) -> list[Batch]:
-    """The cases of one lesson in as few submissions as hold them; constants, tested alike, first."""
+    """The cases of one lesson in as few submissions as hold them; constants come first."""
     cases = sorted(cases, key=lambda case: case.kind != "constant")
     batches: list[Batch] = []
     place: dict[str, int] = defaultdict(int)
