@@ -15,7 +15,13 @@ from typing import Any
 
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.notebook_runner import AnswerRunResult, Ended
-from autograder.lessons.cells import put_source, read_notebook, saved_notebook
+from autograder.lessons.cells import (
+    cells_of,
+    declares_loopback,
+    put_source,
+    read_notebook,
+    saved_notebook,
+)
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.model import Lesson, read_lesson
 from autograder.lessons.regions import HIDDEN, split_regions
@@ -99,8 +105,9 @@ def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
 
 def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path) -> Lesson:
     """The lesson with nothing but its set-up cell and these exercises, written into `folder`."""
-    kept = {SETUP}
     notebook = read_notebook(lesson.source)
+    asking = (one.get("id") for one in cells_of(notebook) if declares_loopback([one]))
+    kept = {SETUP, *asking}
     for one in (case.exercise for case in cases):
         kept |= {one.answer_id, one.test_id}
         put_source(notebook, one.test_id, one.test_source)
