@@ -86,8 +86,13 @@ def read_file(path: str | Path) -> Contents:
 class _Unknown(dict[Any, Any]):
     """What stands for an object whose class nobody imported; it keeps its state to be searched."""
 
+    __hash__ = object.__hash__  # it may be a key, or in a set
+
     def __init__(self, *_: object, **__: object) -> None:
         super().__init__()
+
+    def __call__(self, *_: object, **__: object) -> _Unknown:
+        return _Unknown()
 
     def __setstate__(self, state: object) -> None:
         self["state"] = state

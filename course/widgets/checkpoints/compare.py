@@ -74,9 +74,9 @@ def _row(name: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> Row:
 
 def _judged(one: Any, other: Any) -> tuple[str, str]:
     """What became of an entry that both have."""
-    if type(one) is not type(other):
-        return OTHER, ""
-    if not isinstance(one, torch.Tensor):
+    if not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
+        if type(one) is not type(other):
+            return OTHER, ""
         equal = one == other  # of arrays, an array
         same = equal if isinstance(equal, bool) else repr(one) == repr(other)
         return (SAME if same else CHANGED), ""
