@@ -86,7 +86,7 @@ def read_file(path: str | Path) -> Contents:
 class _Unknown(dict[Any, Any]):
     """What stands for an object whose class nobody imported; it keeps its state to be searched."""
 
-    __hash__ = object.__hash__  # it may be a key, or in a set
+    __hash__ = object.__hash__  # type: ignore[assignment]  # it may be a key, or in a set
 
     def __init__(self, *_: object, **__: object) -> None:
         super().__init__()
