@@ -79,8 +79,9 @@ def saved_over(
     "replace". `path` is "absolute", "relative" to the current folder, or a "Path".
 
     "events" are the calls of fsync and replace in their order, each with the bytes that the file
-    had on the disk; "from" are the folders of what is moved, seen from the file's own. `facts` are
-    those asked for, or all.
+    had by then; "from" are the folders of what is moved, seen from the file's own. "left" is
+    what the `others` hold, "litter" and "beside" count more files in the folder and the one above.
+    `facts` are those asked for, or all.
     """
     given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
     here, home = os.getcwd(), tempfile.mkdtemp()
@@ -96,18 +97,22 @@ def saved_over(
             with _noted(Path(folder), fails) as seen:
                 for _ in range(calls):
                     save(given, {"relative": "model.pt", "Path": file}.get(path, str(file)))
+        except NotImplementedError:
+            raise
         except (Exception, KeyboardInterrupt) as raised:
             error = type(raised).__name__
         finally:
             os.chdir(here)
-        left = {name: Path(folder, name).read_bytes() for name in sorted(os.listdir(folder))}
-        content = left.pop(file.name, None)
-        found = _loaded(file)
+        found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
+        content = found.pop(file.name, None)
+        left = [found.pop(name, None) for name in others]
+        loaded = _loaded(file)
     beside = sorted(os.listdir(home))
     for name in beside:
         Path(home, name).unlink()
     os.rmdir(home)
-    seen |= {"error": error, "content": content, "left": left, "loaded": found, "beside": beside}
+    seen |= {"error": error, "content": content, "loaded": loaded, "beside": len(beside)}
+    seen |= {"left": left, "litter": len(found)}
     return {what: seen[what] for what in facts or seen}
 
 
@@ -130,7 +135,8 @@ def _noted(folder: Path, fails: str | None) -> Iterator[dict[str, Any]]:
             raise OSError(f"{what} fails")
 
     def noted_fsync(target: Any) -> None:
-        seen["events"].append(["fsync", os.stat(target).st_size])
+        handle = getattr(target, "fileno", lambda: target)()
+        seen["events"].append(["fsync", os.stat(handle).st_size])
         failing("fsync")
 
     def moved(source: Any, target: Any, **more: Any) -> None:

@@ -79,6 +79,11 @@ _DRAWN: dict[str, Callable[[], float]] = {
 }
 
 
+def _rate(step: int) -> float:
+    """The factor of the learning rate after this many steps."""
+    return 1 / (1 + step)
+
+
 class _Run:
     """A small run: a model, an optimizer, a scheduler, and generators of its own."""
 
@@ -88,7 +93,7 @@ class _Run:
         np.random.seed(seed)
         self.model, self.draws = _made(kind), draws
         self.optimizer = _Moving(list(self.model.parameters()))
-        self.scheduler = torch.optim.lr_scheduler.StepLR(self.optimizer, 1, 0.5)
+        self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, _rate)
         self.generators = [torch.Generator().manual_seed(seed + k) for k in range(generators)]
 
     def parts(self, names: Sequence[str]) -> dict[str, Any]:
@@ -141,7 +146,6 @@ def resumed(
                 file.save(number)
             losses.append(first.step())
         files = [one.name for one in Path(folder).iterdir()]
-        opens = _opens(path)
         if not missing:
             shutil.copy(path, copy)
         said, later, weights = [], [], []
@@ -152,7 +156,8 @@ def resumed(
             later.append([second.step() for _ in range(steps - max(stops, default=0))])
             weights.append([one.detach() for one in second.model.state_dict().values()])
         seen = {"losses": losses, "later": later, "said": said, "weights": weights}
-        seen |= {"opens": opens, "asked": asked, "files": files}
+        seen |= {"asked": list(asked), "files": files}
+        seen |= {} if facts else {"opens": _opens(path)}
         return {what: seen[what] for what in facts or seen}
 
 

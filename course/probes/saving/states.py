@@ -21,11 +21,12 @@ __all__ = ["made_plain", "slimmed"]
 def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
     """What `slim(state)` returns, and in which storages its tensors lie.
 
-    "bytes" are the sizes of the storages; "ties" number them in their order, and are -1 for a
-    storage of the argument. Tensors without elements have no tie.
+    "bytes" are the sizes of the storages; "ties" number them from 1 on, in their order, and are
+    -1 for a storage of the argument. Tensors without elements have no tie.
     """
     given = [one for one in state.values() if isinstance(one, torch.Tensor)]
     numbers = {one.untyped_storage().data_ptr(): -1 for one in given}
+    new = {0: 0}
     found = slim(state)
     tensors = [one for one in found.values() if isinstance(one, torch.Tensor)]
     places = [one.untyped_storage().data_ptr() for one in tensors if one.numel()]
@@ -33,12 +34,13 @@ def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
         "keys": list(found),
         "values": list(found.values()),
         "bytes": [one.untyped_storage().nbytes() for one in tensors],
-        "ties": [numbers.setdefault(place, len(numbers)) for place in places],
+        "ties": [numbers.get(one) or new.setdefault(one, len(new)) for one in places],
         "graph": [one.requires_grad for one in tensors],
         "classes": [type(one).__name__ for one in tensors],
     }
 
 
+_TENSORS = (torch.ones(2, 2), torch.ones(2), torch.nn.Parameter(torch.ones(3)))
 _Pair = namedtuple("_Pair", ["low", "high"])
 
 
@@ -52,6 +54,9 @@ class _Settings:
 
 class _Other:
     """Something that no rule speaks of."""
+
+    def __repr__(self) -> str:
+        return "<something else>"
 
 
 def _array(tensor: torch.Tensor, how: str = "plain") -> np.ndarray[Any, Any]:
@@ -67,7 +72,7 @@ def _array(tensor: torch.Tensor, how: str = "plain") -> np.ndarray[Any, Any]:
 _OBJECTS: dict[str, Callable[..., Any]] = {
     "numpy": lambda name, value: getattr(np, name)(value),
     "array": _array,
-    "parameter": lambda tensor: torch.nn.Parameter(tensor),
+    "tensor": lambda number: _TENSORS[number],
     "path": lambda text: Path(text),
     "pure path": lambda text: PurePosixPath(text),
     "pair": lambda low, high: _Pair(_object(low), _object(high)),
@@ -82,7 +87,7 @@ _OBJECTS: dict[str, Callable[..., Any]] = {
     "frozen set": lambda items: frozenset(_object(one) for one in items),
     "other": lambda: _Other(),
     "class": lambda: _Settings,
-    "function": lambda: _array,
+    "function": lambda: len,
 }
 
 
