@@ -34,7 +34,7 @@ class _Moving(torch.optim.Optimizer):
         self.squares = [torch.zeros_like(weight) for weight in weights]
         self.steps = 0
 
-    def step(self, closure: Callable[[], Any] | None = None) -> None:
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step."""
         group, self.steps = self.param_groups[0], self.steps + 1
         with torch.no_grad():

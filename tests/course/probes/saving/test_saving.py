@@ -50,7 +50,7 @@ def test_a_file_that_is_refused_runs_nothing() -> None:
 
 
 def test_what_is_left_beside_a_file_is_listed() -> None:
-    seen = opened.procedure(lambda path: open(path + ".log", "w").close(), b"x", "a.pt")  # noqa: SIM115
+    seen = opened.procedure(lambda path: open(path + ".log", "w").close(), b"x", "a.pt")
     assert seen["files"] == ["a.pt", "a.pt.log"] and seen["content"] == b"x"
 
 
@@ -161,7 +161,7 @@ def test_a_run_that_keeps_everything_goes_on_as_it_was(kind: str) -> None:
 @pytest.mark.parametrize("missing", ["model", "optimizer", "scheduler"])
 def test_whatever_part_is_missing_shows_in_the_losses(missing: str) -> None:
     parts = [name for name in ("model", "optimizer", "scheduler") if name != missing]
-    seen = resumed.procedure(File, "linear", parts=parts)
+    seen = resumed.procedure(File, "linear", steps=5, parts=parts)
     assert seen["later"] != [seen["losses"][2:]]
 
 
