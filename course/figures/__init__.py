@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.checkpoints import show_file
     from course.figures.curves import show_curves
     from course.figures.dtypes import show_bits, show_grey, show_promotion
     from course.figures.einsum import show_einsum
@@ -41,6 +42,7 @@ __all__ = [
     "show_draws",
     "show_einsum",
     "show_epochs",
+    "show_file",
     "show_floats",
     "show_gradients",
     "show_graph",
@@ -87,6 +89,7 @@ __getattr__ = loading(
         "show_draws": "course.figures.loading",
         "show_einsum": "course.figures.einsum",
         "show_epochs": "course.figures.epochs",
+        "show_file": "course.figures.checkpoints",
         "show_floats": "course.figures.floats",
         "show_gradients": "course.figures.training",
         "show_graph": "course.figures.graph",

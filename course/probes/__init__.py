@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from course.probes.models.networks import classified, initialised, stacked, standardised
     from course.probes.models.searches import modules_searched
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.saving.files import opened, saved_over
+    from course.probes.saving.runs import resumed, weights_kept
+    from course.probes.saving.states import made_plain, slimmed
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.training import clipped, loop_run, optimizer_steps
 
@@ -51,23 +54,29 @@ __all__ = [
     "layers_recorded",
     "loader_epochs",
     "loop_run",
+    "made_plain",
     "modules_named",
     "modules_run",
     "modules_searched",
     "names_used",
+    "opened",
     "optimizer_steps",
     "orders_drawn",
     "picture_folder",
     "pinned_batches",
     "probe",
     "real_worker_draws",
+    "resumed",
     "sampler_epochs",
+    "saved_over",
     "sizes_tried",
+    "slimmed",
     "stacked",
     "standardised",
     "timed_epoch",
     "traced",
     "untied",
+    "weights_kept",
     "worker_draws",
 ]
 
@@ -92,23 +101,29 @@ __getattr__ = loading(
         "layers_recorded": "course.probes.memory",
         "loader_epochs": "course.probes.loading.samplers",
         "loop_run": "course.probes.training",
+        "made_plain": "course.probes.saving.states",
         "modules_named": "course.probes.models.modules",
         "modules_run": "course.probes.timing",
         "modules_searched": "course.probes.models.searches",
         "names_used": "course.probes.models.modules",
+        "opened": "course.probes.saving.files",
         "optimizer_steps": "course.probes.training",
         "orders_drawn": "course.probes.loading.orders",
         "picture_folder": "course.probes.loading.samplers",
         "pinned_batches": "course.probes.loading.transfers",
         "probe": "course.probes.decorator",
         "real_worker_draws": "course.probes.loading.workers",
+        "resumed": "course.probes.saving.runs",
         "sampler_epochs": "course.probes.loading.samplers",
+        "saved_over": "course.probes.saving.files",
         "sizes_tried": "course.probes.memory",
+        "slimmed": "course.probes.saving.states",
         "stacked": "course.probes.models.networks",
         "standardised": "course.probes.models.networks",
         "timed_epoch": "course.probes.timing",
         "traced": "course.probes.models.wiring",
         "untied": "course.probes.models.wiring",
+        "weights_kept": "course.probes.saving.runs",
         "worker_draws": "course.probes.loading.workers",
     },
 )

@@ -8,6 +8,7 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
+    from course.widgets.checkpoints import explore_checkpoints
     from course.widgets.dtypes import explore_bits, explore_promotion
     from course.widgets.einsum import explore_einsum
     from course.widgets.front_end import widgets_alive
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "explore_bits",
+    "explore_checkpoints",
     "explore_einsum",
     "explore_graph",
     "explore_index",
@@ -44,6 +46,7 @@ __getattr__ = loading(
     globals(),
     {
         "explore_bits": "course.widgets.dtypes",
+        "explore_checkpoints": "course.widgets.checkpoints",
         "explore_einsum": "course.widgets.einsum",
         "explore_graph": "course.widgets.graph",
         "explore_index": "course.widgets.indexing.selection",
