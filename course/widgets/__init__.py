@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
     from course.widgets.training import explore_training
+    from course.widgets.transfer import explore_freezing
 
 __all__ = [
     "explore_bits",
     "explore_einsum",
+    "explore_freezing",
     "explore_graph",
     "explore_index",
     "explore_loader",
@@ -45,6 +47,7 @@ __getattr__ = loading(
     {
         "explore_bits": "course.widgets.dtypes",
         "explore_einsum": "course.widgets.einsum",
+        "explore_freezing": "course.widgets.transfer",
         "explore_graph": "course.widgets.graph",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
