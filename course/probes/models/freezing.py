@@ -168,7 +168,7 @@ class _Optimizer:
 
     def _move(self, one: torch.Tensor, group: dict[str, Any]) -> None:
         assert one.grad is not None
-        change = one.grad
+        change = one.grad.mul(1024).round().div(1024)  # rounding errors before a norm move nothing
         if group["momentum"]:
             kept = self.state[one].setdefault("change", torch.zeros_like(one))
             change = kept.mul_(group["momentum"]).add_(change)

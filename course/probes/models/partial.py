@@ -299,12 +299,12 @@ def _learned(features: torch.Tensor) -> Any:
 
 @probe
 def renamed(
-    rename: Callable[..., Any], names: Sequence[str], rules: Sequence[Any]
+    rename: Callable[..., Any], names: Sequence[str], rules: Sequence[Any], told: bool = False
 ) -> dict[str, Any]:
     """What renaming gives for a state of these names, whose tensors hold their numbers.
 
     "same" says of each tensor which number the one in the state had that it is, "state" what is
-    left there. An error is told by its class and by the names that are in its message.
+    left there. An error is told by its class, and with `told` by its message.
     """
     state = {name: torch.tensor([float(number)]) for number, name in enumerate(names)}
     tensors = list(state.values())
@@ -327,5 +327,5 @@ def renamed(
         "state": [list(state), [float(one) for one in state.values()]],
         "mapping": isinstance(made, dict),
         "error": error,
-        "text": text,
+        "text": text if told else "",
     }
