@@ -39,6 +39,9 @@ class Match:
 def matches_of(model: nn.Module, state: Mapping[str, torch.Tensor]) -> list[Match]:
     """Every name of the model in its order, then what only the file has.
 
+    As in `load_state_dict`, a number of the model also takes a vector of one element, which is
+    what files of PyTorch 0.3 hold.
+
     >>> [match.verdict for match in matches_of(nn.Linear(2, 1), {"weight": torch.zeros(1, 2)})]
     ['loaded', 'missing']
     """
@@ -47,7 +50,8 @@ def matches_of(model: nn.Module, state: Mapping[str, torch.Tensor]) -> list[Matc
     for name in [*wanted, *(name for name in state if name not in wanted)]:
         shapes = [tuple(side[name].shape) if name in side else None for side in (state, wanted)]
         if None not in shapes:
-            verdict = "loaded" if shapes[0] == shapes[1] else "mismatched"
+            fits = shapes[0] == shapes[1] or shapes == [(1,), ()]
+            verdict = "loaded" if fits else "mismatched"
         else:
             verdict = "missing" if shapes[0] is None else "unexpected"
         found.append(Match(name, shapes[0], shapes[1], verdict))

@@ -118,6 +118,21 @@ def test_verdicts_are_those_of_load_state_dict() -> None:
     assert missing == [*report.missing_keys, "1.num_batches_tracked"]  # torch forgives this one
 
 
+@pytest.mark.parametrize(("shape", "verdict"), [((1,), "loaded"), ((2,), "mismatched")])
+def test_a_number_takes_a_vector_of_one_element_as_in_torch(
+    shape: tuple[int, ...], verdict: str
+) -> None:
+    model = nn.ParameterDict({"scale": nn.Parameter(torch.zeros(()))})
+    file = {"scale": torch.ones(shape)}
+    assert matches_of(model, file)[0].verdict == verdict
+    if verdict == "loaded":
+        model.load_state_dict(file)
+        assert model["scale"].item() == 1
+    else:
+        with pytest.raises(RuntimeError, match="size mismatch"):
+            model.load_state_dict(file)
+
+
 def test_arrows_join_what_is_loaded_and_nothing_else() -> None:
     scene = scene_of(show_loading(nn.Linear(2, 1), odd_file()))
     assert len([item for item in scene.items if isinstance(item, Arrow)]) == 1
