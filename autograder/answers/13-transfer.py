@@ -1564,7 +1564,7 @@ def features_once(body, batches):
     return torch.cat(features), torch.cat(targets)
 
 
-# %% wrong features-once: inference mode -> inference-tensors-can-be-learnt-from
+# %% right features-once: inference mode inside, joined outside
 def features_once(body, batches):
     modes = [(module, module.training) for module in body.modules()]
     body.eval()
@@ -1580,6 +1580,25 @@ def features_once(body, batches):
     if not features:
         raise ValueError("there are no batches")
     return torch.cat(features), torch.cat(targets)
+
+
+# %% wrong features-once: inference mode -> inference-tensors-can-be-learnt-from
+def features_once(body, batches):
+    modes = [(module, module.training) for module in body.modules()]
+    body.eval()
+    features, targets = [], []
+    try:
+        with torch.inference_mode():
+            for x, y in batches:
+                features.append(body(x))
+                targets.append(y)
+    finally:
+        for module, training in modes:
+            module.training = training
+    if not features:
+        raise ValueError("there are no batches")
+    with torch.inference_mode():
+        return torch.cat(features), torch.cat(targets)
 
 
 # %% wrong features-once: one flag for all -> the-body-has-one-mode
@@ -2334,7 +2353,7 @@ def pass_through(layer, x):
     return out.detach()
 
 
-# %% wrong pass-through: result detached and asked for grad -> detaching-the-result-will-do
+# %% wrong pass-through: result detached and asked for grad -> a-frozen-call-needs-no-graph
 def pass_through(layer, x):
     flags = [(p, p.requires_grad) for p in layer.parameters()]
     layer.requires_grad_(False)

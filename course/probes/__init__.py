@@ -25,11 +25,12 @@ if TYPE_CHECKING:
         layers_recorded,
         sizes_tried,
     )
-    from course.probes.models.freezing import freezing_seen, moves_told, passed_through, thawed
+    from course.probes.models.freezing import freezing_seen, moves_told
     from course.probes.models.modules import modules_named, names_used
     from course.probes.models.networks import classified, initialised, stacked, standardised
     from course.probes.models.partial import features_taken, fitted, head_swapped, renamed
     from course.probes.models.searches import modules_searched
+    from course.probes.models.thawing import passed_through, thawed
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.training import clipped, loop_run, optimizer_steps
@@ -113,7 +114,7 @@ __getattr__ = loading(
         "names_used": "course.probes.models.modules",
         "optimizer_steps": "course.probes.training",
         "orders_drawn": "course.probes.loading.orders",
-        "passed_through": "course.probes.models.freezing",
+        "passed_through": "course.probes.models.thawing",
         "picture_folder": "course.probes.loading.samplers",
         "pinned_batches": "course.probes.loading.transfers",
         "probe": "course.probes.decorator",
@@ -123,7 +124,7 @@ __getattr__ = loading(
         "sizes_tried": "course.probes.memory",
         "stacked": "course.probes.models.networks",
         "standardised": "course.probes.models.networks",
-        "thawed": "course.probes.models.freezing",
+        "thawed": "course.probes.models.thawing",
         "timed_epoch": "course.probes.timing",
         "traced": "course.probes.models.wiring",
         "untied": "course.probes.models.wiring",

@@ -1,4 +1,4 @@
-"""What tests of freezing look through: small bodies with a head, who moves in them and who learns.
+"""What tests of freezing look through: small bodies with a head, and who moves in them.
 
 Models are named by their kind and built beside the answer, since a module has no plain form. The
 same kind has the same weights each time.
@@ -16,7 +16,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["freezing_seen", "moves_told", "passed_through", "thawed"]
+__all__ = ["BODIES", "freezing_seen", "modes", "moves_told", "seeded"]
 
 
 class _Scaled(nn.Module):
@@ -41,7 +41,7 @@ class _Scaled(nn.Module):
         return x + self.running
 
 
-_BODIES: dict[str, Callable[[], nn.Module]] = {
+BODIES: dict[str, Callable[[], nn.Module]] = {
     "plain": lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 3)),
     "norm": lambda: nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Tanh()),
     "dropout": lambda: nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)),
@@ -60,7 +60,7 @@ class _Whole(nn.Module):
 
     def __init__(self, kind: str) -> None:
         super().__init__()
-        self.stem, self.body = nn.Linear(3, 3), _BODIES[kind]()
+        self.stem, self.body = nn.Linear(3, 3), BODIES[kind]()
         self.head = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -69,14 +69,15 @@ class _Whole(nn.Module):
 
 
 @contextlib.contextmanager
-def _seeded(seed: int = 11) -> Iterator[None]:
+def seeded(seed: int = 11) -> Iterator[None]:
     """The global generator begins here, and is put back."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
 
 
-def _modes(model: nn.Module) -> dict[str, bool]:
+def modes(model: nn.Module) -> dict[str, bool]:
+    """The `training` flag of each module by its name."""
     return {name: one.training for name, one in model.named_modules()}
 
 
@@ -96,7 +97,7 @@ def freezing_seen(
     a gradient from before, and `times` is how often the part is frozen. "modes" are those after
     each of several calls of `train` and `eval`, "itself" says which of them returned their module.
     """
-    with _seeded():
+    with seeded():
         model = _Whole(kind).train(training)
         target = model.get_submodule(part)
         before = dict(model.named_parameters())
@@ -111,23 +112,23 @@ def freezing_seen(
             "same": [after.get(name) is one for name, one in before.items()],
             "keys": list(model.state_dict()),
             "values": [one.detach().clone() for one in after.values()],
-            "modes": [_modes(model)],
+            "modes": [modes(model)],
         }
         seen["itself"] = _woken(model, target, seen["modes"])
         return {**seen, **_trained(model, (2, 3), 2)}
 
 
-def _woken(model: nn.Module, target: nn.Module, modes: list[Any]) -> list[bool]:
+def _woken(model: nn.Module, target: nn.Module, noted: list[Any]) -> list[bool]:
     """Call `train` and `eval` on the whole, the part and all of its modules; note the modes."""
     said = []
     for one in (model, target, *target.modules()):
         said.append(one.train() is one)
-        modes.append(_modes(model))
+        noted.append(modes(model))
     said.append(model.eval() is model)
-    modes.append(_modes(model))
+    noted.append(modes(model))
     said.append(target.train(mode=False) is target)
     said.append(model.train(True) is model)
-    modes.append(_modes(model))
+    noted.append(modes(model))
     return said
 
 
@@ -212,7 +213,7 @@ def moves_told(
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
     "zero" has gradients of 0, "one number" changes a single one, "fails" raises an error.
     """
-    with _seeded():
+    with seeded():
         model = _moving(kind)
         held = [
             {"params": _parameters(model, parts), "lr": rate, "momentum": momentum}
@@ -231,23 +232,21 @@ def moves_told(
                 told.append(tell(model, optimizer, stepped))
         except ArithmeticError as raised:
             error = str(raised)
-        return {
-            "told": told,
-            "error": error,
-            "calls": calls,
-            "entries": len(optimizer.state),
-            "kinds": sorted({type(v).__name__ for one in told for v in _facts(one)}),
-            "flags": [one.requires_grad for one in model.parameters()],
-            "grads": [None if one.grad is None else one.grad.clone() for one in model.parameters()],
-            "values": [one.detach().clone() for one in model.parameters()],
-            "buffers": [one.clone() for one in model.buffers()],
-            "modes": list(_modes(model).values()),
-        }
+        entries = len(optimizer.state)
+        seen = {"told": told, "error": error, "calls": calls, "entries": entries}
+        return {**seen, **_standing(model)}
 
 
-def _facts(told: Any) -> list[Any]:
-    """What is said of each tensor, one after the other."""
-    return [fact for row in dict(told).values() for fact in dict(row).values()]
+def _standing(model: nn.Module) -> dict[str, Any]:
+    """Flags, gradients, values and modes as they stand now."""
+    parameters = list(model.parameters())
+    return {
+        "flags": [one.requires_grad for one in parameters],
+        "grads": [None if one.grad is None else one.grad.clone() for one in parameters],
+        "values": [one.detach().clone() for one in parameters],
+        "buffers": [one.clone() for one in model.buffers()],
+        "modes": list(modes(model).values()),
+    }
 
 
 def _parameters(model: nn.Module, parts: str) -> list[nn.Parameter]:
@@ -279,121 +278,3 @@ _STEPS: dict[str, Callable[..., None]] = {
     "one number": _one_number,
     "fails": _fail,
 }
-
-
-class _Fails(nn.Module):
-    """A layer that cannot be run."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        raise ArithmeticError("this layer fails")
-
-
-@probe
-def passed_through(
-    through: Callable[..., Any],
-    kind: str,
-    x: torch.Tensor,
-    *,
-    training: bool = True,
-    frozen: Sequence[str] = (),
-    also: str = "",
-    quiet: bool = False,
-) -> dict[str, Any]:
-    """The result of `through(layer, x)`, what learns from it, and what is left of the layer.
-
-    `frozen` names parameters that were frozen before. `also` runs the layer as it is, too, with
-    another input: "before" or "after". `quiet` calls under no_grad.
-    """
-    with _seeded():
-        layer = (_Fails if kind == "fails" else _BODIES[kind])().train(training)
-        for name in frozen:
-            layer.get_parameter(name).requires_grad_(False)
-        counted: list[int] = []
-        layer.register_forward_hook(lambda *_: counted.append(1))
-        leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
-        own, error, out = None, None, None
-        before = dict(layer.named_parameters())
-        try:
-            own = layer(other) if also.startswith("before") else None
-            with torch.no_grad() if quiet else contextlib.nullcontext():
-                out = through(layer, leaf)
-            own = layer(other) if also.startswith("after") else own
-        except ArithmeticError as raised:
-            error = str(raised)
-        graph = out is not None and out.requires_grad
-        both = [one.square().sum() for one in (out, own) if one is not None and one.requires_grad]
-        if both:
-            torch.stack(both).sum().backward()
-        after = dict(layer.named_parameters())
-    return {
-        "out": None if out is None else out.detach().clone(),
-        "graph": graph,
-        "error": error,
-        "behind": leaf.grad,
-        "gradients": {name: one.grad for name, one in after.items()},
-        "flags": {name: one.requires_grad for name, one in after.items()},
-        "same": [after.get(name) is one for name, one in before.items()],
-        "values": [one.detach().clone() for one in after.values()],
-        "buffers": [one.clone() for one in layer.buffers()],
-        "modes": list(_modes(layer).values()),
-        "calls": len(counted),
-        "grad mode": torch.is_grad_enabled(),
-    }
-
-
-def _stages(kind: str, count: int) -> list[nn.Module]:
-    """So many stages, from the input to the output."""
-    made = [
-        nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(0.5)) for _ in range(count)
-    ]
-    if kind == "layers":
-        return [nn.Linear(2, 2) for _ in range(count)]
-    if kind == "empty stages":
-        return [nn.Tanh() if number % 2 else one for number, one in enumerate(made)]
-    if kind == "tied":
-        made[-1][0].weight = made[0][0].weight
-    return list(made)
-
-
-@probe
-def thawed(
-    thaw: Callable[..., Any],
-    kind: str,
-    count: int,
-    every: int,
-    epochs: Sequence[int],
-    *,
-    frozen: bool = True,
-    stale: bool = False,
-) -> list[dict[str, Any]]:
-    """Flags, modes and what is returned, after each of these epochs, of so many stages.
-
-    `frozen` says whether all was frozen before, `stale` whether there are gradients from before.
-    Returned parameters are told by their numbers among all of them.
-    """
-    with _seeded():
-        stages = _stages(kind, count)
-    rows, model = [], nn.ModuleList(stages)
-    numbers = {id(one): number for number, one in enumerate(model.parameters())}
-    for one in model.parameters():
-        one.requires_grad_(not frozen)
-    for epoch in epochs:
-        for one in model.parameters() if stale else ():
-            one.grad = torch.ones_like(one)
-        told = thaw(stages, epoch, every)
-        rows.append(
-            {
-                "class": type(told).__name__,
-                "told": [numbers.get(id(one), -1) for one in told],
-                "flags": {name: one.requires_grad for name, one in model.named_parameters()},
-                "left": {name: one.grad is not None for name, one in model.named_parameters()},
-                "modes": {name: one.training for name, one in model.named_modules() if name},
-                "stages": len(stages),
-                "values": [one.detach().sum() for one in model.parameters()],
-            }
-        )
-    return rows

@@ -123,14 +123,22 @@ def head_swapped(
     return {
         "error": error,
         "itself": found is model,
-        "names": list(after),
         "fresh": [[name, *_plan(one)] for name, one in fresh.items()],
         "drawn": [row for one in fresh.values() for row in _drawn(one)] if drawn else [],
-        "flags": {name: one.requires_grad for name, one in found.named_parameters()},
-        "leaves": [one.is_leaf for one in found.parameters()],
-        "places": sorted({f"{one.device} {one.dtype}" for one in found.parameters()}),
-        "modes": {name: one.training for name, one in after.items()},
-        "shapes": {name: list(one.shape) for name, one in found.named_parameters()},
+        **_outline(found),
+    }
+
+
+def _outline(model: nn.Module) -> dict[str, Any]:
+    """Names, flags, modes, shapes and places of all that a model has."""
+    named = dict(model.named_parameters())
+    return {
+        "names": [name for name, _ in model.named_modules()],
+        "flags": {name: one.requires_grad for name, one in named.items()},
+        "leaves": [one.is_leaf for one in named.values()],
+        "places": sorted({f"{one.device} {one.dtype}" for one in named.values()}),
+        "modes": {name: one.training for name, one in model.named_modules()},
+        "shapes": {name: list(one.shape) for name, one in named.items()},
     }
 
 
@@ -215,11 +223,10 @@ class _Fails(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls = 0
+        self.added = [0, 0]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.calls += 1
-        return [x, x, None][min(self.calls, 3) - 1] + 0  # type: ignore[operator]
+        return x + self.added.pop()
 
 
 _BODIES: dict[str, Callable[[], nn.Module]] = {
@@ -250,13 +257,10 @@ def features_taken(
     gradient of a head trained on the features, or the error that this ends in.
     """
     with _seeded():
-        body = _BODIES[kind]()
-        body.train(modes != "eval")
-        for number, one in enumerate(body.modules()):
-            one.training = one.training and not (modes == "mixed" and number % 2)
-        seen_by: list[list[Any]] = []
+        body = _body(kind, modes)
+        calls: list[list[Any]] = []
         body.register_forward_hook(
-            lambda module, args, out: seen_by.append(
+            lambda module, args, out: calls.append(
                 [len(args[0]), torch.is_grad_enabled(), [one.training for one in module.modules()]]
             )
         )
@@ -270,21 +274,38 @@ def features_taken(
             raise
         except Exception as raised:
             error = type(raised).__name__
-        return {
-            "features": features,
-            "targets": targets,
-            "error": error,
-            "graph": features is not None and features.requires_grad,
-            "learns": None if features is None else _learned(features),
-            "calls": seen_by,
-            "modes": [before, [one.training for one in body.modules()]],
-            "buffers": [one.clone() for one in body.buffers()],
-            "flags": [one.requires_grad for one in body.parameters()],
-            "grads": [one.grad for one in body.parameters()],
-            "following": torch.rand(2),
-            "grad mode": torch.is_grad_enabled(),
-            "given": [[one.clone() for one in pair] for pair in given],
-        }
+        following = torch.rand(2)
+    return {
+        "features": features,
+        "targets": targets,
+        "error": error,
+        "graph": features is not None and features.requires_grad,
+        "learns": None if features is None else _learned(features),
+        "calls": calls,
+        "modes": [before, [one.training for one in body.modules()]],
+        "following": following,
+        "given": [[one.clone() for one in pair] for pair in given],
+        **_kept(body),
+    }
+
+
+def _body(kind: str, modes: str) -> nn.Module:
+    """A body of this kind, in these modes."""
+    body = _BODIES[kind]()
+    body.train(modes != "eval")
+    for number, one in enumerate(body.modules()):
+        one.training = one.training and not (modes == "mixed" and number % 2)
+    return body
+
+
+def _kept(body: nn.Module) -> dict[str, Any]:
+    """Buffers, flags and gradients of a body, and whether graphs are recorded."""
+    return {
+        "buffers": [one.clone() for one in body.buffers()],
+        "flags": [one.requires_grad for one in body.parameters()],
+        "grads": [one.grad for one in body.parameters()],
+        "grad mode": torch.is_grad_enabled(),
+    }
 
 
 def _learned(features: torch.Tensor) -> Any:

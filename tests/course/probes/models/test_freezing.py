@@ -1,4 +1,4 @@
-"""Probes of freezing: who trains, who is woken, what moves, what a call teaches."""
+"""Probes of freezing: who trains, who is woken, what moves."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.models.freezing import freezing_seen, moves_told, passed_through, thawed
-
-ROWS = torch.tensor([[1.0, 2.0, -1.0], [0.5, 0.0, 1.0]])
+from course.probes.models.freezing import freezing_seen, moves_told
 
 
 def _flags_only(module: nn.Module) -> nn.Module:
@@ -83,46 +81,3 @@ def test_a_step_moves_only_what_has_a_gradient(kind: str) -> None:
 def test_an_error_of_the_step_is_told() -> None:
     tell = _told(lambda optimizer, p: None)
     assert moves_told.here(tell, "plain", [], step="fails")["error"] == "this step fails"
-
-
-def test_a_plain_call_teaches_input_and_parameters() -> None:
-    x = ROWS.clone().requires_grad_()
-    seen = passed_through.here(lambda layer, x: layer(x), "norm", x)
-    assert seen["behind"] is not None and seen["calls"] == 1
-    assert all(grad is not None for grad in seen["gradients"].values())
-
-
-def test_a_call_beside_it_teaches_whatever_the_other_does() -> None:
-    def silent(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
-        return layer(x).detach()  # type: ignore[no-any-return]
-
-    alone = passed_through.here(silent, "plain", ROWS)
-    both = passed_through.here(silent, "plain", ROWS, also="after")
-    assert alone["gradients"]["0.weight"] is None
-    assert both["gradients"]["0.weight"] is not None and both["calls"] == 2
-
-
-def test_flags_that_an_error_leaves_behind_are_seen() -> None:
-    def careless(layer: nn.Module, x: torch.Tensor) -> Any:
-        return layer.requires_grad_(False)(x)
-
-    seen = passed_through.here(careless, "fails", ROWS)
-    assert seen["error"] == "this layer fails" and not any(seen["flags"].values())
-
-
-def test_stages_are_told_epoch_by_epoch() -> None:
-    def thaw(stages: list[nn.Module], epoch: int, every: int) -> list[nn.Parameter]:
-        return list(stages[-1].requires_grad_(True).train().parameters())
-
-    rows = thawed.here(thaw, "layers", 2, 1, [0, 1], stale=True)
-    assert [row["told"] for row in rows] == [[2, 3], [2, 3]]
-    assert rows[0]["flags"]["1.weight"] and not rows[0]["flags"]["0.weight"]
-    assert all(rows[0]["left"].values())
-
-
-def test_a_shared_weight_has_one_number() -> None:
-    def thaw(stages: list[nn.Module], epoch: int, every: int) -> list[nn.Parameter]:
-        return [p for stage in stages for p in stage.parameters()]
-
-    told = thawed.here(thaw, "tied", 2, 1, [0])[0]["told"]
-    assert told.count(0) == 2

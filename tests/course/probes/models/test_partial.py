@@ -90,7 +90,7 @@ def test_a_head_cannot_learn_from_inference_tensors() -> None:
 
 def test_a_body_fails_at_its_third_call() -> None:
     assert features_taken.here(_features, "fails", [BATCH] * 2)["error"] == ""
-    assert features_taken.here(_features, "fails", [BATCH] * 3)["error"] == "TypeError"
+    assert features_taken.here(_features, "fails", [BATCH] * 3)["error"] == "IndexError"
 
 
 def test_copies_are_told_from_the_tensors_themselves() -> None:
