@@ -144,8 +144,10 @@ def _outline(model: nn.Module) -> dict[str, Any]:
 
 def _plan(layer: nn.Module) -> list[Any]:
     """The class of a layer and what it was made with."""
-    asked = ("in_features", "out_features", "in_channels", "out_channels", "kernel_size", "stride")
-    asked += ("padding", "dilation", "groups", "padding_mode")
+    asked = [
+        *("in_features", "out_features", "in_channels", "out_channels", "kernel_size", "stride"),
+        *("padding", "dilation", "groups", "padding_mode"),
+    ]
     said = [[name, getattr(layer, name)] for name in asked if hasattr(layer, name)]
     kinds = [one.__name__ for one in (nn.Linear, nn.Conv2d) if isinstance(layer, one)]
     return [kinds, said, getattr(layer, "bias", None) is not None]
@@ -258,12 +260,7 @@ def features_taken(
     """
     with _seeded():
         body = _body(kind, modes)
-        calls: list[list[Any]] = []
-        body.register_forward_hook(
-            lambda module, args, out: calls.append(
-                [len(args[0]), torch.is_grad_enabled(), [one.training for one in module.modules()]]
-            )
-        )
+        calls = _counted(body)
         given = [tuple(one.clone() for one in pair) for pair in batches]
         before = [one.training for one in body.modules()]
         features, targets, error = None, None, ""
@@ -287,6 +284,17 @@ def features_taken(
         "given": [[one.clone() for one in pair] for pair in given],
         **_kept(body),
     }
+
+
+def _counted(body: nn.Module) -> list[list[Any]]:
+    """The list in which each call is noted: samples, grad mode, the modes of all modules."""
+    calls: list[list[Any]] = []
+    body.register_forward_hook(
+        lambda module, args, out: calls.append(
+            [len(args[0]), torch.is_grad_enabled(), [one.training for one in module.modules()]]
+        )
+    )
+    return calls
 
 
 def _body(kind: str, modes: str) -> nn.Module:
