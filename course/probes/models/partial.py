@@ -276,8 +276,7 @@ def features_taken(
         "features": features,
         "targets": targets,
         "error": error,
-        "graph": features is not None and features.requires_grad,
-        "learns": None if features is None else _learned(features),
+        **_features(features),
         "calls": calls,
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
@@ -314,6 +313,13 @@ def _kept(body: nn.Module) -> dict[str, Any]:
         "grads": [one.grad for one in body.parameters()],
         "grad mode": torch.is_grad_enabled(),
     }
+
+
+def _features(features: torch.Tensor | None) -> dict[str, Any]:
+    """Whether features have a graph, and what a head learns from them."""
+    if features is None:
+        return {"graph": False, "learns": None}
+    return {"graph": features.requires_grad, "learns": _learned(features)}
 
 
 def _learned(features: torch.Tensor) -> Any:
