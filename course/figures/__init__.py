@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from course.figures.sampler import show_sampler
     from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.training import show_gradients, show_means
+    from course.figures.transfer import show_drift, show_loading
     from course.figures.versions import show_versions
     from course.simulators.loader import LoaderPlan, run_loader
 
@@ -40,6 +41,7 @@ __all__ = [
     "show_broadcast",
     "show_curves",
     "show_draws",
+    "show_drift",
     "show_einsum",
     "show_epochs",
     "show_file",
@@ -50,6 +52,7 @@ __all__ = [
     "show_index",
     "show_joined",
     "show_loader_timeline",
+    "show_loading",
     "show_means",
     "show_modules",
     "show_neighbours",
@@ -87,6 +90,7 @@ __getattr__ = loading(
         "show_broadcast": "course.figures.indexing",
         "show_curves": "course.figures.curves",
         "show_draws": "course.figures.loading",
+        "show_drift": "course.figures.transfer",
         "show_einsum": "course.figures.einsum",
         "show_epochs": "course.figures.epochs",
         "show_file": "course.figures.checkpoints",
@@ -97,6 +101,7 @@ __getattr__ = loading(
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
+        "show_loading": "course.figures.transfer",
         "show_means": "course.figures.training",
         "show_modules": "course.figures.modules",
         "show_neighbours": "course.figures.floats",

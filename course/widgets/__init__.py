@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
     from course.widgets.training import explore_training
+    from course.widgets.transfer import explore_freezing
 
 __all__ = [
     "explore_bits",
     "explore_checkpoints",
     "explore_einsum",
+    "explore_freezing",
     "explore_graph",
     "explore_index",
     "explore_loader",
@@ -48,6 +50,7 @@ __getattr__ = loading(
         "explore_bits": "course.widgets.dtypes",
         "explore_checkpoints": "course.widgets.checkpoints",
         "explore_einsum": "course.widgets.einsum",
+        "explore_freezing": "course.widgets.transfer",
         "explore_graph": "course.widgets.graph",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
