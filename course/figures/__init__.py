@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from course.figures.picture import Picture, draw_nothing, not_drawn
     from course.figures.pixels import show_pixels
     from course.figures.sampler import show_sampler
+    from course.figures.search import show_history, show_rungs, show_space
     from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.training import show_gradients, show_means
     from course.figures.transfer import show_drift, show_loading
     from course.figures.versions import show_versions
     from course.simulators.loader import LoaderPlan, run_loader
+    from course.simulators.trials import trial_losses
 
 __all__ = [
     "LoaderPlan",
@@ -49,6 +51,7 @@ __all__ = [
     "show_gradients",
     "show_graph",
     "show_grey",
+    "show_history",
     "show_index",
     "show_joined",
     "show_loader_timeline",
@@ -62,10 +65,12 @@ __all__ = [
     "show_pixels",
     "show_promotion",
     "show_resize",
+    "show_rungs",
     "show_running",
     "show_sampler",
     "show_segments",
     "show_shapes",
+    "show_space",
     "show_spread",
     "show_storage",
     "show_sums",
@@ -74,6 +79,7 @@ __all__ = [
     "show_versions",
     "show_walk",
     "show_windows",
+    "trial_losses",
 ]
 
 __getattr__ = loading(
@@ -98,6 +104,7 @@ __getattr__ = loading(
         "show_gradients": "course.figures.training",
         "show_graph": "course.figures.graph",
         "show_grey": "course.figures.dtypes",
+        "show_history": "course.figures.search",
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
@@ -111,10 +118,12 @@ __getattr__ = loading(
         "show_pixels": "course.figures.pixels",
         "show_promotion": "course.figures.dtypes",
         "show_resize": "course.figures.layers",
+        "show_rungs": "course.figures.search",
         "show_running": "course.figures.layers",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_shapes": "course.figures.modules",
+        "show_space": "course.figures.search",
         "show_spread": "course.figures.modules",
         "show_storage": "course.figures.storage",
         "show_sums": "course.figures.floats",
@@ -123,5 +132,6 @@ __getattr__ = loading(
         "show_versions": "course.figures.versions",
         "show_walk": "course.figures.storage",
         "show_windows": "course.figures.layers",
+        "trial_losses": "course.simulators.trials",  # what a search by halving compares
     },
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from course.widgets.memory import explore_memory
     from course.widgets.modules import explore_modules
     from course.widgets.sampler import explore_sampler
+    from course.widgets.search import explore_halving
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
     from course.widgets.training import explore_training
@@ -30,6 +31,7 @@ __all__ = [
     "explore_einsum",
     "explore_freezing",
     "explore_graph",
+    "explore_halving",
     "explore_index",
     "explore_loader",
     "explore_memory",
@@ -52,6 +54,7 @@ __getattr__ = loading(
         "explore_einsum": "course.widgets.einsum",
         "explore_freezing": "course.widgets.transfer",
         "explore_graph": "course.widgets.graph",
+        "explore_halving": "course.widgets.search",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",
