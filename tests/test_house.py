@@ -186,7 +186,7 @@ WIDE = {
     "course.figures": "one for each kind of picture, whichever lesson shows it",
     "course.gpu": "one for each word of torch.cuda that a lesson uses",
     "course.probes": "one for each procedure that observes more than one call",
-    "course.widgets": "one for each thing to explore, whichever lesson shows it",
+    "course.widgets": "one for each explorer, whichever lesson shows it",
 }
 
 

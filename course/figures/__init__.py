@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
+    from course.figures.checkpoints import show_file
     from course.figures.curves import show_curves
     from course.figures.dtypes import show_bits, show_grey, show_promotion
     from course.figures.einsum import show_einsum
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from course.figures.search import show_history, show_rungs, show_space
     from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.training import show_gradients, show_means
+    from course.figures.transfer import show_drift, show_loading
     from course.figures.versions import show_versions
     from course.simulators.loader import LoaderPlan, run_loader
     from course.simulators.trials import trial_losses
@@ -41,8 +43,10 @@ __all__ = [
     "show_broadcast",
     "show_curves",
     "show_draws",
+    "show_drift",
     "show_einsum",
     "show_epochs",
+    "show_file",
     "show_floats",
     "show_gradients",
     "show_graph",
@@ -51,6 +55,7 @@ __all__ = [
     "show_index",
     "show_joined",
     "show_loader_timeline",
+    "show_loading",
     "show_means",
     "show_modules",
     "show_neighbours",
@@ -91,8 +96,10 @@ __getattr__ = loading(
         "show_broadcast": "course.figures.indexing",
         "show_curves": "course.figures.curves",
         "show_draws": "course.figures.loading",
+        "show_drift": "course.figures.transfer",
         "show_einsum": "course.figures.einsum",
         "show_epochs": "course.figures.epochs",
+        "show_file": "course.figures.checkpoints",
         "show_floats": "course.figures.floats",
         "show_gradients": "course.figures.training",
         "show_graph": "course.figures.graph",
@@ -101,6 +108,7 @@ __getattr__ = loading(
         "show_index": "course.figures.indexing",
         "show_joined": "course.figures.indexing",
         "show_loader_timeline": "course.figures.loading",
+        "show_loading": "course.figures.transfer",
         "show_means": "course.figures.training",
         "show_modules": "course.figures.modules",
         "show_neighbours": "course.figures.floats",

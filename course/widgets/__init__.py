@@ -8,6 +8,7 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
+    from course.widgets.checkpoints import explore_checkpoints
     from course.widgets.dtypes import explore_bits, explore_promotion
     from course.widgets.einsum import explore_einsum
     from course.widgets.front_end import widgets_alive
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
     from course.widgets.training import explore_training
+    from course.widgets.transfer import explore_freezing
 
 __all__ = [
     "explore_bits",
+    "explore_checkpoints",
     "explore_einsum",
+    "explore_freezing",
     "explore_graph",
     "explore_halving",
     "explore_index",
@@ -46,7 +50,9 @@ __getattr__ = loading(
     globals(),
     {
         "explore_bits": "course.widgets.dtypes",
+        "explore_checkpoints": "course.widgets.checkpoints",
         "explore_einsum": "course.widgets.einsum",
+        "explore_freezing": "course.widgets.transfer",
         "explore_graph": "course.widgets.graph",
         "explore_halving": "course.widgets.search",
         "explore_index": "course.widgets.indexing.selection",
