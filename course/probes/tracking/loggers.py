@@ -37,6 +37,7 @@ class _Values:
         self.tensors: list[weakref.ref[torch.Tensor]] = []
         self.memory: list[torch.Tensor] = []  # of these tensors, whether they live or not
         self.calls: list[bool] = []
+        self.attached: list[bool] = []  # those that still require grad, after they were taken
         self._quiet = quiet
 
     def made(self, value: Any) -> Any:
@@ -212,7 +213,7 @@ def record_kept(
 def logger_run(
     made: Callable[..., Any],
     script: Sequence[Sequence[Any]],
-    on: bool = True,
+    on: bool | None = True,
     *,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -220,11 +221,11 @@ def logger_run(
 
     The lines of the script are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors
     that were given) and ["fail", count]: the function `write` breaks after this many more calls.
-    `facts` are those asked for, or all.
+    With `on=None` it's made by `made(write)`. `facts` are those asked for, or all.
     """
     sink, work = _Sink(), _Work()
     values = _Values(work)
-    logger = made(sink.write, on)
+    logger = made(sink.write) if on is None else made(sink.write, on)
     errors: list[str | None] = []
     counts, graphs = [], []
     for what, *more in script:
@@ -247,6 +248,7 @@ def logger_run(
         "errors": errors,
         "functions": work.functions,
         "calls": values.calls,
+        "attached": values.attached,
     }
     return {name: seen[name] for name in facts or seen}
 
@@ -273,4 +275,7 @@ def _added(
     """The error that ends `logger.add(…)`; the torch functions that it calls are noted."""
     given = values.made(value)
     with work.watched():
-        return _error(partial(logger.add, name, given, step))
+        found = _error(partial(logger.add, name, given, step))
+    if isinstance(given, torch.Tensor):
+        values.attached.append(given.requires_grad)
+    return found

@@ -32,8 +32,9 @@ def configs_drawn(
     """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
 
     "which" says how often each option of a choice was chosen, by identity, over all jobs, and
-    "types" which types the values of each name had. A job's space may be the place of one of `spaces`, which then travel only once. With
-    `salt`, `hash` gives for texts what it might give in another process.
+    "types" which types the values of each name had. A job's space may be the place of one of
+    `spaces`, which then travel only once. With `salt`, `hash` gives for texts what it might give
+    in another process.
     """
     found: list[dict[str, Any]] = []
     which: dict[str, list[int]] = {}
