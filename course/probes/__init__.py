@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from course.probes.models.searches import modules_searched
     from course.probes.models.thawing import passed_through, thawed
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.ranks.running import run_ranks
     from course.probes.saving.files import opened, saved_over
     from course.probes.saving.runs import resumed, weights_kept
     from course.probes.saving.states import made_plain, slimmed
-    from course.probes.ranks.running import run_ranks
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.tracking.loggers import logger_run, record_kept
     from course.probes.tracking.records import framed, masked_crc, records_read
