@@ -68,8 +68,9 @@ class Judgement:
         tried = min(len(failed), _MOST_TRIED)
         some = [failed[len(failed) * n // tried] for n in range(tried)]
         shares = {name: self._share(one, some) for name, one in beliefs.items()}
-        likely = [name for name, share in shares.items() if share > 0.5]
-        if len(likely) > 1 and tried < len(failed):
+        likely = [name for name, share in shares.items() if share > 0.25]
+        sure = len(likely) == 1 and shares[likely[0]] > 0.75
+        if tried < len(failed) and not sure:
             shares = {name: self._share(beliefs[name], failed) for name in likely}
         best = max(likely, key=lambda name: shares[name], default=None)
         return best if best is not None and shares[best] > 0.5 else None
