@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -84,36 +85,45 @@ def saved_over(
     `facts` are those asked for, or all.
     """
     given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
-    here, home = os.getcwd(), tempfile.mkdtemp()
+    home = tempfile.mkdtemp()
     with tempfile.TemporaryDirectory(dir=home) as folder:
         file = Path(folder, "model.pt")
         for name in others:
             Path(folder, name).write_text(name)
         if old is not None:
             file.write_bytes(old)
-        error = None
-        os.chdir(folder if path == "relative" else home)
-        try:
-            with _noted(Path(folder), fails) as seen:
-                for _ in range(calls):
-                    save(given, {"relative": "model.pt", "Path": file}.get(path, str(file)))
-        except NotImplementedError:
-            raise
-        except (Exception, KeyboardInterrupt) as raised:
-            error = type(raised).__name__
-        finally:
-            os.chdir(here)
+        place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
+        with _noted(Path(folder), fails) as seen, _inside(folder if path == "relative" else home):
+            seen["error"] = _error_of(lambda: [save(given, place) for _ in range(calls)])
+        seen["loaded"] = _loaded(file)
         found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
-        content = found.pop(file.name, None)
-        left = [found.pop(name, None) for name in others]
-        loaded = _loaded(file)
-    beside = sorted(os.listdir(home))
-    for name in beside:
-        Path(home, name).unlink()
-    os.rmdir(home)
-    seen |= {"error": error, "content": content, "loaded": loaded, "beside": len(beside)}
-    seen |= {"left": left, "litter": len(found)}
+        seen["content"] = found.pop(file.name, None)
+        seen["left"] = [found.pop(name, None) for name in others]
+    seen |= {"litter": len(found), "beside": len(os.listdir(home))}
+    shutil.rmtree(home)
     return {what: seen[what] for what in facts or seen}
+
+
+def _error_of(work: Callable[[], Any]) -> str | None:
+    """The name of what ends it, but for an exercise that isn't written yet."""
+    try:
+        work()
+    except NotImplementedError:
+        raise
+    except (Exception, KeyboardInterrupt) as raised:
+        return type(raised).__name__
+    return None
+
+
+@contextlib.contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    """A block in which this is the current folder."""
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 def _loaded(file: Path) -> Any:

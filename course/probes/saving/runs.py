@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import shutil
 import tempfile
@@ -133,31 +134,28 @@ def resumed(
 
     `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`. The second run
     starts from other weights and seeds, and resumes from a copy of the file at another place, or
-    from none if it's `missing`; `twice` resumes a third one after it. "asked" is what `torch.load`
-    was called with as weights_only. `facts` are those asked for, or all.
+    none if it's `missing`; `twice` resumes a third one. "asked" is what `torch.load` was called
+    with as weights_only. `facts` are those asked for, or all.
     """
     with _random_states_kept(), tempfile.TemporaryDirectory() as folder, _loads_noted() as asked:
         first = _Run(kind, draws, 1, generators)
-        path, copy = Path(folder, "run.pt"), Path(folder, "copied.pt")
+        path, copy, losses = Path(folder, "run.pt"), Path(folder, "copied.pt"), list[float]()
         file = run_file(str(path), first.parts(parts), first.generators)
-        losses = []
         for number in range(steps):
             if number in stops:
                 file.save(number)
             losses.append(first.step())
-        files = [one.name for one in Path(folder).iterdir()]
+        files = os.listdir(folder)
         if not missing:
             shutil.copy(path, copy)
-        said, later, weights = [], [], []
+        seen: dict[str, Any] = {"losses": losses, "later": [], "said": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             second = _Run(kind, draws, seed, generators)
             again = run_file(str(copy), second.parts(parts), second.generators)
-            said.append(again.resume())
-            later.append([second.step() for _ in range(steps - max(stops, default=0))])
-            weights.append([one.detach() for one in second.model.state_dict().values()])
-        seen = {"losses": losses, "later": later, "said": said, "weights": weights}
-        seen |= {"asked": list(asked), "files": files}
-        seen |= {} if facts else {"opens": _opens(path)}
+            seen["said"].append(again.resume())
+            seen["later"].append([second.step() for _ in range(max(stops, default=0), steps)])
+            seen["weights"].append([one.detach() for one in second.model.state_dict().values()])
+        seen |= {"asked": list(asked), "files": files, "opens": None if facts else _opens(path)}
         return {what: seen[what] for what in facts or seen}
 
 
@@ -229,7 +227,11 @@ def weights_kept(
         _filled(model, 50)
         other.see(model, -1.0 - number)
     _filled(model, 100)
-    target = _made(kind).train(training) if fresh else model
+    return seen | _restored(kept, _made(kind).train(training) if fresh else model)
+
+
+def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
+    """What a keeper makes of a model, that's trained and restored again."""
     held = {name: one.detach() for name, one in target.state_dict(keep_vars=True).items()}
     weights = list(target.parameters())
     restored = []
@@ -237,7 +239,7 @@ def weights_kept(
         kept.restore(target)
         restored.append({name: one.clone() for name, one in target.state_dict().items()})
         _filled(target, number)
-    return seen | {
+    return {
         "restored": restored,
         "views": held,
         "same": [a is b for a, b in zip(weights, target.parameters(), strict=True)],
