@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import socket
+import struct
 import sys
 from contextlib import suppress
 
@@ -25,6 +27,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _HUGE_NBYTES = 2**21
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 _SIGKILL = 9
+_SET_FLAGS, _UP, _RUNNING = 0x8914, 0x1, 0x40  # SIOCSIFFLAGS and two of its flags
 
 _libc = ctypes.CDLL(None, use_errno=True)
 if sys.platform == "linux":  # ctypes looks each of them up here, and other systems have no prctl
@@ -42,6 +45,15 @@ def _checked(result: int, what: str) -> None:
 def unshare(flags: int) -> None:
     """Give this process namespaces of its own."""
     _checked(_libc.unshare(flags), f"unshare({flags:#x})")
+
+
+def bring_up(interface: str) -> None:
+    """Switch an interface of this network namespace on."""
+    from fcntl import ioctl  # Windows has none
+
+    request = struct.pack("16sH22x", interface.encode(), _UP | _RUNNING)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        ioctl(any_socket, _SET_FLAGS, request)
 
 
 def enter_namespace(fd: int) -> None:

@@ -15,7 +15,13 @@ from typing import Any
 
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.notebook_runner import AnswerRunResult, Ended
-from autograder.lessons.cells import put_source, read_notebook, saved_notebook
+from autograder.lessons.cells import (
+    cells_of,
+    declares_loopback,
+    put_source,
+    read_notebook,
+    saved_notebook,
+)
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.model import Lesson, read_lesson
 from autograder.lessons.regions import HIDDEN, split_regions
@@ -58,7 +64,8 @@ def _run(
 
 
 def batched(cases: Sequence[Case]) -> list[Batch]:
-    """The cases of one lesson in as few submissions as hold them."""
+    """The cases of one lesson in as few submissions as hold them; constants come first."""
+    cases = sorted(cases, key=lambda case: case.kind != "constant")
     batches: list[Batch] = []
     place: dict[str, int] = defaultdict(int)
     for case in cases:
@@ -88,7 +95,7 @@ def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
     lessons: dict[tuple[str, ...], Lesson] = {}
     for student, batch in batches.items():
         whole = next(case.lesson for case in batch.values())
-        key = (whole.slug, *batch)
+        key = (whole.slug, *(case.exercise.test_source for case in batch.values()))
         if key not in lessons:
             lessons[key] = _shortened(whole, batch.values(), folder / f"source-{len(lessons)}")
         lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"
@@ -98,8 +105,9 @@ def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
 
 def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path) -> Lesson:
     """The lesson with nothing but its set-up cell and these exercises, written into `folder`."""
-    kept = {SETUP}
     notebook = read_notebook(lesson.source)
+    asking = (one.get("id") for one in cells_of(notebook) if declares_loopback([one]))
+    kept = {SETUP, *asking}
     for one in (case.exercise for case in cases):
         kept |= {one.answer_id, one.test_id}
         put_source(notebook, one.test_id, one.test_source)

@@ -211,10 +211,10 @@ class Execution:
 
 
 def student_forker(
-    fork_server: ForkServer, limits: Limits, listener: Listener
+    fork_server: ForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
 ) -> Callable[[], StudentProcess]:
     """A function that starts a student process of `fork_server`."""
-    return lambda: StudentProcess(fork_server, limits, listener)
+    return lambda: StudentProcess(fork_server, limits, listener, loopback=loopback)
 
 
 def _is_memory_error(end: CellReport) -> bool:

@@ -31,7 +31,7 @@ from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
 from autograder.engine.scoring import judge, notes_of, submission_status
 from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
-from autograder.lessons.cells import RawCell, is_answer, read_notebook
+from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from autograder.records.model import Status, SubmissionRecord
@@ -51,6 +51,7 @@ class _PreparedLesson:
     folder: str
     modules: tuple[str, ...]
     common_sources: tuple[str, ...]  # cells that are the same for every learner
+    loopback: bool  # each submission gets a network of its own
 
 
 def prepared_shell() -> Shell:
@@ -144,12 +145,15 @@ class Grader:
     ) -> Outcome:
         prepared, steps = self._lesson(job.lesson), plan(repaired.cells)
         self._fork_server.load(prepared.modules, prepared.common_sources)
+        loopback = prepared.loopback
+        limits = self._limits.with_loopback() if loopback else self._limits
+        listener = self.listener
         execution = Execution(
             steps,
             prepared.material,
-            self._limits,
-            fork_student=student_forker(self._fork_server, self._limits, self.listener),
-            fork_checker=lambda: Checker(self._shell, prepared.folder, self._limits, self.listener),
+            limits,
+            fork_student=student_forker(self._fork_server, limits, listener, loopback=loopback),
+            fork_checker=lambda: Checker(self._shell, prepared.folder, limits, listener),
             suspect=suspect,
             last_attempt=last_attempt,
         )
@@ -214,9 +218,9 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
         if step.kind is CellKind.RUN and not is_answer(cell)
     )
     material = Material(setup_source(cells), files, common_sources)
-    return _PreparedLesson(
-        cells, dict(notebook.get("metadata", {})), material, str(folder), modules, common_sources
-    )
+    about = dict(notebook.get("metadata", {}))
+    loopback = declares_loopback(cells)
+    return _PreparedLesson(cells, about, material, str(folder), modules, common_sources, loopback)
 
 
 def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:

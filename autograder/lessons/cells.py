@@ -87,6 +87,16 @@ def role(cell: RawCell) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def declares_loopback(cells: Iterable[RawCell]) -> bool:
+    """Whether a lesson's title cell asks for a loopback network: `metadata.course.loopback`.
+
+    Args:
+        cells: Those of the source. What a submission says of itself is not to be asked.
+    """
+    titles = (role(cell) for cell in cells if role(cell).get("role") == "title")
+    return any(title.get("loopback") is True for title in titles)
+
+
 def is_test(cell: RawCell) -> bool:
     """Whether the cell gives the points of an exercise."""
     return bool(grader(cell).get("grade")) and not grader(cell).get("solution")

@@ -10,14 +10,17 @@ gpu.memory_allocated()                     # 4_004_352
 
 The words are torch.cuda's. Where there is a GPU, each is torch.cuda's own function; elsewhere the
 simulation answers: the CPU computes, and a model of CUDA's caching allocator keeps the books.
+There may be several: `first, second = gpu.devices(2)`.
 Nothing in torch changes before the first call of `device()`.
 """
 
 from course.gpu.api import (
     Generator,
     OutOfMemoryError,
+    current_device,
     device,
     device_count,
+    devices,
     empty_cache,
     failed_assertion,
     is_available,
@@ -40,6 +43,7 @@ from course.gpu.api import (
     set_per_process_memory_fraction,
     snapshot,
     synchronize,
+    use,
 )
 from course.gpu.recorder import Recorder
 from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory
@@ -54,9 +58,11 @@ __all__ = [
     "OutOfMemoryError",
     "Recorder",
     "Timeline",
+    "current_device",
     "device",
     "device_count",
     "device_in_words",
+    "devices",
     "empty_cache",
     "failed_assertion",
     "is_available",
@@ -80,4 +86,5 @@ __all__ = [
     "set_per_process_memory_fraction",
     "snapshot",
     "synchronize",
+    "use",
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 
@@ -55,6 +57,68 @@ def set_device_count(count: int) -> None:
         simulation().set_count(count)
     elif count > torch.cuda.device_count():
         raise RuntimeError(f"{count} devices are asked for, {torch.cuda.device_count()} are here")
+
+
+def devices(count: int) -> Devices:
+    """Let there be `count` devices and return them; on CUDA the first `count` ones.
+
+    ```python
+    first, second = gpu.devices(2)
+    with gpu.devices(2) as (first, second): ...  # afterwards as many as before
+    ```
+
+    Args:
+        count: 1 or more.
+
+    Returns:
+        The devices with their indices, as a tuple that may head a `with` block. After the block
+        simulated devices go again, unless tensors are left on them.
+
+    Raises:
+        ValueError: `count` is below 1, or memory is in use on a simulated device that would go.
+        RuntimeError: There are fewer real ones.
+    """
+    if count < 1:
+        raise ValueError(f"devices({count}): ask for one or more")
+    before = device_count()
+    set_device_count(count)
+    return Devices((device(index) for index in range(count)), before)
+
+
+class Devices(tuple[torch.device, ...]):
+    """The devices that `devices` gave; a `with` block over them gives the others back."""
+
+    _before: int
+
+    def __new__(cls, found: Iterable[torch.device], before: int) -> Self:
+        """Make the tuple; `before` devices will be there after a `with` block."""
+        made = super().__new__(cls, found)
+        made._before = before
+        return made
+
+    def __enter__(self) -> Self:
+        """Return the devices."""
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Let there be as many as before; a device with tensors on it stays."""
+        if is_simulated():
+            with suppress(ValueError):
+                set_device_count(self._before)
+
+
+def current_device() -> int:
+    """Return the index of the device that `device()` means now."""
+    return _words().current_device()
+
+
+def use(device: Where) -> AbstractContextManager[None]:
+    """Make a device the current one in a `with` block, as `torch.cuda.device` does.
+
+    Args:
+        device: A device, its name or its index.
+    """
+    return _words().device(device)
 
 
 def memory_allocated(device: Where = None) -> int:

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from course.widgets.memory import explore_memory
     from course.widgets.modules import explore_modules
     from course.widgets.sampler import explore_sampler
+    from course.widgets.search import explore_halving
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
     from course.widgets.training import explore_training
+    from course.widgets.transfer import explore_freezing
 
 __all__ = [
     "explore_bits",
     "explore_checkpoints",
     "explore_einsum",
+    "explore_freezing",
     "explore_graph",
+    "explore_halving",
     "explore_index",
     "explore_loader",
     "explore_memory",
@@ -48,7 +52,9 @@ __getattr__ = loading(
         "explore_bits": "course.widgets.dtypes",
         "explore_checkpoints": "course.widgets.checkpoints",
         "explore_einsum": "course.widgets.einsum",
+        "explore_freezing": "course.widgets.transfer",
         "explore_graph": "course.widgets.graph",
+        "explore_halving": "course.widgets.search",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",

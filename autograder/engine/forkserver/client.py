@@ -190,8 +190,11 @@ class ForkServer:
         self._control.send(json.dumps({"load": new}).encode())
         return self._await_reply("loaded", _START_S)["threads"] == 1
 
-    def fork(self) -> StudentConnections:
+    def fork(self, *, loopback: bool = False) -> StudentConnections:
         """Start a student process.
+
+        Args:
+            loopback: It gets a network of its own, and the limits that go with it.
 
         Returns:
             The worker's ends of the connections to it; the caller closes them.
@@ -209,7 +212,7 @@ class ForkServer:
         if not self._sandbox:
             self._folder = tempfile.mkdtemp(prefix="submission-", dir=self._scratch)
         fds = [their_channel.fileno(), their_out, their_err, their_init.fileno()]
-        message = json.dumps({"fork": self._folder or ""}).encode()
+        message = json.dumps({"fork": self._folder or "", "loopback": loopback}).encode()
         try:
             socket.send_fds(self._control, [message], fds)
             self._await_reply("forked", _ANSWER_S)

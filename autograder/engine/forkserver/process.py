@@ -5,7 +5,8 @@ submission needs reaches the fork through its channel.  Loading costs seconds, s
 the process that bubblewrap starts loads everything and then forks a fork server for each worker,
 which enters namespaces of its own.  It serves its worker over one socket:
 
-    {"fork": …} with four file descriptors  →  {"forked": pid}, later {"exited": status, "excess"}
+    {"fork": …, "loopback": bool} with four file descriptors
+                                            →  {"forked": pid}, later {"exited": status, "excess"}
     {"kill": true}                          →  the submission ends, with all its processes
     {"cpu": true}                           →  {"cpu": seconds}, used by the submission until now
     {"compile": text}                          later forks have this cell compiled
@@ -217,6 +218,7 @@ class _ForkServer:
         self._control, self._settings, self._ready = control, settings, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
         self._baseline = usage.anonymous_nbytes("self")
+        self._limits = settings.limits  # those of the submission that runs
         self._child = self._pids_before = self._crowded = 0
         self._excess = ""
 
@@ -249,7 +251,7 @@ class _ForkServer:
             os._exit(0)
         message = json.loads(data)
         if "fork" in message:
-            self._fork(Descriptors(*fds), message["fork"])
+            self._fork(Descriptors(*fds), message["fork"], loopback=message["loopback"])
         elif "compile" in message:
             self._ready.compile_ahead([message["compile"]])
         elif "load" in message:
@@ -271,10 +273,11 @@ class _ForkServer:
         about = {"loaded": len(names), "threads": _threads()}
         self._control.send(json.dumps(about).encode())
 
-    def _fork(self, descriptors: Descriptors, folder: str) -> None:
+    def _fork(self, descriptors: Descriptors, folder: str, *, loopback: bool) -> None:
         settings = self._settings
+        self._limits = settings.limits.with_loopback() if loopback else settings.limits
         configuration = SandboxConfiguration(
-            settings.limits, settings.sandbox, settings.keep, folder
+            self._limits, settings.sandbox, settings.keep, folder, loopback
         )
         if settings.sandbox:
             linux.unshare(linux.NEW_PID)
@@ -327,7 +330,7 @@ class _ForkServer:
 
     def _is_crowd(self, pids: list[str]) -> bool:
         """Whether there are nearly as many as the kernel allows, and stay; or were too many."""
-        limits = self._settings.limits
+        limits = self._limits
         if self._settings.sandbox and usage.last_pid() - self._pids_before > limits.started:
             return True
         full = usage.threads(pids) > limits.processes - _NEARLY
@@ -335,7 +338,7 @@ class _ForkServer:
         return self._crowded > _CROWDED_LOOKS
 
     def _is_hog(self, pids: list[str]) -> bool:
-        limit = self._settings.limits.memory_nbytes
+        limit = self._limits.memory_nbytes
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
         if sum(max(0, usage.anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
             return False

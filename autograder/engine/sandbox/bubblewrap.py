@@ -23,7 +23,7 @@ from pathlib import Path
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox import namespaces
-from autograder.engine.sandbox.init import HOME, WRITABLE
+from autograder.engine.sandbox.init import HOME, HOSTS, WRITABLE
 from autograder.errors import AutograderError
 
 UNPRIVILEGED_UID = 64_001  # the user that learners' code runs as where the grader is root
@@ -255,6 +255,7 @@ def _files(shown: tuple[Path, ...], hide: Iterable[Path]) -> list[str]:
         words += ["--symlink", f"/proc/self/fd/{target}", f"/dev/{name}"]
     words += ["--symlink", "/proc/self/fd", "/dev/fd"]
     words += _read_only(*_SYSTEM, *_SHARED, *_SETTINGS)
+    words += _bind(Path("/dev/null"), HOSTS)
     for top in map(Path, _TOP):
         if top.is_symlink():
             words += ["--symlink", os.readlink(top), str(top)]

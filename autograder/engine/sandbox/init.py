@@ -25,6 +25,8 @@ from autograder.engine.sandbox.seccomp import refuse_dangerous_calls
 
 WRITABLE = "/submission"  # everything that a submission can write to is below it
 LESSON, TMP, SHM, HOME = (f"{WRITABLE}/{name}" for name in ("lesson", "tmp", "shm", "home"))
+HOSTS = "/etc/hosts"  # an empty file, but for lessons with a network of their own
+_HOSTS = f"{WRITABLE}/.hosts"
 CHANNEL_FD = 240  # out of the way of what a notebook opens
 
 
@@ -47,12 +49,14 @@ class SandboxConfiguration:
         sandbox: False: limits alone, no namespaces.
         keep: Directories below /tmp that stay visible (an interpreter installed there).
         folder: The submission's working directory where there is no sandbox.
+        loopback: It gets a network of its own, with nothing but lo.
     """
 
     limits: Limits
     sandbox: bool
     keep: tuple[str, ...] = ()
     folder: str = ""
+    loopback: bool = False
 
 
 def become_init(
@@ -79,7 +83,7 @@ def become_init(
         linux.drop_privileges()
         student = os.fork()
         if student == 0:
-            _become_student(descriptors, configuration.limits, run_student)
+            _become_student(descriptors, configuration, run_student)
         for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr):
             os.close(fd)
         _watch(descriptors.init, student)
@@ -109,7 +113,19 @@ def _build(configuration: SandboxConfiguration) -> None:
         linux.unmount(hold)
         os.rmdir(hold)
     linux.bind(SHM, "/dev/shm")
+    if configuration.loopback:
+        _make_network()
     os.chdir(LESSON)
+
+
+def _make_network() -> None:
+    """Give the submission a network where lo is all there is; a name of this machine means lo."""
+    linux.unshare(linux.NEW_NET)
+    linux.bring_up("lo")
+    names = f"localhost {os.uname().nodename}"
+    with open(_HOSTS, "w") as hosts:
+        hosts.write(f"127.0.0.1 {names}\n::1 {names}\n")
+    linux.bind(_HOSTS, HOSTS)
 
 
 def _plain_folder(folder: str) -> None:
@@ -117,7 +133,9 @@ def _plain_folder(folder: str) -> None:
 
 
 def _become_student(
-    descriptors: Descriptors, bounds: Limits, run_student: Callable[[int], None]
+    descriptors: Descriptors,
+    configuration: SandboxConfiguration,
+    run_student: Callable[[int], None],
 ) -> NoReturn:
     try:
         linux.set_dumpable(True)
@@ -125,8 +143,8 @@ def _become_student(
         _redirect_streams(descriptors)
         with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
             score.write("900")
-        limits.apply(bounds)
-        refuse_dangerous_calls()
+        limits.apply(configuration.limits)
+        refuse_dangerous_calls(loopback=configuration.loopback)
         run_student(CHANNEL_FD)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)

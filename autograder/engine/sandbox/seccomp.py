@@ -11,6 +11,7 @@ import errno
 import platform
 import socket
 import struct
+from collections.abc import Sequence
 
 from autograder import linux
 
@@ -57,21 +58,29 @@ SOCKETS: dict[str, tuple[int, int]] = {"socket": (41, 198), "socketpair": (53, 1
 _X32_BIT = 0x40000000  # the second set of numbers that x86-64 kernels may offer
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_ARCHITECTURE_AT, _NUMBER_AT, _FIRST_ARGUMENT_AT = 4, 0, 16
+_ARCHITECTURE_AT, _NUMBER_AT, _FIRST_ARGUMENT_AT, _THIRD_ARGUMENT_AT = 4, 0, 16, 32
+_AF_NETLINK, _NETLINK_ROUTE = 16, 0
 
 
-def refuse_dangerous_calls() -> bool:
-    """Install the filter for this process and all it starts; False where it is not known how."""
+def refuse_dangerous_calls(*, loopback: bool = False) -> bool:
+    """Install the filter for this process and all it starts; False where it is not known how.
+
+    Args:
+        loopback: The process has a network of its own, where lo is all there is: sockets of the
+            internet are allowed, too, and those that ask for a list of the interfaces, as gloo
+            does.
+    """
     machines = {"x86_64": (_X86_64, 0), "aarch64": (_AARCH64, 1)}
     if platform.machine() not in machines:
         return False
     architecture, column = machines[platform.machine()]
     numbers = sorted({both[column] for both in REFUSED.values()})
     sockets = sorted(both[column] for both in SOCKETS.values())
-    return linux.set_seccomp(_program(architecture, numbers, sockets))
+    look = _look_with_internet() if loopback else _look_for([socket.AF_UNIX])
+    return linux.set_seccomp(_program(architecture, numbers, sockets, look))
 
 
-def _program(architecture: int, numbers: list[int], sockets: list[int]) -> bytes:
+def _program(architecture: int, numbers: list[int], sockets: list[int], look: list[bytes]) -> bytes:
     """The filter in the kernel's small language: refuse these numbers, allow the others.
 
     A jump counts the instructions that it leaves out. After the tests, one for each number, stand
@@ -92,12 +101,32 @@ def _program(architecture: int, numbers: list[int], sockets: list[int]) -> bytes
     program += [
         _step(_RETURN, 0, 0, _ALLOW),
         _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
-        _step(_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
-        _step(_EQUAL, 1, 0, socket.AF_UNIX),
+        *look,
         _step(_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
         _step(_RETURN, 0, 0, _ALLOW),
     ]
     return b"".join(program)
+
+
+def _look_for(domains: Sequence[int], behind: int = 0) -> list[bytes]:
+    """The look at a socket's domain: these are allowed, by the instruction after the next.
+
+    `behind` instructions of the look follow, which are left out then.
+    """
+    beyond = len(domains) + behind
+    tests = [_step(_EQUAL, beyond - i, 0, domain) for i, domain in enumerate(domains)]
+    return [_step(_LOAD, 0, 0, _FIRST_ARGUMENT_AT), *tests]
+
+
+def _look_with_internet() -> list[bytes]:
+    """The look that allows the internet's domains, and of netlink only the list of interfaces."""
+    internet = [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6]
+    netlink = [
+        _step(_EQUAL, 0, 2, _AF_NETLINK),
+        _step(_LOAD, 0, 0, _THIRD_ARGUMENT_AT),
+        _step(_EQUAL, 1, 0, _NETLINK_ROUTE),
+    ]
+    return [*_look_for(internet, len(netlink)), *netlink]
 
 
 def _step(code: int, if_true: int, if_false: int, value: int) -> bytes:

@@ -96,20 +96,28 @@ class SnapshotConnection:
 class StudentProcess:
     """The worker's client of one student process and its snapshots, from fork to end."""
 
-    def __init__(self, fork_server: ForkServer, limits: Limits, listener: Listener) -> None:
+    def __init__(
+        self,
+        fork_server: ForkServer,
+        limits: Limits,
+        listener: Listener,
+        *,
+        loopback: bool = False,
+    ) -> None:
         """Fork the student process.
 
         Args:
             fork_server: The process that forks it; it serves one student process at a time.
             limits: What the submission may use.
             listener: Reads what init and the processes write, while anything is awaited.
+            loopback: It gets a network of its own.
 
         Raises:
             ForkServerError: The fork server does not answer.
             SandboxError: The fork server has ended.
         """
         self._fork_server, self._limits, self._listener = fork_server, limits, listener
-        self._connections = fork_server.fork()
+        self._connections = fork_server.fork(loopback=loopback)
         self._main = Channel(self._connections.channel)
         self._init = Channel(self._connections.init)
         self._outputs: Outputs | None = None

@@ -22,6 +22,7 @@ def lint_metadata(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     """Give the slips of the metadata of all cells."""
     yield from _roles(cells)
     yield from _locks(cells)
+    yield from _loopback(cells)
     tasks = {role(one).get("exercise"): one for one in cells if role(one).get("role") == "exercise"}
     for exercise in lesson.exercises:
         if task := tasks.get(exercise.name):
@@ -52,6 +53,19 @@ def _locks(cells: Iterable[RawCell]) -> Iterator[Slip]:
                 "it is not locked: a learner could change it",
                 "Set nbgrader: locked true.",
             )
+
+
+def _loopback(cells: Iterable[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        place, said = f"cell {cell.get('id')}", role(cell)
+        if "loopback" in said and said.get("role") != "title":
+            yield (
+                place,
+                "it asks for a loopback network, which only the title cell can",
+                "Put metadata.course.loopback into the title cell.",
+            )
+        elif "loopback" in said and said["loopback"] is not True:
+            yield place, "loopback is something else than true", "Set it to true, or leave it out."
 
 
 def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:

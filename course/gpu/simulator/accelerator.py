@@ -6,6 +6,9 @@ written in C++, so these functions are replaced by the ones of `torch.sim`.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from typing import Any
+
 import torch
 
 from course.gpu.simulator.memory_functions import Where
@@ -37,4 +40,10 @@ def register(module: DeviceModule) -> None:
         setattr(torch.accelerator, name, module.current_device)
     for name in ("set_device_index", "set_device_idx"):
         setattr(torch.accelerator, name, set_device_index)
+    torch.accelerator.device_index = _device_index  # type: ignore[misc, assignment]
     torch.accelerator.get_memory_info = module.mem_get_info
+
+
+def _device_index(device: int | None, /) -> Any:
+    """`torch.accelerator.device_index`: a device is current in a block; None changes nothing."""
+    return nullcontext() if device is None else DeviceModule.device(device)

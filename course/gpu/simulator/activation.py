@@ -9,6 +9,7 @@ import torch
 from course.gpu.simulator import _backend, accelerator, autocast, host_memory, pinned, storage_files
 from course.gpu.simulator.devices import NAME, simulation
 from course.gpu.simulator.module import DeviceModule
+from course.gpu.simulator.operators import data_parallel
 from course.gpu.simulator.operators.composites import SUBSTITUTES, WHOLE_ON_CPU
 from course.gpu.simulator.operators.kernels import run_operator
 
@@ -27,4 +28,5 @@ def switch_on() -> tuple[torch.library.Library, ...]:
         NAME, module, run_operator, [*SUBSTITUTES, *WHOLE_ON_CPU, "_to_copy"]
     )
     accelerator.register(module)
+    data_parallel.register()
     return (*libraries, *pinned.register(), *autocast.register())

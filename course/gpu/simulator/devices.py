@@ -143,9 +143,18 @@ class Simulation:
 
     def __init__(self, count: int) -> None:
         self.devices = [SimulatedDevice(index) for index in range(count)]
-        self.current = 0
+        self._of_thread = threading.local()  # as on CUDA: each thread has a current device
         self.launch_blocking = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
         self._process = current_process()
+
+    @property
+    def current(self) -> int:
+        """The index of the device that is current in this thread, 0 at first."""
+        return min(getattr(self._of_thread, "index", 0), len(self.devices) - 1)
+
+    @current.setter
+    def current(self, index: int) -> None:
+        self._of_thread.index = index
 
     @property
     def forked(self) -> bool:
@@ -172,7 +181,6 @@ class Simulation:
             used = [d.index for d in self.devices if d.allocator.allocated]
             raise ValueError(f"cannot have {count} devices: memory is in use on {used}")
         self.devices[count:] = [SimulatedDevice(i) for i in range(len(self.devices), count)]
-        self.current = min(self.current, count - 1)
 
     def restart(self) -> None:
         """Forget every failure and every limit, as a new process would."""

@@ -23,9 +23,9 @@ class DeviceModule(MemoryWords):
             self._before = 0
 
         def __enter__(self) -> None:
-            """Make the device current."""
+            """Make the device current; raises AcceleratorError where it is not there."""
             self._before = simulation().current
-            simulation().current = self._index
+            simulation().current = simulation().device(self._index).index
 
         def __exit__(
             self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +23,7 @@ from course.testing.points import CONSTANTS, RAISING, SELF
 __all__ = ["Judgement", "judge"]
 
 _MOST_TOLD = 4
+_MOST_TRIED = 16  # of the differing cases, each of which every wrong implementation has to run
 StandingIn = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -61,9 +63,14 @@ class Judgement:
         """
         if not self.differences:
             return next(iter(beliefs), None)
-        shares = {name: self._share(one) for name, one in beliefs.items()}
-        best = max(shares, key=lambda name: shares[name], default=None)
-        return best if best is not None and shares[best] > 0.5 else None
+        best, most = None, 0.5
+        for name, belief in beliefs.items():
+            share = self._share(belief)
+            if share > most:
+                best, most = name, share
+            if most == 1:
+                break  # no later one can explain more
+        return best
 
     def _share(self, belief: Any) -> float:
         """The share of the differences that a belief explains."""
@@ -77,24 +84,25 @@ class Judgement:
         return self._counted(lambda case, _: case.kind in kinds)
 
     def _counted(self, fits: Callable[[Case, Call], bool]) -> float:
-        failed = list(self._failed())
-        return sum(fits(case, call) for case, call in failed) / len(failed)
+        return sum(fits(case, call) for case, call in self._failed) / len(self._failed)
 
     def _explained_by(self, wrong: Callable[..., Any]) -> float:
-        failed = list(self._failed())
-        cases = [case for case, _ in failed]
+        cases = [case for case, _ in self._failed]
         gives = _expected(self.standing_in(wrong), cases, "gradients" in self.aspects)
         same = (
             _first_difference(case, call, one, self.aspects, self.tolerance) is None
-            for (case, call), one in zip(failed, gives, strict=True)
+            for (case, call), one in zip(self._failed, gives, strict=True)
         )
-        return sum(same) / len(failed)
+        return sum(same) / len(self._failed)
 
-    def _failed(self) -> Iterator[tuple[Case, Call]]:
+    @cached_property
+    def _failed(self) -> list[tuple[Case, Call]]:
+        """The cases that differ, each with its call; of many, some from first to last."""
         failing = {id(one.case) for one in self.differences}
-        for case, call in zip(self.cases, self.calls, strict=True):
-            if id(case) in failing:
-                yield case, call
+        pairs = zip(self.cases, self.calls, strict=True)
+        failed = [(case, call) for case, call in pairs if id(case) in failing]
+        tried = min(len(failed), _MOST_TRIED)
+        return [failed[len(failed) * n // tried] for n in range(tried)]
 
     def idle_ways(self) -> Iterator[str]:
         """The ways in which an answer without work would agree everywhere."""

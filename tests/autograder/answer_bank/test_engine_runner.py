@@ -127,6 +127,19 @@ def test_alone_an_answer_has_a_submission_and_a_lesson_of_its_own(
     assert runner.lessons == [["setup", "flatten", "test-flatten"]] * 2
 
 
+def test_a_title_that_asks_for_a_network_stays_where_its_lesson_is_shortened(
+    cases: tuple[Case, ...], tmp_path: Path
+) -> None:
+    notebook = json.loads(cases[0].lesson.source.read_text())
+    notebook["cells"][0]["metadata"]["course"]["loopback"] = True
+    path = tmp_path / "01-tiny" / "01-tiny.ipynb"
+    path.parent.mkdir()
+    path.write_text(json.dumps(notebook))
+    runner = Keeper()
+    run_alone([replace(cases[0], lesson=replace(cases[0].lesson, source=path))], runner)
+    assert runner.lessons == [["title", "setup", "flatten", "test-flatten"]]
+
+
 def test_what_is_through_is_counted_in_answers(cases: tuple[Case, ...]) -> None:
     counted: list[int] = []
     run_batched(cases, Reader({}), done=counted.append)

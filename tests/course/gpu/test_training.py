@@ -110,3 +110,19 @@ def test_a_model_spread_over_two_devices_gets_its_gradients(
     one, two = nn.Linear(4, 4).to(first), nn.Linear(4, 4).to(second)
     two(one(torch.ones(2, 4, device=first)).to(second)).sum().backward()
     assert (one.weight.grad.device, two.weight.grad.device) == (first, second)
+
+
+@pytest.mark.parametrize("loss", [nn.functional.mse_loss, nn.functional.smooth_l1_loss])
+def test_a_loss_warns_of_nothing_and_passes_gradients(
+    loss: Callable[..., torch.Tensor], device: torch.device
+) -> None:
+    x, target = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0])
+    moved = x.to(device).requires_grad_()
+    x.requires_grad_()
+    there = loss(moved, target.to(device))  # pytest makes a warning an error
+    there.backward()
+    here = loss(x, target)
+    here.backward()
+    assert moved.grad is not None
+    torch.testing.assert_close(there.cpu(), here)
+    torch.testing.assert_close(moved.grad.cpu(), x.grad)

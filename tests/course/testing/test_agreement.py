@@ -206,3 +206,25 @@ print([one.tolist() for one in found["grads"]] == [[3.0, 4.5, 6.0]] * 2, "sympy"
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+def test_a_belief_is_tried_on_some_of_many_cases_from_first_to_last() -> None:
+    tried: list[int] = []
+
+    def copies(x: torch.Tensor) -> torch.Tensor:
+        tried.append(int(x.sum()))
+        return flat(x).clone()
+
+    cases = [inputs.Case("some", (torch.tensor([n]),)) for n in range(160)]
+    how: dict[str, Any] = {"misconception": {"copies": copies}, "compare": ("values", "memory")}
+    assert judged(lambda x: flat(x).clone(), cases=cases, **how).misconception == "copies"
+    assert tried == [*range(0, 160, 10)]
+
+
+def test_nothing_is_tried_after_a_belief_that_explains_everything() -> None:
+    def never(x: torch.Tensor) -> torch.Tensor:
+        raise AssertionError("it was tried")
+
+    beliefs = {"copies": lambda x: flat(x).clone(), "never": never}
+    how: dict[str, Any] = {"misconception": beliefs, "compare": ("values", "memory")}
+    assert judged(lambda x: flat(x).clone(), **how).misconception == "copies"

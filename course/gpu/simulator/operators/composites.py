@@ -111,8 +111,12 @@ def zeros(size: Sequence[int], **options: Any) -> torch.Tensor:
     return torch.zeros(size, dtype=options.get("dtype"))
 
 
+def record_stream(tensor: torch.Tensor, stream: torch.Stream) -> None:
+    """Do nothing: a simulated device has one stream, so no block is given away too early."""
+
+
 # torch's name for the operator, and what computes it with CPU tensors.
-SUBSTITUTES: dict[str, Callable[..., Tensors | torch.Tensor]] = {
+SUBSTITUTES: dict[str, Callable[..., Tensors | torch.Tensor | None]] = {
     "_efficientzerotensor": zeros,
     "convolution_overrideable": _aten.convolution.default,
     "convolution_backward_overrideable": convolution_backward,
@@ -120,6 +124,7 @@ SUBSTITUTES: dict[str, Callable[..., Tensors | torch.Tensor]] = {
     "_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
     "_thnn_fused_gru_cell": gru_cell,
     "_thnn_fused_gru_cell_backward": gru_cell_backward,
+    "record_stream": record_stream,
 }
 
 # torch composes these of other operators on a new device, while CPU and CUDA have kernels for the
@@ -132,10 +137,12 @@ WHOLE_ON_CPU = (
     "any.dims",
     "any.dims_out",
     "mish_backward",
+    "mse_loss",
     "native_channel_shuffle",
     "native_group_norm",
     "native_layer_norm",
     "silu_backward",
+    "smooth_l1_loss",
 )
 # Composed on CUDA as well.
 COMPOSED_ON_CUDA = ("_stack", "_stack.out", "linalg__powsum")

@@ -100,3 +100,18 @@ def test_one_point_is_no_points(tmp_path: Path, notebook: dict[str, Any], cells:
     cells["flatten-task"]["source"] += "\n\n*Difficulty ●○○ · 1 minutes · 4 points, by a person*"
     ((_, cause, _),) = slips(tmp_path, notebook)
     assert cause == "it says '1 minutes' where '1 minute' is right"
+
+
+def test_a_loopback_network_is_for_the_title_cell_to_ask_for(
+    tmp_path: Path, notebook: dict[str, Any], cells: Cells
+) -> None:
+    title = cells["title"]
+    title["metadata"]["course"]["loopback"] = True
+    assert slips(tmp_path / "right", notebook) == []
+    title["metadata"]["course"]["loopback"] = "yes"
+    ((place, cause, _),) = slips(tmp_path / "odd", notebook)
+    assert (place, cause) == ("cell title", "loopback is something else than true")
+    del title["metadata"]["course"]["loopback"]
+    cells["flattening"]["metadata"]["course"]["loopback"] = True
+    ((_, cause, _),) = slips(tmp_path / "elsewhere", notebook)
+    assert cause == "it asks for a loopback network, which only the title cell can"

@@ -1,0 +1,167 @@
+"""Ray Tune for real: the search of lesson 15, its files, and `tune.run`; no process is left.
+
+Ray takes ten seconds to start on two free cores and a minute on busy ones. It runs in a process of
+its own here, so that whatever it starts ends with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.lessons.source import Source
+
+ROOT = Path(__file__).parents[2]
+WAIT_S = 900  # for a loaded machine; no measurement
+
+SCRIPT = """
+import json, sys, tempfile
+from pathlib import Path
+from tests.systems.lesson_cells import run_cells
+
+import ray
+from ray import tune
+
+end, ray.shutdown = ray.shutdown, lambda: None  # one start is slow enough
+start = ray.init
+
+
+def patient(**options):
+    # Ray gives its own processes 30 seconds, which is too little on a busy machine.
+    for attempt in range(4):
+        try:
+            return start(**options)
+        except Exception as error:
+            if attempt == 3 or "timed out during startup" not in str(error):
+                raise
+            end()
+
+
+ray.init = patient
+cells = ("ray-search", "ray-search-run", "ray-search-asked")
+folder = Path(sys.argv[1])
+kept = f"for folder in [{str(folder / 'kept')!r}]:"  # instead of a folder that is deleted
+names = run_cells(
+    "15-experiments",
+    *cells,
+    ray_search=("search_for_real = False", "search_for_real = True"),
+    ray_search_asked=("with tempfile.TemporaryDirectory() as folder:", kept),
+)
+frame = names["frame"]
+(folder / "told.json").write_text(json.dumps({
+    "trained": frame["training_iteration"].tolist(),
+    "losses": frame["loss"].tolist(),
+    "rates": frame["config/lr"].tolist(),
+    "found": names["found"],
+}))
+try:
+    space = {"lr": tune.grid_search([0.1, 0.2])}
+    old = tune.run(
+        names["falling_loss"], config=space, metric="loss", mode="min",
+        storage_path=str(folder / "old"), verbose=0,
+    )
+    (folder / "old.json").write_text(json.dumps(old.best_config))
+
+    def breaks(config):
+        from ray import tune
+
+        tune.report({"loss": float("nan") if config["lr"] < 0.15 else 1.0})
+        if config["lr"] > 0.15:
+            raise RuntimeError("out of memory")
+
+    storage = tune.RunConfig(storage_path=str(folder), name="broken", verbose=0)
+    broken = tune.Tuner(breaks, param_space=space, run_config=storage).fit()
+    (folder / "broken.json").write_text(json.dumps(len(broken.errors)))
+finally:
+    end()
+"""
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with what a search left: its files, and what the notebook's names held."""
+    folder = tmp_path_factory.mktemp("ray")
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AIR_NEW_OUTPUT": "0"}
+    paths = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder)],
+        cwd=ROOT,
+        env=os.environ | quiet | paths,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder
+
+
+@pytest.mark.needs("ray")
+@pytest.mark.timeout(WAIT_S + 60)
+def test_the_frame_has_six_trials_and_the_best_one_is_found(searched: Path) -> None:
+    told = json.loads((searched / "told.json").read_text())
+    assert len(told["losses"]) == 6
+    best = min(range(6), key=told["losses"].__getitem__)
+    assert told["found"]["lr"] == told["rates"][best]
+    assert set(told["trained"]) <= {1, 3, 9}
+    assert 9 in told["trained"]
+
+
+@pytest.mark.needs("ray")
+@pytest.mark.timeout(WAIT_S + 60)
+def test_each_trial_has_its_settings_and_a_line_for_each_report(searched: Path) -> None:
+    told = json.loads((searched / "told.json").read_text())
+    lines = {}
+    for settings in searched.glob("kept/search/*/params.json"):
+        reports = settings.with_name("result.json").read_text().splitlines()
+        lines[json.loads(settings.read_text())["lr"]] = [json.loads(line) for line in reports]
+    assert sorted(lines) == sorted(told["rates"])
+    for rate, trained in zip(told["rates"], told["trained"], strict=True):
+        assert [line["training_iteration"] for line in lines[rate]] == list(range(1, trained + 1))
+
+
+@pytest.mark.needs("ray")
+@pytest.mark.timeout(WAIT_S + 60)
+def test_tune_run_still_runs(searched: Path) -> None:
+    assert json.loads((searched / "old.json").read_text()) == {"lr": 0.2}
+
+
+@pytest.mark.needs("ray")
+@pytest.mark.timeout(WAIT_S + 60)
+def test_a_crashed_trial_leaves_its_report_and_an_error(searched: Path) -> None:
+    assert json.loads((searched / "broken.json").read_text()) == 1
+    found = {}
+    for settings in (searched / "broken").glob("*/params.json"):
+        (line,) = settings.with_name("result.json").read_text().splitlines()
+        error = settings.with_name("error.txt")
+        found[json.loads(settings.read_text())["lr"]] = (line, error.exists())
+    assert '"loss": NaN' in found[0.1][0]
+    assert not found[0.1][1]
+    assert '"loss": 1.0' in found[0.2][0]
+    assert found[0.2][1]
+
+
+@pytest.mark.needs("ray")
+@pytest.mark.timeout(WAIT_S + 60)
+def test_the_learners_search_results_are_those_of_the_frame(searched: Path) -> None:
+    search_results = Source("15-experiments").solved("search-results")["search_results"]
+    found = search_results(searched / "kept" / "search", "loss", "min")
+    told = json.loads((searched / "told.json").read_text())
+    assert len(found) == 6
+    assert found[0][1] == told["found"]
+
+
+@pytest.mark.needs("ray")
+@pytest.mark.timeout(WAIT_S + 60)
+def test_no_process_of_ray_is_left(searched: Path) -> None:
+    left = []
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        words = " ".join(process.info["cmdline"] or ())
+        if ("raylet" in words or "gcs_server" in words) and str(searched) in words:
+            left.append(words)
+    assert left == []
