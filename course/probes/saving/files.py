@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -81,26 +80,25 @@ def saved_over(
 
     "events" are the calls of fsync and replace in their order, each with the bytes that the file
     had by then; "from" are the folders of what is moved, seen from the file's own. "left" is
-    what the `others` hold, "litter" and "beside" count more files in the folder and the one above.
+    what the `others` hold, "litter" and "beside" count more files there and in the folder above.
     `facts` are those asked for, or all.
     """
     given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
-    home = tempfile.mkdtemp()
-    with tempfile.TemporaryDirectory(dir=home) as folder:
-        file = Path(folder, "model.pt")
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(tempfile.mkdtemp(dir=home))
+        file = folder / "model.pt"
         for name in others:
             Path(folder, name).write_text(name)
         if old is not None:
             file.write_bytes(old)
         place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
-        with _noted(Path(folder), fails) as seen, _inside(folder if path == "relative" else home):
+        with _noted(folder, fails) as seen, _inside(folder if path == "relative" else home):
             seen["error"] = _error_of(lambda: [save(given, place) for _ in range(calls)])
-        seen["loaded"] = _loaded(file)
+        seen["loaded"] = _loaded(file) if not facts or "loaded" in facts else None
         found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
         seen["content"] = found.pop(file.name, None)
         seen["left"] = [found.pop(name, None) for name in others]
-    seen |= {"litter": len(found), "beside": len(os.listdir(home))}
-    shutil.rmtree(home)
+        seen |= {"litter": len(found), "beside": len(os.listdir(home)) - 1}
     return {what: seen[what] for what in facts or seen}
 
 
@@ -116,7 +114,7 @@ def _error_of(work: Callable[[], Any]) -> str | None:
 
 
 @contextlib.contextmanager
-def _inside(folder: str) -> Iterator[None]:
+def _inside(folder: str | Path) -> Iterator[None]:
     """A block in which this is the current folder."""
     here = os.getcwd()
     os.chdir(folder)

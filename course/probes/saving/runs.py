@@ -89,7 +89,7 @@ class _Run:
     """A small run: a model, an optimizer, a scheduler, and generators of its own."""
 
     def __init__(self, kind: str, draws: Sequence[str], seed: int, generators: int) -> None:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
         self.model, self.draws = _made(kind), draws
@@ -212,7 +212,8 @@ def weights_kept(
 
     Before loss number n is seen, all that the model holds becomes n. Afterwards it's restored, into
     the model or a `fresh` one; that is trained on, and restored once more. "restored" is what the
-    model holds after each of the two. Another keeper sees other weights in between.
+    model holds after each of the two. Another keeper sees other weights after the first loss and
+    the last.
     """
     model, kept, other = _made(kind), keeper(patience), keeper(patience)
     if frozen:
@@ -224,8 +225,9 @@ def weights_kept(
         seen["new"].append(kept.see(model, loss))
         seen["stop"].append(kept.stop)
         seen["best"].append(kept.best)
-        _filled(model, 50)
-        other.see(model, -1.0 - number)
+        if number in (0, len(losses) - 1):
+            _filled(model, 50)
+            other.see(model, -1.0 - number)
     _filled(model, 100)
     return seen | _restored(kept, _made(kind).train(training) if fresh else model)
 
