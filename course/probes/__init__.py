@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from course.probes.models.searches import modules_searched
     from course.probes.models.thawing import passed_through, thawed
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.ranks.running import run_ranks
     from course.probes.saving.files import opened, saved_over
     from course.probes.saving.runs import resumed, weights_kept
     from course.probes.saving.states import made_plain, slimmed
@@ -88,6 +89,7 @@ __all__ = [
     "records_read",
     "renamed",
     "resumed",
+    "run_ranks",
     "sampler_epochs",
     "saved_over",
     "sizes_tried",
@@ -151,6 +153,7 @@ __getattr__ = loading(
         "records_read": "course.probes.tracking.records",
         "renamed": "course.probes.models.partial",
         "resumed": "course.probes.saving.runs",
+        "run_ranks": "course.probes.ranks.running",
         "sampler_epochs": "course.probes.loading.samplers",
         "saved_over": "course.probes.saving.files",
         "sizes_tried": "course.probes.memory",

@@ -23,8 +23,9 @@ from course.testing.points import CONSTANTS, RAISING, SELF
 __all__ = ["Judgement", "judge"]
 
 _MOST_TOLD = 4
-_MOST_TRIED = 16  # of the differing cases, each of which every wrong implementation has to run
+_MOST_TRIED = 16  # of the differing cases; all of them decide between equally good beliefs
 StandingIn = Callable[[Callable[..., Any]], Callable[..., Any]]
+_Failed = list[tuple[Case, Call]]
 
 
 @dataclass(frozen=True)
@@ -63,46 +64,41 @@ class Judgement:
         """
         if not self.differences:
             return next(iter(beliefs), None)
-        best, most = None, 0.5
-        for name, belief in beliefs.items():
-            share = self._share(belief)
-            if share > most:
-                best, most = name, share
-            if most == 1:
-                break  # no later one can explain more
-        return best
+        failed = self._failed
+        tried = min(len(failed), _MOST_TRIED)
+        some = [failed[len(failed) * n // tried] for n in range(tried)]
+        best = _best({name: self._share(one, some) for name, one in beliefs.items()})
+        if len(best) > 1 and tried < len(failed):
+            best = _best({name: self._share(beliefs[name], failed) for name in best})
+        return best[0] if best else None
 
-    def _share(self, belief: Any) -> float:
-        """The share of the differences that a belief explains."""
+    def _share(self, belief: Any, failed: _Failed) -> float:
+        """The share of these calls that a belief explains."""
         if isinstance(belief, type) and issubclass(belief, BaseException):
-            return self._counted(
-                lambda _, call: call.error is not None and call.error["type"] == belief.__name__
+            return _counted(
+                failed,
+                lambda _, call: call.error is not None and call.error["type"] == belief.__name__,
             )
         if isinstance(belief, FunctionType):
-            return self._explained_by(belief)
+            return self._explained_by(belief, failed)
         kinds = {belief} if isinstance(belief, str) else set(belief)
-        return self._counted(lambda case, _: case.kind in kinds)
+        return _counted(failed, lambda case, _: case.kind in kinds)
 
-    def _counted(self, fits: Callable[[Case, Call], bool]) -> float:
-        return sum(fits(case, call) for case, call in self._failed) / len(self._failed)
-
-    def _explained_by(self, wrong: Callable[..., Any]) -> float:
-        cases = [case for case, _ in self._failed]
+    def _explained_by(self, wrong: Callable[..., Any], failed: _Failed) -> float:
+        cases = [case for case, _ in failed]
         gives = _expected(self.standing_in(wrong), cases, "gradients" in self.aspects)
         same = (
             _first_difference(case, call, one, self.aspects, self.tolerance) is None
-            for (case, call), one in zip(self._failed, gives, strict=True)
+            for (case, call), one in zip(failed, gives, strict=True)
         )
-        return sum(same) / len(self._failed)
+        return sum(same) / len(failed)
 
     @cached_property
-    def _failed(self) -> list[tuple[Case, Call]]:
-        """The cases that differ, each with its call; of many, some from first to last."""
+    def _failed(self) -> _Failed:
+        """The cases that differ, each with its call."""
         failing = {id(one.case) for one in self.differences}
         pairs = zip(self.cases, self.calls, strict=True)
-        failed = [(case, call) for case, call in pairs if id(case) in failing]
-        tried = min(len(failed), _MOST_TRIED)
-        return [failed[len(failed) * n // tried] for n in range(tried)]
+        return [(case, call) for case, call in pairs if id(case) in failing]
 
     def idle_ways(self) -> Iterator[str]:
         """The ways in which an answer without work would agree everywhere."""
@@ -118,6 +114,16 @@ class Judgement:
             for case, one in zip(self.cases, results, strict=True)
         ):
             yield SELF
+
+
+def _counted(failed: _Failed, fits: Callable[[Case, Call], bool]) -> float:
+    return sum(fits(case, call) for case, call in failed) / len(failed)
+
+
+def _best(shares: Mapping[str, float]) -> list[str]:
+    """The beliefs that explain most, in their order; none where none explains the half."""
+    most = max(shares.values(), default=0.0)
+    return [name for name, share in shares.items() if share == most > 0.5]
 
 
 def judge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -136,7 +137,8 @@ def test_a_title_that_asks_for_a_network_stays_where_its_lesson_is_shortened(
     path.parent.mkdir()
     path.write_text(json.dumps(notebook))
     runner = Keeper()
-    run_alone([replace(cases[0], lesson=replace(cases[0].lesson, source=path))], runner)
+    lesson = dataclasses.replace(cases[0].lesson, source=path)
+    run_alone([dataclasses.replace(cases[0], lesson=lesson)], runner)
     assert runner.lessons == [["title", "setup", "flatten", "test-flatten"]]
 
 

@@ -252,6 +252,50 @@ def test_a_fork_bomb_stays_bounded(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 60
 
 
+ANSWER = '''\
+def total(x):
+    import torch.distributed as dist
+    if dist.is_initialized():
+        x = x * (dist.get_rank() + 1)
+        dist.all_reduce(x)
+        return x
+    return x.sum()
+script = """
+import torch, torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+dist.init_process_group("gloo")
+model = DistributedDataParallel(torch.nn.Linear(2, 1))
+model(torch.full((3, 2), float(dist.get_rank()))).sum().backward()
+result = model.module.weight.grad
+"""'''
+CHECKED = """\
+from course.probes import run_ranks
+total = answer("total")
+check = Check("total")
+seen = run_ranks(total, 2, each=[(torch.ones(2),), (torch.ones(2) * 2,)])
+check.equal([one["ended"] for one in seen.result], ["finished"] * 2)
+check.equal([one["result"] for one in seen.result], [torch.full((2,), 5.0)] * 2)
+seen = run_ranks(answer("script"), 4)
+check.equal([one["error"] for one in seen.result], [""] * 4)
+check.equal([one["result"] for one in seen.result], [torch.full((1, 2), 4.5)] * 4)
+check.score(3)"""
+
+
+def test_a_probe_runs_a_function_and_a_script_in_ranks(tmp_path: Path) -> None:
+    def cells(answer: str, *, loopback: bool) -> list[Cell]:
+        found = lesson_cells(total=answer, loopback=loopback)
+        found[3]["source"] = CHECKED
+        return found
+
+    for loopback, points in ((True, 3.0), (False, 0.0)):
+        folder = tmp_path / str(loopback)
+        lesson = write_lesson(folder, cells(TOTAL, loopback=loopback))
+        job = hand_in(folder, lesson, cells(ANSWER, loopback=True))
+        (outcome,) = engine(patient=True).run_many([job])
+        assert (answers(outcome)["total"].score, outcome.record.notes) == (points, ())
+        assert answers(outcome)["total"].status is Status.GRADED
+
+
 def test_the_limits_of_other_lessons_stay_and_memory_and_files_do_for_all() -> None:
     usual, more = Limits(), Limits().with_loopback()
     assert (more.cell_s, more.submission_s) == (60, 600)
