@@ -3548,7 +3548,7 @@ class RunFile:
         return states['step']
 
 
-# %% same save-atomically: torch.save flushes the file that it's given
+# %% same save-atomically: flushed before, as torch.save flushes by itself
 import os
 import tempfile
 
