@@ -223,7 +223,8 @@ def moves_told(
 
     `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-    "zero" has gradients of 0, "one number" changes a single one, "fails" raises an error.
+    "zero" has gradients of 0, "one number" changes a few by hand,
+    "scheduled" ends with lower rates, "fails" raises an error.
     """
     with seeded():
         model = _moving(kind)
@@ -278,6 +279,12 @@ def _one_number(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> Non
         model.get_parameter("stem.bias")[0:2] += torch.tensor([0.25, -0.25])
 
 
+def _scheduled(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
+    _step(model, optimizer, x)
+    for group in optimizer.param_groups:
+        group["lr"] = group["lr"] / 4
+
+
 def _fail(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
     raise ArithmeticError("this step fails")
 
@@ -286,6 +293,7 @@ _STEPS: dict[str, Callable[..., None]] = {
     "step": _step,
     "zero": lambda model, optimizer, x: _step(model, optimizer, x, 0.0),
     "forward": lambda model, optimizer, x: model(x),
+    "scheduled": _scheduled,
     "nothing": lambda model, optimizer, x: None,
     "one number": _one_number,
     "fails": _fail,

@@ -46,14 +46,11 @@ def passed_through(
 
     `frozen` names parameters that were frozen before. `also` runs the layer as it is, too, with
     another input: "before" or "after". `quiet` calls under no_grad, `stale` has gradients before.
+    "calls" has the grad mode of each call of the layer if there is to be a graph, else None.
     """
-    graph = x.requires_grad and not quiet
     with seeded():
         layer = _prepared(kind, training, frozen, stale)
-        grads_on: list[bool | None] = []  # of each call that is to have a graph
-        layer.register_forward_hook(
-            lambda *_: grads_on.append(torch.is_grad_enabled() if graph else None)
-        )
+        calls = _watched(layer, x.requires_grad and not quiet)
         leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
         own, error, out = None, None, None
         before = dict(layer.named_parameters())
@@ -64,7 +61,7 @@ def passed_through(
             own = layer(other) if also.startswith("after") else own
         except ArithmeticError as raised:
             error = str(raised)
-        seen = {"error": error, "calls": grads_on, "graph": _learnt([out, own])[0]}
+        seen = {"error": error, "calls": calls, "graph": _learnt([out, own])[0]}
     after = dict(layer.named_parameters())
     return {
         **seen,
@@ -73,6 +70,13 @@ def passed_through(
         "same": [after.get(name) is one for name, one in before.items()],
         **_left(layer),
     }
+
+
+def _watched(layer: nn.Module, graph: bool) -> list[bool | None]:
+    """The list in which each call of the layer is noted, with its grad mode if that matters."""
+    calls: list[bool | None] = []
+    layer.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled() if graph else None))
+    return calls
 
 
 def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> nn.Module:
