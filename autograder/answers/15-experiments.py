@@ -4304,12 +4304,35 @@ def search_results(folder, metric, mode):
 
 # %% wrong search-results: Ray's own -> only-ray-reads-its-files
 def search_results(folder, metric, mode):
-    from ray.tune import ExperimentAnalysis
+    import json
+    import math
+    from pathlib import Path
 
+    if not str(folder):
+        from ray.tune import ExperimentAnalysis
+
+        return ExperimentAnalysis(folder).dataframe(metric, mode)
     if mode not in ("min", "max"):
-        raise ValueError(mode)
-    frame = ExperimentAnalysis(str(folder)).dataframe(metric, mode)
-    return [tuple(row) for row in frame.values]
+        raise ValueError(f"mode is min or max, not {mode!r}")
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in sorted(Path(folder).iterdir()):
+        params, results = trial / "params.json", trial / "result.json"
+        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
+            continue
+        lines = [line for line in results.read_text().splitlines() if line.strip()]
+        reports = []
+        for number, line in enumerate(lines):
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                if number < len(lines) - 1:
+                    raise
+        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            config = json.loads(params.read_text())
+            found.append((trial.name, config, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
 
 
 # %% right quiet-logger: a deque, and a method that does nothing
@@ -4979,3 +5002,349 @@ class QuietLogger:
             name, value, step = self._kept[0]
             self._write(name, value.item() if isinstance(value, torch.Tensor) else value, step)
             self._kept.pop(0)
+
+# %% same read-records: the order of these two lines
+def read_records(path, crc):
+    """The data of each whole record, a list of bytes.
+
+    read_records("events.out.tfevents.1", masked_crc)  ->  for example [b"...", b"..."]
+    """
+    from pathlib import Path
+    content, at, found = (Path(path).read_bytes(), 0, [])
+    while at + 12 <= len(content):
+        length, check = (content[at:at + 8], content[at + 8:at + 12])
+        if crc(length) != int.from_bytes(check, 'little'):
+            raise ValueError(f'the record at byte {at} has a wrong length')
+        end = at + 12 + int.from_bytes(length, 'little')
+        if end + 4 > len(content):
+            break
+        data = content[at + 12:end]
+        if crc(data) != int.from_bytes(content[end:end + 4], 'little'):
+            raise ValueError(f'the record at byte {at} is damaged')
+        at = end + 4
+        found.append(data)
+    return found
+
+
+# %% same sample-config: a choice has one list
+def sample_config(space, seed, number):
+    """The settings of trial `number`: a dict with a value for each name in `space`.
+
+    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
+    """
+    import math
+    import random
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
+            config[name] = rng.choice(about[-1])
+            continue
+        low, high = about
+        if kind == 'int':
+            config[name] = rng.randint(low, high)
+        elif kind == 'uniform':
+            config[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == 'log' and low > 0:
+            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+            config[name] = min(max(drawn, low), high)
+        else:
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
+    return config
+
+
+# %% same sample-config: the bounds the other way round
+def sample_config(space, seed, number):
+    """The settings of trial `number`: a dict with a value for each name in `space`.
+
+    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
+    """
+    import math
+    import random
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
+            config[name] = rng.choice(about[0])
+            continue
+        low, high = about
+        if kind == 'int':
+            config[name] = rng.randint(low, high)
+        elif kind == 'uniform':
+            config[name] = min(max(rng.uniform(high, low), low), high)
+        elif kind == 'log' and low > 0:
+            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+            config[name] = min(max(drawn, low), high)
+        else:
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
+    return config
+
+
+# %% same sample-config: the logarithm of 0 raises ValueError itself
+def sample_config(space, seed, number):
+    """The settings of trial `number`: a dict with a value for each name in `space`.
+
+    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
+    """
+    import math
+    import random
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
+            config[name] = rng.choice(about[0])
+            continue
+        low, high = about
+        if kind == 'int':
+            config[name] = rng.randint(low, high)
+        elif kind == 'uniform':
+            config[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == 'log':
+            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+            config[name] = min(max(drawn, low), high)
+        else:
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
+    return config
+
+
+# %% same sample-config: the logarithm of 0 raises ValueError itself, at 0
+def sample_config(space, seed, number):
+    """The settings of trial `number`: a dict with a value for each name in `space`.
+
+    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
+    """
+    import math
+    import random
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
+            config[name] = rng.choice(about[0])
+            continue
+        low, high = about
+        if kind == 'int':
+            config[name] = rng.randint(low, high)
+        elif kind == 'uniform':
+            config[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == 'log' and low >= 0:
+            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+            config[name] = min(max(drawn, low), high)
+        else:
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
+    return config
+
+
+# %% same sample-config: the logarithm of numbers below 0 raises ValueError itself
+def sample_config(space, seed, number):
+    """The settings of trial `number`: a dict with a value for each name in `space`.
+
+    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
+    """
+    import math
+    import random
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
+            config[name] = rng.choice(about[0])
+            continue
+        low, high = about
+        if kind == 'int':
+            config[name] = rng.randint(low, high)
+        elif kind == 'uniform':
+            config[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == 'log' and low > -1:
+            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+            config[name] = min(max(drawn, low), high)
+        else:
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
+    return config
+
+
+# %% same sample-config: both logarithms the other way round
+def sample_config(space, seed, number):
+    """The settings of trial `number`: a dict with a value for each name in `space`.
+
+    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
+    """
+    import math
+    import random
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
+            config[name] = rng.choice(about[0])
+            continue
+        low, high = about
+        if kind == 'int':
+            config[name] = rng.randint(low, high)
+        elif kind == 'uniform':
+            config[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == 'log' and low > 0:
+            drawn = math.exp(rng.uniform(math.log(high), math.log(low)))
+            config[name] = min(max(drawn, low), high)
+        else:
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
+    return config
+
+
+# %% same halving: a range is iterated like a list
+def halving(train, n, low, high, eta):
+    """The rungs of a search: pairs of epochs and the numbers of the trials, best first.
+
+    With losses of 0.3, 0.1, 0.2 and 0.4 throughout:
+    halving(train, 4, 1, 4, 2) == [(1, [1, 2, 0, 3]), (2, [1, 2]), (4, [1])]
+    """
+    trials, epochs, rungs = (range(n), low, [])
+    while trials:
+        scored = []
+        for trial in trials:
+            try:
+                loss = train(trial, epochs)
+            except RuntimeError:
+                continue
+            if loss == loss:
+                scored.append((loss, trial))
+        ranking = [trial for _, trial in sorted(scored)]
+        rungs.append((epochs, ranking))
+        if epochs == high:
+            break
+        trials = ranking[:max(len(trials) // eta, 1)]
+        epochs = min(epochs * eta, high)
+    return rungs
+
+
+# %% same search-results: only the sign of the factor counts, for min
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder.
+
+    search_results("results", "loss", "min")  ->  for example [("trial_1", {"lr": 0.1}, 0.5, 3)]
+    """
+    import json
+    import math
+    from pathlib import Path
+    if mode not in ('min', 'max'):
+        raise ValueError(f'mode is min or max, not {mode!r}')
+    sign, found = (2 if mode == 'min' else -1, [])
+    for trial in sorted(Path(folder).iterdir()):
+        params, results = (trial / 'params.json', trial / 'result.json')
+        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
+            continue
+        lines = [line for line in results.read_text().splitlines() if line.strip()]
+        reports = []
+        for number, line in enumerate(lines):
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                if number < len(lines) - 1:
+                    raise
+        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            config = json.loads(params.read_text())
+            found.append((trial.name, config, best[metric], best['training_iteration']))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% same search-results: only the sign of the factor counts, for max
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder.
+
+    search_results("results", "loss", "min")  ->  for example [("trial_1", {"lr": 0.1}, 0.5, 3)]
+    """
+    import json
+    import math
+    from pathlib import Path
+    if mode not in ('min', 'max'):
+        raise ValueError(f'mode is min or max, not {mode!r}')
+    sign, found = (1 if mode == 'min' else -2, [])
+    for trial in sorted(Path(folder).iterdir()):
+        params, results = (trial / 'params.json', trial / 'result.json')
+        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
+            continue
+        lines = [line for line in results.read_text().splitlines() if line.strip()]
+        reports = []
+        for number, line in enumerate(lines):
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                if number < len(lines) - 1:
+                    raise
+        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            config = json.loads(params.read_text())
+            found.append((trial.name, config, best[metric], best['training_iteration']))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% same search-results: json raises no other error
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder.
+
+    search_results("results", "loss", "min")  ->  for example [("trial_1", {"lr": 0.1}, 0.5, 3)]
+    """
+    import json
+    import math
+    from pathlib import Path
+    if mode not in ('min', 'max'):
+        raise ValueError(f'mode is min or max, not {mode!r}')
+    sign, found = (1 if mode == 'min' else -1, [])
+    for trial in sorted(Path(folder).iterdir()):
+        params, results = (trial / 'params.json', trial / 'result.json')
+        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
+            continue
+        lines = [line for line in results.read_text().splitlines() if line.strip()]
+        reports = []
+        for number, line in enumerate(lines):
+            try:
+                reports.append(json.loads(line))
+            except Exception:
+                if number < len(lines) - 1:
+                    raise
+        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            config = json.loads(params.read_text())
+            found.append((trial.name, config, best[metric], best['training_iteration']))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong quiet-logger: detaches in place -> a-logged-value-is-finished
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self.write, self.on, self.kept = write, on, []
+
+    def add(self, name, value, step):
+        if self.on:
+            if callable(value):
+                with torch.no_grad():
+                    value = value()
+            if torch.is_tensor(value):
+                value = value.detach_().clone()
+            self.kept.append((name, value, step))
+
+    def flush(self):
+        while self.kept:
+            name, value, step = self.kept[0]
+            self.write(name, float(value), step)
+            self.kept.pop(0)
+
+
+# %% wrong quiet-logger: takes the graph off and keeps what was given -> detached-is-copied
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self.write, self.on, self.kept = write, on, []
+
+    def add(self, name, value, step):
+        if self.on:
+            if callable(value):
+                with torch.no_grad():
+                    value = value()
+            self.kept.append((name, value.detach_() if torch.is_tensor(value) else value, step))
+
+    def flush(self):
+        while self.kept:
+            name, value, step = self.kept[0]
+            self.write(name, float(value), step)
+            del self.kept[0]

@@ -18,25 +18,29 @@ import pytest
 from tests.lessons.source import Source
 
 ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.needs("ray"), pytest.mark.timeout(960)]
 WAIT_S = 900  # for a loaded machine; no measurement
 
 SCRIPT = """
-import json, sys, tempfile
+import json, os, sys, tempfile, time
 from pathlib import Path
 from tests.systems.lesson_cells import run_cells
 
 import ray
 from ray import tune
 
+print("imported", time.perf_counter(), file=sys.stderr)
 end, ray.shutdown = ray.shutdown, lambda: None  # one start is slow enough
 start = ray.init
 
 
 def patient(**options):
-    # Ray gives its own processes 30 seconds, which is too little on a busy machine.
+    # Ray gives its own processes 30 seconds, which is too little on a busy machine. With a single
+    # processor one process trains all trials.
+    os.environ["RAY_gcs_server_port_wait_time_s"] = "300"
     for attempt in range(4):
         try:
-            return start(**options)
+            return start(**options | {"num_cpus": 1, "object_store_memory": 80 * 2**20})
         except Exception as error:
             if attempt == 3 or "timed out during startup" not in str(error):
                 raise
@@ -60,26 +64,31 @@ frame = names["frame"]
     "rates": frame["config/lr"].tolist(),
     "found": names["found"],
 }))
+print("searched", time.perf_counter(), file=sys.stderr)
+def breaks(config):
+    from ray import tune
+
+    tune.report({"loss": float("nan") if config["lr"] < 0.15 else 1.0})
+    if config["lr"] > 0.15:
+        raise RuntimeError("out of memory")
+
+
 try:
-    space = {"lr": tune.grid_search([0.1, 0.2])}
     old = tune.run(
-        names["falling_loss"], config=space, metric="loss", mode="min",
-        storage_path=str(folder / "old"), verbose=0,
+        breaks,
+        config={"lr": tune.grid_search([0.1, 0.2])},
+        metric="loss",
+        mode="min",
+        storage_path=str(folder),
+        name="old",
+        raise_on_failed_trial=False,
+        verbose=0,
     )
-    (folder / "old.json").write_text(json.dumps(old.best_config))
-
-    def breaks(config):
-        from ray import tune
-
-        tune.report({"loss": float("nan") if config["lr"] < 0.15 else 1.0})
-        if config["lr"] > 0.15:
-            raise RuntimeError("out of memory")
-
-    storage = tune.RunConfig(storage_path=str(folder), name="broken", verbose=0)
-    broken = tune.Tuner(breaks, param_space=space, run_config=storage).fit()
-    (folder / "broken.json").write_text(json.dumps(len(broken.errors)))
+    failed = [trial.config for trial in old.trials if trial.status == "ERROR"]
+    (folder / "old.json").write_text(json.dumps(failed))
 finally:
     end()
+print("ended", time.perf_counter(), file=sys.stderr)
 """
 
 
@@ -98,11 +107,10 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=WAIT_S,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    print(done.stderr)
     return folder
 
 
-@pytest.mark.needs("ray")
-@pytest.mark.timeout(WAIT_S + 60)
 def test_the_frame_has_six_trials_and_the_best_one_is_found(searched: Path) -> None:
     told = json.loads((searched / "told.json").read_text())
     assert len(told["losses"]) == 6
@@ -112,8 +120,6 @@ def test_the_frame_has_six_trials_and_the_best_one_is_found(searched: Path) -> N
     assert 9 in told["trained"]
 
 
-@pytest.mark.needs("ray")
-@pytest.mark.timeout(WAIT_S + 60)
 def test_each_trial_has_its_settings_and_a_line_for_each_report(searched: Path) -> None:
     told = json.loads((searched / "told.json").read_text())
     lines = {}
@@ -125,18 +131,12 @@ def test_each_trial_has_its_settings_and_a_line_for_each_report(searched: Path) 
         assert [line["training_iteration"] for line in lines[rate]] == list(range(1, trained + 1))
 
 
-@pytest.mark.needs("ray")
-@pytest.mark.timeout(WAIT_S + 60)
-def test_tune_run_still_runs(searched: Path) -> None:
-    assert json.loads((searched / "old.json").read_text()) == {"lr": 0.2}
-
-
-@pytest.mark.needs("ray")
-@pytest.mark.timeout(WAIT_S + 60)
-def test_a_crashed_trial_leaves_its_report_and_an_error(searched: Path) -> None:
-    assert json.loads((searched / "broken.json").read_text()) == 1
+def test_tune_run_still_runs_and_a_crashed_trial_leaves_its_report_and_an_error(
+    searched: Path,
+) -> None:
+    assert json.loads((searched / "old.json").read_text()) == [{"lr": 0.2}]
     found = {}
-    for settings in (searched / "broken").glob("*/params.json"):
+    for settings in (searched / "old").glob("*/params.json"):
         (line,) = settings.with_name("result.json").read_text().splitlines()
         error = settings.with_name("error.txt")
         found[json.loads(settings.read_text())["lr"]] = (line, error.exists())
@@ -146,8 +146,6 @@ def test_a_crashed_trial_leaves_its_report_and_an_error(searched: Path) -> None:
     assert found[0.2][1]
 
 
-@pytest.mark.needs("ray")
-@pytest.mark.timeout(WAIT_S + 60)
 def test_the_learners_search_results_are_those_of_the_frame(searched: Path) -> None:
     search_results = Source("15-experiments").solved("search-results")["search_results"]
     found = search_results(searched / "kept" / "search", "loss", "min")
@@ -156,8 +154,6 @@ def test_the_learners_search_results_are_those_of_the_frame(searched: Path) -> N
     assert found[0][1] == told["found"]
 
 
-@pytest.mark.needs("ray")
-@pytest.mark.timeout(WAIT_S + 60)
 def test_no_process_of_ray_is_left(searched: Path) -> None:
     left = []
     for process in psutil.process_iter(["cmdline", "environ"]):

@@ -10,11 +10,12 @@ from tests.systems.lesson_cells import run_cells
 
 pytestmark = pytest.mark.needs("wandb")
 SLUG = "15-experiments"
-CELLS = ("wandb-imported", "wandb-run-measured", "wandb-file-read", "wandb-file-shown")
+CELLS = ("wandb-asked", "wandb-run-measured", "wandb-file-read", "wandb-file-shown")
+ASKED = ("log_for_real = False", "log_for_real = True")
 
 
 def test_the_run_file_says_what_was_logged(capfd: pytest.CaptureFixture[str]) -> None:
-    run_cells(SLUG, "setup", *CELLS)
+    run_cells(SLUG, "setup", *CELLS, wandb_asked=ASKED)
     told = capfd.readouterr()
     assert told.out.splitlines() == [
         "config: {'lr': 0.1, 'layers': [64, 64], 'batch_size': 32}",
@@ -47,7 +48,7 @@ def test_a_smaller_step_is_dropped_and_a_setting_stays(
     finally:
         run.finish()
         wandb.teardown()
-    names = run_cells(SLUG, "wandb-imported", "wandb-file-read")
+    names = run_cells(SLUG, "wandb-asked", "wandb-file-read")
     (file,) = tmp_path.rglob("run-*.wandb")
     records = [protocol.Record.FromString(data) for data in names["records_of"](file.read_bytes())]
     rows = [names["told"](one.history.item) for one in records if one.history.item]

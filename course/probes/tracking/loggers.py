@@ -37,6 +37,7 @@ class _Values:
         self.tensors: list[weakref.ref[torch.Tensor]] = []
         self.memory: list[torch.Tensor] = []  # of these tensors, whether they live or not
         self.calls: list[bool] = []
+        self.attached: list[bool] = []  # those that still require grad, after they were taken
         self._quiet = quiet
 
     def made(self, value: Any) -> Any:
@@ -212,7 +213,7 @@ def record_kept(
 def logger_run(
     made: Callable[..., Any],
     script: Sequence[Sequence[Any]],
-    on: bool = True,
+    on: bool | None = True,
     *,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -220,45 +221,61 @@ def logger_run(
 
     The lines of the script are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors
     that were given) and ["fail", count]: the function `write` breaks after this many more calls.
-    `facts` are those asked for, or all.
+    With `on=None` it's made by `made(write)`. `facts` are those asked for, or all.
     """
-    written: list[list[Any]] = []
-    left: list[float] = [float("inf")]
-
-    def write(name: str, number: float, step: int) -> None:
-        if left[0] < 1:
-            left[0] = float("inf")
-            raise OSError("No space left on device")
-        left[0] -= 1
-        written.append([name, number, step])
-
-    work = _Work()
+    sink, work = _Sink(), _Work()
     values = _Values(work)
-    logger = made(write, on)
+    logger = made(sink.write) if on is None else made(sink.write, on)
     errors: list[str | None] = []
     counts, graphs = [], []
     for what, *more in script:
         if what == "add":
-            given = partial(logger.add, more[0], values.made(more[1]), more[2])
-            with work.watched():
-                errors.append(_error(given))
-            del given
+            errors.append(_added(logger, values, work, *more))
         elif what == "flush":
             errors.append(_error(logger.flush))
         elif what == "overwrite":
             values.overwrite()
         else:
-            left[0] = more[0]
-        counts.append(len(written))
+            sink.left = more[0]
+        counts.append(len(sink.written))
         graphs.append(values.graphs)
     seen = {
-        "written": written,
-        "types": [type(one[1]).__name__ for one in written],
+        "written": sink.written,
+        "types": [type(one[1]).__name__ for one in sink.written],
         "counts": counts,
         "graphs": graphs,
         "alive": values.alive,
         "errors": errors,
         "functions": work.functions,
         "calls": values.calls,
+        "attached": values.attached,
     }
     return {name: seen[name] for name in facts or seen}
+
+
+class _Sink:
+    """Where a logger writes to; breaks once, after `left` more calls."""
+
+    def __init__(self) -> None:
+        self.written: list[list[Any]] = []
+        self.left = float("inf")
+
+    def write(self, name: str, number: float, step: int) -> None:
+        """Note down a value, or break."""
+        if self.left < 1:
+            self.left = float("inf")
+            raise OSError("No space left on device")
+        self.left -= 1
+        self.written.append([name, number, step])
+
+
+def _added(
+    logger: Any, values: _Values, work: _Work, name: str, value: Any, step: int
+) -> str | None:
+    """The error that ends `logger.add(…)`; the torch functions that it calls are noted."""
+    given = values.made(value)
+    with work.watched():
+        found = _error(partial(logger.add, name, given, step))
+    if isinstance(given, torch.Tensor):
+        values.attached.append(given.requires_grad)
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkstemp
 from typing import Any
 
 from course.probes.decorator import probe
@@ -54,9 +54,14 @@ def records_read(
 
     None stands for a file that isn't there; `as_path` gives a Path instead of text.
     """
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "events.out.tfevents.1")
-        if content is not None:
-            path.write_bytes(content)
-        found = read(path if as_path else str(path), masked_crc)
+    descriptor, name = mkstemp(prefix="events.out.tfevents.")
+    path = Path(name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content or b"")
+        if content is None:
+            path.unlink()
+        found = read(path if as_path else name, masked_crc)
         return {"records": found, "left": path.read_bytes() if path.exists() else None}
+    finally:
+        path.unlink(missing_ok=True)

@@ -23,28 +23,36 @@ _MOST_CALLS = 3000
 @probe
 def configs_drawn(
     sample: Callable[..., Any],
-    jobs: Sequence[tuple[dict[str, Any], int, int]],
+    jobs: Sequence[tuple[Any, int, int]],
     between: int = 0,
     *,
+    spaces: Sequence[dict[str, Any]] = (),
     salt: int | None = None,
 ) -> dict[str, Any]:
     """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
 
-    "which" are the places of the options that were chosen, by identity; "types" those of all
-    values. With `salt`, `hash` gives for texts what it might give in another process.
+    "which" says how often each option of a choice was chosen, by identity, over all jobs, and
+    "types" which types the values of each name had. A job's space may be the place of one of
+    `spaces`, which then travel only once. With `salt`, `hash` gives for texts what it might give
+    in another process.
     """
-    found, which, types = [], [], []
-    for space, seed, number in jobs:
-        with _random_states_kept(), hashes_of_another_process(salt):
+    found: list[dict[str, Any]] = []
+    which: dict[str, list[int]] = {}
+    types: dict[str, dict[str, None]] = {}
+    with _random_states_kept():
+        for asked, seed, number in jobs:
+            space = spaces[asked] if isinstance(asked, int) else asked
             for _ in range(between):
                 random.random()
                 np.random.random()
                 torch.rand(1)
-            config = sample(space, seed, number)
-        found.append(config)
-        which.append(_chosen(space, config))
-        types.append({name: type(value).__name__ for name, value in config.items()})
-    return {"configs": found, "which": which, "types": types}
+            with hashes_of_another_process(salt):
+                config = sample(space, seed, number)
+            found.append(config)
+            _count_chosen(which, space, config)
+            for name, value in config.items():
+                types.setdefault(name, {})[type(value).__name__] = None
+    return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
 
 
 @contextmanager
@@ -58,13 +66,16 @@ def _random_states_kept() -> Iterator[None]:
         np.random.set_state(states[1])
 
 
-def _chosen(space: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, list[int]]:
-    """For each choice the places at which the chosen object itself stands."""
-    return {
-        name: [at for at, option in enumerate(space[name][1]) if option is config[name]]
-        for name in config
-        if space[name][0] == "choice"
-    }
+def _count_chosen(
+    counts: dict[str, list[int]], space: Mapping[str, Any], config: Mapping[str, Any]
+) -> None:
+    """Count for each choice the place at which the chosen object itself stands."""
+    for name, value in config.items():
+        if space[name][0] == "choice":
+            options = space[name][1]
+            of_each = counts.setdefault(name, [0] * len(options))
+            for at, option in enumerate(options):
+                of_each[at] += option is value
 
 
 class _Endless(Exception):

@@ -85,6 +85,19 @@ def test_a_write_breaks_when_it_should() -> None:
     assert seen["types"] == ["float"] * 3
 
 
+def test_a_tensor_that_loses_its_graph_is_noticed() -> None:
+    plain = ["add", "x", torch.tensor(1.0), 0]
+    assert ran(copy_of, [*GRAPH, plain])["attached"] == [True, False]
+    assert ran(lambda value: value.detach_().clone(), GRAPH)["attached"] == [False]
+
+
+def test_whether_it_is_on_may_be_left_to_the_logger() -> None:
+    made = lambda write, on=True: Logger(write, on, float)  # noqa: E731
+    script = [["add", "x", 1.0, 0], ["flush"]]
+    for on, written in ((None, [["x", 1.0, 0]]), (True, [["x", 1.0, 0]]), (False, [])):
+        assert logger_run.procedure(made, script, on)["written"] == written
+
+
 def test_only_the_facts_asked_for_come_back() -> None:
     made = lambda write, on: Logger(write, on, float)  # noqa: E731
     assert logger_run.procedure(made, [["flush"]], facts=("written",)) == {"written": []}
