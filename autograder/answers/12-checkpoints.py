@@ -3379,3 +3379,305 @@ def plain(value):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
     raise TypeError(f'{type(value).__name__} has no plain form')
+
+# %% same named-in: names hold no space
+import pickletools
+import zipfile
+
+def named_in(path):
+    """What the pickle of a checkpoint would import: a sorted list of "module.name".
+
+    named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
+    """
+    with zipfile.ZipFile(path) as archive:
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        data = archive.read(entry)
+    found, texts, memo, last = (set(), [], {}, None)
+    for opcode, argument, _ in pickletools.genops(data):
+        name = opcode.name
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.'))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
+            memo[len(memo)] = last
+        elif 'PUT' in name:
+            memo[argument] = last
+        else:
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
+            if last is not None:
+                texts.append(last)
+    return sorted(found)
+
+
+# %% same named-in: names hold no second space
+import pickletools
+import zipfile
+
+def named_in(path):
+    """What the pickle of a checkpoint would import: a sorted list of "module.name".
+
+    named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
+    """
+    with zipfile.ZipFile(path) as archive:
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        data = archive.read(entry)
+    found, texts, memo, last = (set(), [], {}, None)
+    for opcode, argument, _ in pickletools.genops(data):
+        name = opcode.name
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 2))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
+            memo[len(memo)] = last
+        elif 'PUT' in name:
+            memo[argument] = last
+        else:
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
+            if last is not None:
+                texts.append(last)
+    return sorted(found)
+
+
+# %% same resume-run: True is the default
+import random
+from os.path import exists
+import numpy as np
+
+class RunFile:
+    """One file from which a run goes on as if nothing had happened.
+
+    RunFile("run.pt", {"model": model, "adam": adam}, [generator]).save(40)
+    RunFile("run.pt", {"model": fresh, "adam": fresh_adam}, [other]).resume()  ->  40
+    """
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = (path, parts, generators)
+
+    def save(self, step):
+        """Write the run's state after this many steps."""
+        name, numbers, *rest = np.random.get_state()
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        torch.save(states, self.path)
+
+    def resume(self):
+        """Put the file's state into the run; returns its step, or 0 without a file."""
+        if not exists(self.path):
+            return 0
+        states = torch.load(self.path)
+        for key, part in self.parts.items():
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
+            generator.set_state(state)
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
+
+
+# %% same resume-run: the states don't depend on each other
+import random
+from os.path import exists
+import numpy as np
+
+class RunFile:
+    """One file from which a run goes on as if nothing had happened.
+
+    RunFile("run.pt", {"model": model, "adam": adam}, [generator]).save(40)
+    RunFile("run.pt", {"model": fresh, "adam": fresh_adam}, [other]).resume()  ->  40
+    """
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = (path, parts, generators)
+
+    def save(self, step):
+        """Write the run's state after this many steps."""
+        name, numbers, *rest = np.random.get_state()
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        torch.save(states, self.path)
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        states = torch.load(self.path, weights_only=True)
+        for key, part in self.parts.items():
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
+            generator.set_state(state)
+        random.setstate(states['python'])
+        torch.set_rng_state(states['torch'])
+        np.random.set_state(states['numpy'])
+        return states['step']
+
+
+# %% same resume-run: NumPy's state doesn't depend on Python's
+import random
+from os.path import exists
+import numpy as np
+
+class RunFile:
+    """One file from which a run goes on as if nothing had happened.
+
+    RunFile("run.pt", {"model": model, "adam": adam}, [generator]).save(40)
+    RunFile("run.pt", {"model": fresh, "adam": fresh_adam}, [other]).resume()  ->  40
+    """
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = (path, parts, generators)
+
+    def save(self, step):
+        """Write the run's state after this many steps."""
+        name, numbers, *rest = np.random.get_state()
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        torch.save(states, self.path)
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        states = torch.load(self.path, weights_only=True)
+        for key, part in self.parts.items():
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
+            generator.set_state(state)
+        torch.set_rng_state(states['torch'])
+        np.random.set_state(states['numpy'])
+        random.setstate(states['python'])
+        return states['step']
+
+
+# %% same save-atomically: flushed before, as torch.save flushes by itself
+import os
+import tempfile
+
+def save_atomically(value, path):
+    """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
+
+    save_atomically(model.state_dict(), "model.pt")
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, spare = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, 'wb') as file:
+            file.flush()
+            torch.save(value, file)
+            os.fsync(file.fileno())
+        os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% same save-atomically: torch.save has flushed the file already
+import os
+import tempfile
+
+def save_atomically(value, path):
+    """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
+
+    save_atomically(model.state_dict(), "model.pt")
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, spare = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, 'wb') as file:
+            torch.save(value, file)
+            os.fsync(file.fileno())
+            file.flush()
+        os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% same migrate: the result may be the checkpoint itself
+def migrate(checkpoint):
+    """The checkpoint in the form of version 3; the one that's given stays as it is.
+
+    migrate({"fc.weight": w})  ->  {"version": 3, "model": {"fc.weight": w}}
+    """
+    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
+        state, rest = (checkpoint, {})
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
+        return checkpoint
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
+    else:
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
+
+
+# %% same migrate: the result may hold the state itself
+def migrate(checkpoint):
+    """The checkpoint in the form of version 3; the one that's given stays as it is.
+
+    migrate({"fc.weight": w})  ->  {"version": 3, "model": {"fc.weight": w}}
+    """
+    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
+        state, rest = (checkpoint, {})
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
+        return dict(checkpoint)
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
+    else:
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': state}
+
+
+# %% same layer-sizes: True is the default
+def layer_sizes(path):
+    """The layers in a file with a state dict: a list of (name, kind, inputs, outputs).
+
+    layer_sizes("model.pt")  ->  [("body.0", "conv", 3, 8), ("head", "linear", 8, 10)]
+    """
+    state = torch.load(path, map_location='cpu')
+    if isinstance(state.get('model'), dict):
+        state = state['model']
+    layers = []
+    for name, value in state.items():
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
+            layers.append((layer, kind, value.shape[1], value.shape[0]))
+    return layers
+
+
+# %% same plain: both keep dtype and values
+import dataclasses
+from pathlib import PurePath
+import numpy as np
+
+def plain(value):
+    """The same, made of what `torch.load` takes with weights_only=True.
+
+    plain({"loss": np.float64(0.5), "run": Path("a")})  ->  {"loss": 0.5, "run": "a"}
+    """
+    kept = (bool, int, float, str, torch.dtype, torch.device)
+    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.tensor(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(one) for key, one in value.items()}
+    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
+        if isinstance(value, classes):
+            return make((plain(one) for one in value))
+    raise TypeError(f'{type(value).__name__} has no plain form')

@@ -1316,6 +1316,24 @@ def what_moved(model, optimizer, step):
     return told
 
 
+# %% wrong what-moved: rates from before -> rates-stay-as-they-were-set
+def what_moved(model, optimizer, step):
+    tensors = dict([*model.named_parameters(), *model.named_buffers()])
+    before = {name: one.detach().clone() for name, one in tensors.items()}
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
+    step()
+    told = {}
+    for name, one in tensors.items():
+        both_nan = one.isnan() & before[name].isnan()
+        told[name] = {
+            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "gradient": one.grad is not None,
+            "state": bool(optimizer.state.get(one)),
+            "rate": rates.get(id(one)),
+        }
+    return told
+
+
 # %% wrong what-moved: a gradient that isn't 0 -> a-gradient-of-zero-is-none
 def what_moved(model, optimizer, step):
     tensors = dict([*model.named_parameters(), *model.named_buffers()])
@@ -2800,3 +2818,122 @@ def thaw(stages, epoch, every):
         if not p.requires_grad:
             p.grad = None
     return [p for p, learned in before.items() if p.requires_grad and not learned]
+
+
+# %% same freeze: flag and gradient in another order
+def freeze(module):
+    """Make a module a fixed function that keeps its parameters, statistics and mode; returns it.
+
+    freeze(model.body)  ->  model.body, and model.train() leaves it in eval mode
+    """
+    module.eval()
+    for parameter in module.parameters():
+        parameter.grad = None
+        parameter.requires_grad_(False)
+    for part in module.modules():
+        part.train = lambda mode=True, part=part: part
+    return module
+
+
+# %% same freeze: the mode that train is given plays no part
+def freeze(module):
+    """Make a module a fixed function that keeps its parameters, statistics and mode; returns it.
+
+    freeze(model.body)  ->  model.body, and model.train() leaves it in eval mode
+    """
+    module.eval()
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+        parameter.grad = None
+    for part in module.modules():
+        part.train = lambda mode=False, part=part: part
+    return module
+
+
+# %% same features-once: lists before the mode
+def features_once(body, batches):
+    modes = [(module, module.training) for module in body.modules()]
+    features, targets = ([], [])
+    body.eval()
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                features.append(body(x))
+                targets.append(y)
+    finally:
+        for module, training in modes:
+            module.training = training
+    if not features:
+        raise ValueError('there are no batches')
+    return (torch.cat(features), torch.cat(targets))
+
+
+# %% same features-once: torch.cat of no tensors is a ValueError
+def features_once(body, batches):
+    modes = [(module, module.training) for module in body.modules()]
+    body.eval()
+    features, targets = ([], [])
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                features.append(body(x))
+                targets.append(y)
+    finally:
+        for module, training in modes:
+            module.training = training
+    return (torch.cat(features), torch.cat(targets))
+
+
+# %% same thaw: mode and flags in another order
+def thaw(stages, epoch, every):
+    """Open the last 1 + epoch // every stages and close the others; returns what has opened.
+
+    thaw([stem, body, head], 0, 2)  ->  [head.weight, head.bias], if all was closed before
+    """
+    before = {p: p.requires_grad for stage in stages for p in stage.parameters()}
+    first = max(0, len(stages) - 1 - epoch // every)
+    for number, stage in enumerate(stages):
+        stage.requires_grad_(False)
+        stage.train(number >= first)
+    for stage in stages[first:]:
+        stage.requires_grad_(True)
+    for p in before:
+        if not p.requires_grad:
+            p.grad = None
+    return [p for p, learned in before.items() if p.requires_grad and (not learned)]
+
+
+# %% same what-moved: a clone in a graph has the same numbers
+def what_moved(model, optimizer, step):
+    """Call step() once; returns four facts about each parameter and buffer.
+
+    what_moved(model, optimizer, step)["fc.bias"]
+      ->  {"moved": True, "gradient": True, "state": False, "rate": 0.1}
+    """
+    tensors = dict([*model.named_parameters(), *model.named_buffers()])
+    before = {name: one.clone() for name, one in tensors.items()}
+    step()
+    rates = {id(p): group['lr'] for group in optimizer.param_groups for p in group['params']}
+    told = {}
+    for name, one in dict([*model.named_parameters(), *model.named_buffers()]).items():
+        both_nan = one.isnan() & before[name].isnan()
+        told[name] = {'moved': not ((one == before[name]) | both_nan).all(), 'gradient': one.grad is not None, 'state': bool(optimizer.state.get(one)), 'rate': rates.get(id(one))}
+    return told
+
+
+# %% same what-moved: two clones are one
+def what_moved(model, optimizer, step):
+    """Call step() once; returns four facts about each parameter and buffer.
+
+    what_moved(model, optimizer, step)["fc.bias"]
+      ->  {"moved": True, "gradient": True, "state": False, "rate": 0.1}
+    """
+    tensors = dict([*model.named_parameters(), *model.named_buffers()])
+    before = {name: one.clone().clone() for name, one in tensors.items()}
+    step()
+    rates = {id(p): group['lr'] for group in optimizer.param_groups for p in group['params']}
+    told = {}
+    for name, one in dict([*model.named_parameters(), *model.named_buffers()]).items():
+        both_nan = one.isnan() & before[name].isnan()
+        told[name] = {'moved': not ((one == before[name]) | both_nan).all(), 'gradient': one.grad is not None, 'state': bool(optimizer.state.get(one)), 'rate': rates.get(id(one))}
+    return told

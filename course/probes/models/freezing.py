@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["BODIES", "freezing_seen", "modes", "moves_told", "seeded"]
+__all__ = ["BODIES", "freezing_seen", "modes", "moves_told", "packed", "seeded"]
 
 
 class _Scaled(nn.Module):
@@ -72,13 +72,24 @@ class _Whole(nn.Module):
 def seeded(seed: int = 11) -> Iterator[None]:
     """The global generator begins here, and is put back."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         yield
 
 
 def modes(model: nn.Module) -> dict[str, bool]:
     """The `training` flag of each module by its name."""
     return {name: one.training for name, one in model.named_modules()}
+
+
+def packed(tensors: Iterable[torch.Tensor | None]) -> list[Any]:
+    """All elements in one float64 vector, and the dtype and shape of each tensor.
+
+    A tensor takes as long to travel as forty numbers, however small it is.
+    """
+    some = list(tensors)
+    parts = [one.detach().flatten().double() for one in some if one is not None]
+    kinds = ["" if one is None else f"{one.dtype} {list(one.shape)}" for one in some]
+    return [torch.cat([torch.zeros(0, dtype=torch.float64), *parts]), kinds]
 
 
 @probe
@@ -111,7 +122,7 @@ def freezing_seen(
             "left": {name: one.grad is not None for name, one in after.items()},
             "same": [after.get(name) is one for name, one in before.items()],
             "keys": list(model.state_dict()),
-            "values": [one.detach().clone() for one in after.values()],
+            "values": packed(after.values()),
             "modes": [modes(model)],
         }
         seen["itself"] = _woken(model, target, seen["modes"])
@@ -134,17 +145,18 @@ def _woken(model: nn.Module, target: nn.Module, noted: list[Any]) -> list[bool]:
 
 def _trained(model: nn.Module, shape: tuple[int, int], runs: int) -> dict[str, Any]:
     """Outputs, buffers and gradients of some runs; "behind" is the gradient of the input."""
-    torch.manual_seed(5)
+    torch.default_generator.manual_seed(5)
     model.zero_grad()
     x = torch.linspace(-1, 2, shape[0] * shape[1]).view(shape).requires_grad_()
     outs = [model(x) for _ in range(runs)]
     total = torch.stack(outs).square().sum()
     if total.requires_grad:
         total.backward()
+    graded = {name: one.grad for name, one in model.named_parameters() if one.grad is not None}
     return {
-        "outs": [one.detach().clone() for one in outs],
-        "buffers": {name: one.detach().clone() for name, one in model.named_buffers()},
-        "gradients": {name: one.grad for name, one in model.named_parameters()},
+        "outs": packed(outs),
+        "buffers": {name: one.tolist() for name, one in model.named_buffers()},
+        "gradients": [list(graded), packed(graded.values())],
         "behind": x.grad,
     }
 
@@ -211,7 +223,8 @@ def moves_told(
 
     `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-    "zero" has gradients of 0, "one number" changes a single one, "fails" raises an error.
+    "zero" has gradients of 0, "one number" changes a few by hand,
+    "scheduled" ends with lower rates, "fails" raises an error.
     """
     with seeded():
         model = _moving(kind)
@@ -242,9 +255,9 @@ def _standing(model: nn.Module) -> dict[str, Any]:
     parameters = list(model.parameters())
     return {
         "flags": [one.requires_grad for one in parameters],
-        "grads": [None if one.grad is None else one.grad.clone() for one in parameters],
-        "values": [one.detach().clone() for one in parameters],
-        "buffers": [one.clone() for one in model.buffers()],
+        "grads": packed(one.grad for one in parameters),
+        "values": packed(parameters),
+        "buffers": packed(model.buffers()),
         "modes": list(modes(model).values()),
     }
 
@@ -266,6 +279,12 @@ def _one_number(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> Non
         model.get_parameter("stem.bias")[0:2] += torch.tensor([0.25, -0.25])
 
 
+def _scheduled(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
+    _step(model, optimizer, x)
+    for group in optimizer.param_groups:
+        group["lr"] = group["lr"] / 4
+
+
 def _fail(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
     raise ArithmeticError("this step fails")
 
@@ -274,6 +293,7 @@ _STEPS: dict[str, Callable[..., None]] = {
     "step": _step,
     "zero": lambda model, optimizer, x: _step(model, optimizer, x, 0.0),
     "forward": lambda model, optimizer, x: model(x),
+    "scheduled": _scheduled,
     "nothing": lambda model, optimizer, x: None,
     "one number": _one_number,
     "fails": _fail,

@@ -7,23 +7,16 @@ same kind has the same weights each time.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.models.freezing import packed, seeded
 
 __all__ = ["features_taken", "fitted", "head_swapped", "renamed"]
-
-
-@contextlib.contextmanager
-def _seeded(seed: int = 17) -> Iterator[None]:
-    """The global generator begins here, and is put back."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
 
 
 class _Named(nn.Module):
@@ -105,7 +98,7 @@ def head_swapped(
     "fresh" are the layers that weren't in the model before. With `drawn` the answer has what is to
     be seen of their numbers: the least, the largest, how many and how many distinct ones.
     """
-    with _seeded():
+    with seeded(17):
         model = _FAMILIES[kind]().train(training)
         if to:
             model.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
@@ -195,29 +188,29 @@ def fitted(
 
     "apart" are the model's tensors once those of the state were overwritten.
     """
-    with _seeded():
+    with seeded(17):
         model = _held(kind).train()
     given = {name: one.clone() for name, one in state.items()}
     before = dict(model.named_parameters())
-    kept = {name: one.clone() for name, one in model.state_dict().items()}
+    kept = {name: one.tolist() for name, one in model.state_dict().items()}
     told = [load(model, given) for _ in range(times)]
     after = dict(model.named_parameters())
     seen = {
         "report": [dict(one) for one in told],
         "classes": [type(part).__name__ for one in told for part in dict(one).values()],
         "kept": kept,
-        "values": {name: one.clone() for name, one in model.state_dict().items()},
+        "values": {name: one.tolist() for name, one in model.state_dict().items()},
         "dtypes": [str(one.dtype) for one in model.state_dict().values()],
         "same": [after.get(name) is one for name, one in before.items()],
         "flags": [[one.requires_grad, one.is_leaf] for one in after.values()],
-        "unsaved": [one.clone() for one in model.buffers()],
+        "unsaved": packed(model.buffers()),
         "modes": [one.training for one in model.modules()],
-        "state": {name: one.clone() for name, one in given.items()},
+        "state": packed(given.values()),
         "order": list(given),
     }
     for one in given.values():
         one.zero_()
-    return {**seen, "apart": [one.clone() for one in model.state_dict().values()]}
+    return {**seen, "apart": packed(model.state_dict().values())}
 
 
 class _Fails(nn.Module):
@@ -258,7 +251,7 @@ def features_taken(
     mode. `once` gives the batches as a generator, `quiet` calls under no_grad. "learns" is the
     gradient of a head trained on the features, or the error that this ends in.
     """
-    with _seeded():
+    with seeded(17):
         body = _body(kind, modes)
         calls = _counted(body)
         given = [tuple(one.clone() for one in pair) for pair in batches]
@@ -280,7 +273,7 @@ def features_taken(
         "calls": calls,
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
-        "given": [[one.clone() for one in pair] for pair in given],
+        "given": packed(one for pair in given for one in pair),
         **_kept(body),
     }
 
@@ -308,7 +301,7 @@ def _body(kind: str, modes: str) -> nn.Module:
 def _kept(body: nn.Module) -> dict[str, Any]:
     """Buffers, flags and gradients of a body, and whether graphs are recorded."""
     return {
-        "buffers": [one.clone() for one in body.buffers()],
+        "buffers": [one.tolist() for one in body.buffers()],
         "flags": [one.requires_grad for one in body.parameters()],
         "grads": [one.grad for one in body.parameters()],
         "grad mode": torch.is_grad_enabled(),

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.models.freezing import BODIES, modes, seeded
+from course.probes.models.freezing import BODIES, modes, packed, seeded
 
 __all__ = ["passed_through", "thawed"]
 
@@ -46,11 +46,11 @@ def passed_through(
 
     `frozen` names parameters that were frozen before. `also` runs the layer as it is, too, with
     another input: "before" or "after". `quiet` calls under no_grad, `stale` has gradients before.
+    "calls" has the grad mode of each call of the layer if there is to be a graph, else None.
     """
     with seeded():
         layer = _prepared(kind, training, frozen, stale)
-        counted: list[int] = []
-        layer.register_forward_hook(lambda *_: counted.append(1))
+        calls = _watched(layer, x.requires_grad and not quiet)
         leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
         own, error, out = None, None, None
         before = dict(layer.named_parameters())
@@ -61,7 +61,7 @@ def passed_through(
             own = layer(other) if also.startswith("after") else own
         except ArithmeticError as raised:
             error = str(raised)
-        seen = {"error": error, "calls": len(counted), "graph": _learnt([out, own])[0]}
+        seen = {"error": error, "calls": calls, "graph": _learnt([out, own])[0]}
     after = dict(layer.named_parameters())
     return {
         **seen,
@@ -70,6 +70,13 @@ def passed_through(
         "same": [after.get(name) is one for name, one in before.items()],
         **_left(layer),
     }
+
+
+def _watched(layer: nn.Module, graph: bool) -> list[bool | None]:
+    """The list in which each call of the layer is noted, with its grad mode if that matters."""
+    calls: list[bool | None] = []
+    layer.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled() if graph else None))
+    return calls
 
 
 def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> nn.Module:
@@ -95,10 +102,12 @@ def _left(layer: nn.Module) -> dict[str, Any]:
     """What is to be seen of a layer afterwards."""
     named = dict(layer.named_parameters())
     return {
-        "gradients": {name: one.grad for name, one in named.items()},
+        "gradients": {
+            name: None if one.grad is None else one.grad.tolist() for name, one in named.items()
+        },
         "flags": {name: one.requires_grad for name, one in named.items()},
-        "values": [one.detach().clone() for one in named.values()],
-        "buffers": [one.clone() for one in layer.buffers()],
+        "values": packed(named.values()),
+        "buffers": packed(layer.buffers()),
         "modes": list(modes(layer).values()),
         "grad mode": torch.is_grad_enabled(),
     }
@@ -144,15 +153,16 @@ def thawed(
         for one in model.parameters() if stale else ():
             one.grad = torch.ones_like(one)
         told = thaw(stages, epoch, every)
+        named = list(model.named_parameters())
         rows.append(
             {
                 "class": type(told).__name__,
                 "told": [numbers.get(id(one), -1) for one in told],
-                "flags": {name: one.requires_grad for name, one in model.named_parameters()},
-                "left": {name: one.grad is not None for name, one in model.named_parameters()},
+                "flags": {name: one.requires_grad for name, one in named},
+                "left": {name: one.grad is not None for name, one in named},
                 "modes": {name: one.training for name, one in model.named_modules() if name},
                 "stages": len(stages),
-                "values": [one.detach().sum() for one in model.parameters()],
+                "values": float(sum(one.detach().sum() for _, one in named)),
             }
         )
     return rows

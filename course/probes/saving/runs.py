@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import shutil
 import tempfile
@@ -88,7 +89,7 @@ class _Run:
     """A small run: a model, an optimizer, a scheduler, and generators of its own."""
 
     def __init__(self, kind: str, draws: Sequence[str], seed: int, generators: int) -> None:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
         self.model, self.draws = _made(kind), draws
@@ -133,31 +134,28 @@ def resumed(
 
     `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`. The second run
     starts from other weights and seeds, and resumes from a copy of the file at another place, or
-    from none if it's `missing`; `twice` resumes a third one after it. "asked" is what `torch.load`
-    was called with as weights_only. `facts` are those asked for, or all.
+    none if it's `missing`; `twice` resumes a third one. "asked" is what `torch.load` was called
+    with as weights_only. `facts` are those asked for, or all.
     """
     with _random_states_kept(), tempfile.TemporaryDirectory() as folder, _loads_noted() as asked:
         first = _Run(kind, draws, 1, generators)
-        path, copy = Path(folder, "run.pt"), Path(folder, "copied.pt")
+        path, copy, losses = Path(folder, "run.pt"), Path(folder, "copied.pt"), list[float]()
         file = run_file(str(path), first.parts(parts), first.generators)
-        losses = []
         for number in range(steps):
             if number in stops:
                 file.save(number)
             losses.append(first.step())
-        files = [one.name for one in Path(folder).iterdir()]
+        files = os.listdir(folder)
         if not missing:
             shutil.copy(path, copy)
-        said, later, weights = [], [], []
+        seen: dict[str, Any] = {"losses": losses, "later": [], "said": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             second = _Run(kind, draws, seed, generators)
             again = run_file(str(copy), second.parts(parts), second.generators)
-            said.append(again.resume())
-            later.append([second.step() for _ in range(steps - max(stops, default=0))])
-            weights.append([one.detach() for one in second.model.state_dict().values()])
-        seen = {"losses": losses, "later": later, "said": said, "weights": weights}
-        seen |= {"asked": list(asked), "files": files}
-        seen |= {} if facts else {"opens": _opens(path)}
+            seen["said"].append(again.resume())
+            seen["later"].append([second.step() for _ in range(max(stops, default=0), steps)])
+            seen["weights"].append([one.detach() for one in second.model.state_dict().values()])
+        seen |= {"asked": list(asked), "files": files, "opens": None if facts else _opens(path)}
         return {what: seen[what] for what in facts or seen}
 
 
@@ -214,7 +212,8 @@ def weights_kept(
 
     Before loss number n is seen, all that the model holds becomes n. Afterwards it's restored, into
     the model or a `fresh` one; that is trained on, and restored once more. "restored" is what the
-    model holds after each of the two. Another keeper sees other weights in between.
+    model holds after each of the two. Another keeper sees other weights after the first loss and
+    the last.
     """
     model, kept, other = _made(kind), keeper(patience), keeper(patience)
     if frozen:
@@ -226,10 +225,15 @@ def weights_kept(
         seen["new"].append(kept.see(model, loss))
         seen["stop"].append(kept.stop)
         seen["best"].append(kept.best)
-        _filled(model, 50)
-        other.see(model, -1.0 - number)
+        if number in (0, len(losses) - 1):
+            _filled(model, 50)
+            other.see(model, -1.0 - number)
     _filled(model, 100)
-    target = _made(kind).train(training) if fresh else model
+    return seen | _restored(kept, _made(kind).train(training) if fresh else model)
+
+
+def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
+    """What a keeper makes of a model, that's trained and restored again."""
     held = {name: one.detach() for name, one in target.state_dict(keep_vars=True).items()}
     weights = list(target.parameters())
     restored = []
@@ -237,7 +241,7 @@ def weights_kept(
         kept.restore(target)
         restored.append({name: one.clone() for name, one in target.state_dict().items()})
         _filled(target, number)
-    return seen | {
+    return {
         "restored": restored,
         "views": held,
         "same": [a is b for a, b in zip(weights, target.parameters(), strict=True)],

@@ -23,7 +23,7 @@ from course.testing.points import CONSTANTS, RAISING, SELF
 __all__ = ["Judgement", "judge"]
 
 _MOST_TOLD = 4
-_MOST_TRIED = 16  # of the differing cases; all of them decide between equally good beliefs
+_MOST_TRIED = 16  # of the differing cases; all of them decide between likely beliefs
 StandingIn = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Failed = list[tuple[Case, Call]]
 
@@ -67,10 +67,13 @@ class Judgement:
         failed = self._failed
         tried = min(len(failed), _MOST_TRIED)
         some = [failed[len(failed) * n // tried] for n in range(tried)]
-        best = _best({name: self._share(one, some) for name, one in beliefs.items()})
-        if len(best) > 1 and tried < len(failed):
-            best = _best({name: self._share(beliefs[name], failed) for name in best})
-        return best[0] if best else None
+        shares = {name: self._share(one, some) for name, one in beliefs.items()}
+        likely = [name for name, share in shares.items() if share > 0.25]
+        sure = len(likely) == 1 and shares[likely[0]] > 0.75
+        if tried < len(failed) and not sure:
+            shares = {name: self._share(beliefs[name], failed) for name in likely}
+        best = max(likely, key=lambda name: shares[name], default=None)
+        return best if best is not None and shares[best] > 0.5 else None
 
     def _share(self, belief: Any, failed: _Failed) -> float:
         """The share of these calls that a belief explains."""
@@ -118,12 +121,6 @@ class Judgement:
 
 def _counted(failed: _Failed, fits: Callable[[Case, Call], bool]) -> float:
     return sum(fits(case, call) for case, call in failed) / len(failed)
-
-
-def _best(shares: Mapping[str, float]) -> list[str]:
-    """The beliefs that explain most, in their order; none where none explains the half."""
-    most = max(shares.values(), default=0.0)
-    return [name for name, share in shares.items() if share == most > 0.5]
 
 
 def judge(

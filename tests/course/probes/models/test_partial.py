@@ -63,8 +63,8 @@ def test_a_model_that_holds_the_files_tensors_changes_with_them() -> None:
         return {"loaded": list(state)}
 
     state = {"bias": torch.tensor([3.0, 4.0])}
-    assert fitted.here(copying, "a layer", state)["apart"][1].tolist() == [3, 4]
-    assert fitted.here(assigning, "a layer", state)["apart"][1].tolist() == [0, 0]
+    assert fitted.here(copying, "a layer", state)["apart"][0].tolist()[-2:] == [3, 4]
+    assert fitted.here(assigning, "a layer", state)["apart"][0].tolist()[-2:] == [0, 0]
     assert fitted.here(assigning, "a layer", state)["same"] == [True, False]
 
 
@@ -76,7 +76,7 @@ def _features(body: nn.Module, batches: Any) -> tuple[torch.Tensor, torch.Tensor
 def test_graphs_modes_and_moving_buffers_are_seen() -> None:
     seen = features_taken.here(_features, "norm", [BATCH])
     assert seen["graph"] and seen["calls"] == [[2, True, [True] * 4]]
-    assert seen["buffers"][0].abs().sum() > 0
+    assert any(seen["buffers"][0])
     mixed = features_taken.here(_features, "norm", [BATCH], modes="mixed")
     assert mixed["modes"] == [[True, False, True, False]] * 2
 

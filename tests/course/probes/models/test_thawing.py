@@ -15,7 +15,7 @@ ROWS = torch.tensor([[1.0, 2.0, -1.0], [0.5, 0.0, 1.0]])
 def test_a_plain_call_teaches_input_and_parameters() -> None:
     x = ROWS.clone().requires_grad_()
     seen = passed_through.here(lambda layer, x: layer(x), "norm", x)
-    assert seen["behind"] is not None and seen["calls"] == 1
+    assert seen["behind"] is not None and seen["calls"] == [True]
     assert all(grad is not None for grad in seen["gradients"].values())
 
 
@@ -27,7 +27,7 @@ def test_a_call_beside_it_teaches_whatever_the_other_does() -> None:
     alone = passed_through.here(silent, "plain", ROWS)
     both = passed_through.here(silent, "plain", ROWS, also="after")
     assert alone["gradients"]["0.weight"] is None
-    assert both["gradients"]["0.weight"] is not None and both["calls"] == 2
+    assert both["gradients"]["0.weight"] is not None and both["calls"] == [None, None]
 
 
 def test_flags_that_an_error_leaves_behind_are_seen() -> None:

@@ -109,7 +109,7 @@ def test_storages_and_ties_are_numbered() -> None:
 def test_objects_are_made_from_words() -> None:
     said = ("dict", [("a", ("numpy", "float64", 0.5)), ("s", ("settings", ("tensor", 0), None))])
     seen = made_plain.procedure(lambda value: value, said)
-    assert seen["opens"] == "UnpicklingError" and seen["tensors"] == [0]
+    assert seen["opens"] == "PicklingError" and seen["tensors"] == [0]
     assert seen["classes"][1][2] == "float64"
 
 
