@@ -226,8 +226,7 @@ def logger_run(
     sink, work = _Sink(), _Work()
     values = _Values(work)
     logger = made(sink.write) if on is None else made(sink.write, on)
-    errors: list[str | None] = []
-    counts, graphs = [], []
+    errors, counts, graphs = list[str | None](), list[int](), list[bool]()
     for what, *more in script:
         if what == "add":
             errors.append(_added(logger, values, work, *more))
