@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -40,12 +41,23 @@ def _no_postgresql() -> str | None:
     return None if postgresql() else "PostgreSQL is not installed (`make system`)"
 
 
+def _no_package(name: str) -> Callable[[], str | None]:
+    """Why a package of the extra `lessons` cannot be used."""
+
+    def reason() -> str | None:
+        found = importlib.util.find_spec(name)
+        return None if found else f"{name} is not installed (`pip install -e '.[lessons]'`)"
+
+    return reason
+
+
 # What a test may name in `@pytest.mark.needs(…)`: why it cannot be had, None where it can.
 MISSING: dict[str, Callable[[], str | None]] = {
     "sandbox": _no_sandbox,
     "chromium": _no_chromium,
     "postgresql": _no_postgresql,
     "git": _no_git,
+    **{name: _no_package(name) for name in ("tensorboard", "wandb", "ray", "optuna")},
 }
 
 

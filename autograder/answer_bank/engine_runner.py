@@ -64,7 +64,8 @@ def _run(
 
 
 def batched(cases: Sequence[Case]) -> list[Batch]:
-    """The cases of one lesson in as few submissions as hold them."""
+    """The cases of one lesson in as few submissions as hold them; constants come first."""
+    cases = sorted(cases, key=lambda case: case.kind != "constant")
     batches: list[Batch] = []
     place: dict[str, int] = defaultdict(int)
     for case in cases:
@@ -94,7 +95,7 @@ def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
     lessons: dict[tuple[str, ...], Lesson] = {}
     for student, batch in batches.items():
         whole = next(case.lesson for case in batch.values())
-        key = (whole.slug, *batch)
+        key = (whole.slug, *(case.exercise.test_source for case in batch.values()))
         if key not in lessons:
             lessons[key] = _shortened(whole, batch.values(), folder / f"source-{len(lessons)}")
         lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"

@@ -22,6 +22,7 @@ given back afterwards; printed text and warnings are kept away from the caller's
 import ast
 import contextlib
 import gc
+import importlib.util
 import inspect
 import io
 import linecache
@@ -55,7 +56,7 @@ from course.claims.proof_helpers import (
     saved_nbytes,
     warnings_of,
 )
-from course.claims.schema import Claim, ClaimError
+from course.claims.schema import NEEDED, Claim, ClaimError
 
 __all__ = ["Proof", "prove", "run_proof"]
 
@@ -94,11 +95,13 @@ def prove(claim: Claim, *, cuda: bool = False) -> Proof:
 
 
 def _missing(needs: str | None) -> str | None:
-    """What this system lacks for a proof; a GPU is only ever needed by proof_cuda."""
+    """What is missing here for a proof; a GPU is only ever needed by proof_cuda."""
     if needs == "linux" and sys.platform != "linux":
         return f"it needs Linux, and this is {sys.platform}"
     if needs == "fork" and "fork" not in multiprocessing.get_all_start_methods():
         return "it needs workers started by fork, and this system has only spawn"
+    if needs in NEEDED and importlib.util.find_spec(needs) is None:
+        return f"it needs {needs}, which is not installed ({NEEDED[needs]})"
     return None
 
 

@@ -10,7 +10,7 @@ One TOML file a lesson, `course/claims/NN-slug.toml`, holds two kinds of entries
     ledger = "C000-15"              # optional: where the claim was collected
     misconception = "…"             # optional: id of a [[misconception]]
     source = "…"                    # optional: where the fact stands when no run can show it here
-    needs = "fork"                  # optional: fork | linux | cuda
+    needs = "fork"                  # optional: fork | linux | cuda, or a package: see NEEDED
     slow = true                     # optional: the proof takes more than a second
     proof = '''…'''                 # code, run after the preamble of course.claims.proofs
     shows = "shared and not copied" # expression that must hold after the proof ran
@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
+    "NEEDED",
     "VERDICTS",
     "Claim",
     "ClaimError",
@@ -48,7 +49,13 @@ __all__ = [
 ]
 
 VERDICTS = ("true", "false", "depends", "outdated")
-_NEEDS = ("fork", "linux", "cuda")
+# Packages that a proof may need beside the course's own: how to get each of them.
+NEEDED = {
+    "ray": 'pip install "ray[tune]"',
+    "tensorboard": "pip install tensorboard",
+    "wandb": "pip install wandb",
+}
+_NEEDS = ("fork", "linux", "cuda", *NEEDED)
 
 
 class ClaimError(Exception):

@@ -25,6 +25,7 @@ _dtype_names = {
 _new_storage, _empty, _set = torch.UntypedStorage, torch.empty, torch.Tensor.set_
 _data = vars(torch._C.TensorBase)["data"].__get__
 _as_strided, _no_grad = torch.Tensor.as_strided, torch.no_grad
+_detach = torch.Tensor.detach
 _memmove, _memset = ctypes.memmove, ctypes.memset
 
 
@@ -108,6 +109,8 @@ class _Decoder:
         if base is None:
             count = storage.nbytes() // seen.itemsize
             base = self.bases[index] = self._over(storage, dtype, 0, (count,), (1,))
+        if base.requires_grad and not seen.requires_grad:
+            base = _detach(base)  # a view of a leaf takes its flag over, even under no_grad
         # A view of one common base shares its version counter, as the original did.
         with _no_grad():
             return _as_strided(base, *layout)

@@ -8,6 +8,7 @@ from course.lazy import loading
 
 if TYPE_CHECKING:
     from course.widgets.autograd.versions import explore_versions
+    from course.widgets.checkpoints import explore_checkpoints
     from course.widgets.dtypes import explore_bits, explore_promotion
     from course.widgets.einsum import explore_einsum
     from course.widgets.front_end import widgets_alive
@@ -19,14 +20,19 @@ if TYPE_CHECKING:
     from course.widgets.modules import explore_modules
     from course.widgets.ranks import explore_ranks
     from course.widgets.sampler import explore_sampler
+    from course.widgets.search import explore_halving
     from course.widgets.storage import explore_strides
     from course.widgets.strides.walk import explore_walk
     from course.widgets.training import explore_training
+    from course.widgets.transfer import explore_freezing
 
 __all__ = [
     "explore_bits",
+    "explore_checkpoints",
     "explore_einsum",
+    "explore_freezing",
     "explore_graph",
+    "explore_halving",
     "explore_index",
     "explore_loader",
     "explore_memory",
@@ -46,8 +52,11 @@ __getattr__ = loading(
     globals(),
     {
         "explore_bits": "course.widgets.dtypes",
+        "explore_checkpoints": "course.widgets.checkpoints",
         "explore_einsum": "course.widgets.einsum",
+        "explore_freezing": "course.widgets.transfer",
         "explore_graph": "course.widgets.graph",
+        "explore_halving": "course.widgets.search",
         "explore_index": "course.widgets.indexing.selection",
         "explore_loader": "course.widgets.loader",
         "explore_memory": "course.widgets.memory",

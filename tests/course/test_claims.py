@@ -234,9 +234,10 @@ def test_slow_must_be_a_boolean() -> None:
     )
 
 
-def test_needs_has_three_values() -> None:
+def test_needs_names_a_system_or_a_package_of_the_lessons() -> None:
     assert malformed(GOOD + 'needs = "gpu"') == (
-        "04-memory-layout.toml: claim 'a': needs is 'gpu'. Write one of fork, linux, cuda."
+        "04-memory-layout.toml: claim 'a': needs is 'gpu'. "
+        "Write one of fork, linux, cuda, ray, tensorboard, wandb."
     )
 
 
@@ -349,6 +350,14 @@ def test_a_long_value_is_shown_in_part() -> None:
 def test_inspect_reads_the_source_of_what_a_proof_defines() -> None:
     code = "def f():\n    return 41\nsource = inspect.getsource(f)"
     assert run_proof(code, "'return 41' in source", name="p").holds
+
+
+def test_a_proof_that_needs_a_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    (entry,) = parse(GOOD + 'needs = "wandb"', "04-memory-layout").claims
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    proof = prove(entry)
+    assert not proof.holds
+    assert proof.error == "it needs wandb, which is not installed (pip install wandb)"
 
 
 def test_a_proof_that_needs_another_system_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

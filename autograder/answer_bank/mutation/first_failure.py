@@ -31,6 +31,19 @@ def until_first_failure(test_source: str) -> str:
     return ast.unparse(ast.fix_missing_locations(_WithoutBeliefs(check).visit(tree)))
 
 
+def without_beliefs(test_source: str) -> str:
+    """The test cell without the misconceptions that its checks name, and so much quicker.
+
+    A cell without `name = Check(…)` comes back as it is.
+    """
+    try:
+        tree = ast.parse(test_source)
+    except SyntaxError:
+        return test_source
+    check = next((_made_by(statement) for statement in tree.body if _made_by(statement)), "")
+    return ast.unparse(_WithoutBeliefs(check).visit(tree)) if check else test_source
+
+
 def _made_by(statement: ast.stmt) -> str:
     """The name in `name = Check(…)`."""
     match statement:

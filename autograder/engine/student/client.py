@@ -122,12 +122,10 @@ class StudentProcess:
         self.key = os.urandom(32)  # for the signatures of replies
         self._pid, self._cpu_s = 0, 0.0
         self._baseline_pages = 0
+        streams = {"stdout": self._connections.stdout, "stderr": self._connections.stderr}
         self._decoders = {
             fd: (name, codecs.getincrementaldecoder("utf-8")("replace"))
-            for name, fd in (
-                ("stdout", self._connections.stdout),
-                ("stderr", self._connections.stderr),
-            )
+            for name, fd in streams.items()
         }
         for fd in self._decoders:
             listener.watch(fd, partial(self._drain, fd))

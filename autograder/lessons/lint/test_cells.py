@@ -191,9 +191,18 @@ def _words_of_score(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
 
 
 def _misconceptions_in(tree: ast.Module) -> set[str]:
-    """Return the ids that checks name: one id, or the keys of a dictionary of several."""
-    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword))
-    given = [node.value for node in keywords if node.arg == "misconception"]
-    keys = [key for node in given if isinstance(node, ast.Dict) for key in node.keys if key]
-    constants = (node.value for node in [*given, *keys] if isinstance(node, ast.Constant))
-    return {value for value in constants if isinstance(value, str)}
+    """Return the ids that checks and answers name.
+
+    A check's dictionary of several has them for keys; an answer's has them for values, by the kind
+    of what was changed ("arguments", "grad mode").
+    """
+    found: set[str] = set()
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        for given in (word.value for word in call.keywords if word.arg == "misconception"):
+            several: list[ast.expr | None] = []
+            if isinstance(given, ast.Dict):
+                several += given.values if _is_call_of(call, "answer") else given.keys
+            for node in (given, *several):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found.add(node.value)
+    return found

@@ -12,7 +12,7 @@ import torch
 
 from course.probes.decorator import probe
 
-__all__ = ["orders_drawn"]
+__all__ = ["hashes_of_another_process", "orders_drawn"]
 
 
 @probe
@@ -30,7 +30,7 @@ def orders_drawn(
     """
     found = []
     for row in rows:
-        with torch.random.fork_rng(devices=[]), _hashes_of_another_process(salt):
+        with torch.random.fork_rng(devices=[]), hashes_of_another_process(salt):
             torch.rand(between)
             batches = order(*row)
         found.append(deepcopy(batches))
@@ -45,7 +45,7 @@ def orders_drawn(
 
 
 @contextmanager
-def _hashes_of_another_process(salt: int | None) -> Iterator[None]:
+def hashes_of_another_process(salt: int | None) -> Iterator[None]:
     """The function `hash` of a process with another PYTHONHASHSEED, or the one that's there."""
     usual = builtins.hash
     if salt is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -22,7 +23,9 @@ from course.testing.points import CONSTANTS, RAISING, SELF
 __all__ = ["Judgement", "judge"]
 
 _MOST_TOLD = 4
+_MOST_TRIED = 16  # of the differing cases; all of them decide between likely beliefs
 StandingIn = Callable[[Callable[..., Any]], Callable[..., Any]]
+_Failed = list[tuple[Case, Call]]
 
 
 @dataclass(frozen=True)
@@ -61,27 +64,30 @@ class Judgement:
         """
         if not self.differences:
             return next(iter(beliefs), None)
-        shares = {name: self._share(one) for name, one in beliefs.items()}
-        best = max(shares, key=lambda name: shares[name], default=None)
+        failed = self._failed
+        tried = min(len(failed), _MOST_TRIED)
+        some = [failed[len(failed) * n // tried] for n in range(tried)]
+        shares = {name: self._share(one, some) for name, one in beliefs.items()}
+        likely = [name for name, share in shares.items() if share > 0.25]
+        sure = len(likely) == 1 and shares[likely[0]] > 0.75
+        if tried < len(failed) and not sure:
+            shares = {name: self._share(beliefs[name], failed) for name in likely}
+        best = max(likely, key=lambda name: shares[name], default=None)
         return best if best is not None and shares[best] > 0.5 else None
 
-    def _share(self, belief: Any) -> float:
-        """The share of the differences that a belief explains."""
+    def _share(self, belief: Any, failed: _Failed) -> float:
+        """The share of these calls that a belief explains."""
         if isinstance(belief, type) and issubclass(belief, BaseException):
-            return self._counted(
-                lambda _, call: call.error is not None and call.error["type"] == belief.__name__
+            return _counted(
+                failed,
+                lambda _, call: call.error is not None and call.error["type"] == belief.__name__,
             )
         if isinstance(belief, FunctionType):
-            return self._explained_by(belief)
+            return self._explained_by(belief, failed)
         kinds = {belief} if isinstance(belief, str) else set(belief)
-        return self._counted(lambda case, _: case.kind in kinds)
+        return _counted(failed, lambda case, _: case.kind in kinds)
 
-    def _counted(self, fits: Callable[[Case, Call], bool]) -> float:
-        failed = list(self._failed())
-        return sum(fits(case, call) for case, call in failed) / len(failed)
-
-    def _explained_by(self, wrong: Callable[..., Any]) -> float:
-        failed = list(self._failed())
+    def _explained_by(self, wrong: Callable[..., Any], failed: _Failed) -> float:
         cases = [case for case, _ in failed]
         gives = _expected(self.standing_in(wrong), cases, "gradients" in self.aspects)
         same = (
@@ -90,11 +96,12 @@ class Judgement:
         )
         return sum(same) / len(failed)
 
-    def _failed(self) -> Iterator[tuple[Case, Call]]:
+    @cached_property
+    def _failed(self) -> _Failed:
+        """The cases that differ, each with its call."""
         failing = {id(one.case) for one in self.differences}
-        for case, call in zip(self.cases, self.calls, strict=True):
-            if id(case) in failing:
-                yield case, call
+        pairs = zip(self.cases, self.calls, strict=True)
+        return [(case, call) for case, call in pairs if id(case) in failing]
 
     def idle_ways(self) -> Iterator[str]:
         """The ways in which an answer without work would agree everywhere."""
@@ -110,6 +117,10 @@ class Judgement:
             for case, one in zip(self.cases, results, strict=True)
         ):
             yield SELF
+
+
+def _counted(failed: _Failed, fits: Callable[[Case, Call], bool]) -> float:
+    return sum(fits(case, call) for case, call in failed) / len(failed)
 
 
 def judge(

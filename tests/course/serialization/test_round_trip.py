@@ -95,6 +95,16 @@ def test_special_values_arrive() -> None:
     assert np.array_equal(journey(np.eye(3)), np.eye(3))
 
 
+def test_a_detached_view_arrives_beside_its_leaf_without_requiring_grad() -> None:
+    leaf = torch.ones(2, 3, requires_grad=True)
+    sent = [leaf, leaf.detach()[0]]
+    arrived = journey(sent, resolve=lambda kind, key: None)
+    assert [one.requires_grad for one in arrived] == [True, False]
+    assert [one._is_view() for one in arrived] == [one._is_view() for one in sent]
+    arrived[1].zero_()
+    assert arrived[0][0].tolist() == [0, 0, 0]
+
+
 def test_a_conjugate_view_arrives_with_its_values() -> None:
     sent = torch.tensor([1 + 2j]).conj()
     assert journey(sent).tensor.tolist() == [1 - 2j]

@@ -206,3 +206,26 @@ print([one.tolist() for one in found["grads"]] == [[3.0, 4.5, 6.0]] * 2, "sympy"
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+def test_a_belief_is_tried_on_some_of_many_cases_from_first_to_last() -> None:
+    tried: list[int] = []
+
+    def copies(x: torch.Tensor) -> torch.Tensor:
+        tried.append(int(x.sum()))
+        return flat(x).clone()
+
+    cases = [inputs.Case("some", (torch.tensor([n]),)) for n in range(160)]
+    how: dict[str, Any] = {"misconception": {"copies": copies}, "compare": ("values", "memory")}
+    assert judged(lambda x: flat(x).clone(), cases=cases, **how).misconception == "copies"
+    assert tried == [*range(0, 160, 10)]
+
+
+def test_all_cases_decide_between_beliefs_that_explain_some_of_them_alike() -> None:
+    def rare(x: torch.Tensor) -> torch.Tensor:
+        return flat(x) if int(x.sum()) == 5 else flat(x).clone()
+
+    cases = [inputs.Case("some", (torch.tensor([n]),)) for n in range(160)]
+    beliefs = {"rare": rare, "copies": lambda x: flat(x).clone()}
+    how: dict[str, Any] = {"misconception": beliefs, "compare": ("values", "memory")}
+    assert judged(lambda x: flat(x).clone(), cases=cases, **how).misconception == "copies"

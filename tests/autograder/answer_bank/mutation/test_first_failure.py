@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autograder.answer_bank.mutation.first_failure import until_first_failure
+from autograder.answer_bank.mutation.first_failure import until_first_failure, without_beliefs
 from course import Check
 
 CELL = """
@@ -81,3 +81,14 @@ check.score(4)
     assert run(until_first_failure(cell))[1].score == 4.0
     ran, result = run(until_first_failure(cell), first=False)
     assert (ran, result.score) == ([], 0.0)
+
+
+def test_without_beliefs_every_check_runs_and_gives_the_same_points() -> None:
+    ran, result = run(without_beliefs(CELL), second=False)
+    assert ran == ["between", "after", "third"]
+    assert result.score == run(CELL, second=False)[1].score
+
+
+@pytest.mark.parametrize("source", ["assert answer == 3", "def broken(:"])
+def test_a_cell_without_a_check_keeps_its_text(source: str) -> None:
+    assert without_beliefs(source) == source

@@ -129,3 +129,14 @@ def test_a_table_is_told_why_and_what_is_hidden_and_nothing_else(course: Path, w
 
 def test_a_table_may_be_told_why_it_holds_and_what_hidden_checks_try(course: Path) -> None:
     assert slips(course, ANY, score='2, why="They share.", hidden="empty inputs"') == []
+
+
+def test_an_answers_dict_has_misconceptions_for_values_a_checks_for_keys(course: Path) -> None:
+    unknown = "no misconception is called"
+    by_kind = 'other = answer("double", misconception={"arguments": "mine-to-cut"})'
+    (found,) = slips(course, by_kind)
+    assert found.startswith(f"{unknown} 'mine-to-cut'.")
+    (found,) = slips(course, 'check.that(True, misconception={"mine-to-cut": "arguments"})')
+    assert found.startswith(f"{unknown} 'mine-to-cut'.")
+    (found,) = slips(course, 'other = answer("double", misconception="mine-to-cut")')
+    assert found.startswith(f"{unknown} 'mine-to-cut'.")

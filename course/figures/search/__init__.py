@@ -1,0 +1,7 @@
+"""Searches, drawn: logged histories, spaces of hyperparameters, and the rungs of halving."""
+
+from course.figures.search.history import show_history
+from course.figures.search.rungs import rungs_picture, show_rungs
+from course.figures.search.space import show_space
+
+__all__ = ["rungs_picture", "show_history", "show_rungs", "show_space"]

@@ -1,0 +1,168 @@
+"""What tests of partly frozen models look through: one call without learning, stages that open.
+
+Layers and stages are named by their kind and built beside the answer, since a module has no plain
+form. The same kind has the same weights each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.probes.decorator import probe
+from course.probes.models.freezing import BODIES, modes, packed, seeded
+
+__all__ = ["passed_through", "thawed"]
+
+
+class _Fails(nn.Module):
+    """A layer that cannot be run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise ArithmeticError("this layer fails")
+
+
+@probe
+def passed_through(
+    through: Callable[..., Any],
+    kind: str,
+    x: torch.Tensor,
+    *,
+    training: bool = True,
+    frozen: Sequence[str] = (),
+    also: str = "",
+    quiet: bool = False,
+    stale: bool = False,
+) -> dict[str, Any]:
+    """The result of `through(layer, x)`, what learns from it, and what is left of the layer.
+
+    `frozen` names parameters that were frozen before. `also` runs the layer as it is, too, with
+    another input: "before" or "after". `quiet` calls under no_grad, `stale` has gradients before.
+    "calls" has the grad mode of each call of the layer if there is to be a graph, else None.
+    """
+    with seeded():
+        layer = _prepared(kind, training, frozen, stale)
+        calls = _watched(layer, x.requires_grad and not quiet)
+        leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
+        own, error, out = None, None, None
+        before = dict(layer.named_parameters())
+        try:
+            own = layer(other) if also.startswith("before") else None
+            with torch.no_grad() if quiet else contextlib.nullcontext():
+                out = through(layer, leaf)
+            own = layer(other) if also.startswith("after") else own
+        except ArithmeticError as raised:
+            error = str(raised)
+        seen = {"error": error, "calls": calls, "graph": _learnt([out, own])[0]}
+    after = dict(layer.named_parameters())
+    return {
+        **seen,
+        "out": None if out is None else out.detach().clone(),
+        "behind": leaf.grad,
+        "same": [after.get(name) is one for name, one in before.items()],
+        **_left(layer),
+    }
+
+
+def _watched(layer: nn.Module, graph: bool) -> list[bool | None]:
+    """The list in which each call of the layer is noted, with its grad mode if that matters."""
+    calls: list[bool | None] = []
+    layer.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled() if graph else None))
+    return calls
+
+
+def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> nn.Module:
+    """A layer in this mode, of which these parameters are frozen."""
+    layer = (_Fails if kind == "fails" else BODIES[kind])().train(training)
+    for name in frozen:
+        layer.get_parameter(name).requires_grad_(False)
+    for one in layer.parameters():
+        one.grad = torch.ones_like(one) if stale else None
+    return layer
+
+
+def _learnt(results: Sequence[torch.Tensor | None]) -> list[bool]:
+    """Go backward from all results that have a graph; says of each result whether it has one."""
+    graphs = [one is not None and one.requires_grad for one in results]
+    both = [one.square().sum() for one in results if one is not None and one.requires_grad]
+    if both:
+        torch.stack(both).sum().backward()
+    return graphs
+
+
+def _left(layer: nn.Module) -> dict[str, Any]:
+    """What is to be seen of a layer afterwards."""
+    named = dict(layer.named_parameters())
+    return {
+        "gradients": {
+            name: None if one.grad is None else one.grad.tolist() for name, one in named.items()
+        },
+        "flags": {name: one.requires_grad for name, one in named.items()},
+        "values": packed(named.values()),
+        "buffers": packed(layer.buffers()),
+        "modes": list(modes(layer).values()),
+        "grad mode": torch.is_grad_enabled(),
+    }
+
+
+def _stages(kind: str, count: int) -> list[nn.Module]:
+    """So many stages, from the input to the output."""
+    made = [
+        nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(0.5)) for _ in range(count)
+    ]
+    if kind == "layers":
+        return [nn.Linear(2, 2) for _ in range(count)]
+    if kind == "empty stages":
+        return [nn.Tanh() if number % 2 else one for number, one in enumerate(made)]
+    if kind == "tied":
+        made[-1][0].weight = made[0][0].weight
+    return list(made)
+
+
+@probe
+def thawed(
+    thaw: Callable[..., Any],
+    kind: str,
+    count: int,
+    every: int,
+    epochs: Sequence[int],
+    *,
+    frozen: bool = True,
+    stale: bool = False,
+) -> list[dict[str, Any]]:
+    """Flags, modes and what is returned, after each of these epochs, of so many stages.
+
+    `frozen` says whether all was frozen and in eval mode before, `stale` whether there are
+    gradients from before. Returned parameters are told by their numbers among all of them.
+    """
+    with seeded():
+        stages = _stages(kind, count)
+    rows, model = [], nn.ModuleList(stages).train(not frozen)
+    numbers = {id(one): number for number, one in enumerate(model.parameters())}
+    for one in model.parameters():
+        one.requires_grad_(not frozen)
+    for epoch in epochs:
+        for one in model.parameters() if stale else ():
+            one.grad = torch.ones_like(one)
+        told = thaw(stages, epoch, every)
+        named = list(model.named_parameters())
+        rows.append(
+            {
+                "class": type(told).__name__,
+                "told": [numbers.get(id(one), -1) for one in told],
+                "flags": {name: one.requires_grad for name, one in named},
+                "left": {name: one.grad is not None for name, one in named},
+                "modes": {name: one.training for name, one in model.named_modules() if name},
+                "stages": len(stages),
+                "values": float(sum(one.detach().sum() for _, one in named)),
+            }
+        )
+    return rows

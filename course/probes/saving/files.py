@@ -1,0 +1,160 @@
+"""What the tests of files need: a folder that is gone afterwards, and what happened in it.
+
+Each probe writes its files beside the answer, hands over a path, and returns what it saw.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from course.probes.decorator import probe
+
+__all__ = ["opened", "saved_over"]
+
+_MARK = "OPENED"  # an environment variable that code in a file may set
+
+
+@probe
+def opened(read: Callable[..., Any], content: bytes, name: str = "model.pt") -> dict[str, Any]:
+    """What `read(path)` returns for a file with this content, and what it left behind.
+
+    "ran" is the environment variable OPENED afterwards, which code in a file may set; it isn't set
+    before. "files" are the names in the file's folder, "content" is what the file then holds.
+    """
+    os.environ.pop(_MARK, None)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        try:
+            result = read(str(path))
+        finally:
+            ran = os.environ.pop(_MARK, None)
+        return {
+            "result": result,
+            "ran": ran,
+            "files": sorted(os.listdir(folder)),
+            "content": path.read_bytes(),
+        }
+
+
+class _Broken:
+    """What raises this as soon as it's pickled."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __reduce__(self) -> NoReturn:
+        raise self.error
+
+
+_ERRORS: dict[str, BaseException] = {
+    "an error": RuntimeError("this entry can't be saved"),
+    "an interrupt": KeyboardInterrupt("Ctrl-C"),
+}
+
+
+@probe
+def saved_over(
+    save: Callable[..., Any],
+    values: Any,
+    *,
+    old: bytes | None = None,
+    others: Sequence[str] = (),
+    fails: str | None = None,
+    path: str = "absolute",
+    calls: int = 1,
+    facts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What `save(values, path)` makes of a folder in which a file of that name may be.
+
+    `others` are more files in the folder, each of which holds its own name. `fails` says what goes
+    wrong: "an error" or "an interrupt" while an entry is pickled, an error of "fsync", or of
+    "replace". `path` is "absolute", "relative" to the current folder, or a "Path".
+
+    "events" are the calls of fsync and replace in their order, each with the bytes that the file
+    had by then; "from" are the folders of what is moved, seen from the file's own. "left" is
+    what the `others` hold, "litter" and "beside" count more files there and in the folder above.
+    `facts` are those asked for, or all.
+    """
+    given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(tempfile.mkdtemp(dir=home))
+        file = folder / "model.pt"
+        for name in others:
+            Path(folder, name).write_text(name)
+        if old is not None:
+            file.write_bytes(old)
+        place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
+        with _noted(folder, fails) as seen, _inside(folder if path == "relative" else home):
+            seen["error"] = _error_of(lambda: [save(given, place) for _ in range(calls)])
+        seen["loaded"] = _loaded(file) if not facts or "loaded" in facts else None
+        found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
+        seen["content"] = found.pop(file.name, None)
+        seen["left"] = [found.pop(name, None) for name in others]
+        seen |= {"litter": len(found), "beside": len(os.listdir(home)) - 1}
+    return {what: seen[what] for what in facts or seen}
+
+
+def _error_of(work: Callable[[], Any]) -> str | None:
+    """The name of what ends it, but for an exercise that isn't written yet."""
+    try:
+        work()
+    except NotImplementedError:
+        raise
+    except (Exception, KeyboardInterrupt) as raised:
+        return type(raised).__name__
+    return None
+
+
+@contextlib.contextmanager
+def _inside(folder: str | Path) -> Iterator[None]:
+    """A block in which this is the current folder."""
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+
+
+def _loaded(file: Path) -> Any:
+    """What the file holds; the name of the error where it can't be loaded."""
+    try:
+        return torch.load(file)
+    except Exception as error:
+        return type(error).__name__
+
+
+@contextlib.contextmanager
+def _noted(folder: Path, fails: str | None) -> Iterator[dict[str, Any]]:
+    """A block in which calls of fsync and replace are noted down, or fail."""
+    fsync, replace, rename = os.fsync, os.replace, os.rename
+    seen: dict[str, Any] = {"events": [], "from": []}
+
+    def failing(what: str) -> None:
+        if fails == what:
+            raise OSError(f"{what} fails")
+
+    def noted_fsync(target: Any) -> None:
+        handle = getattr(target, "fileno", lambda: target)()
+        seen["events"].append(["fsync", os.stat(handle).st_size])
+        failing("fsync")
+
+    def moved(source: Any, target: Any, **more: Any) -> None:
+        seen["events"].append(["replace", os.stat(source).st_size])
+        seen["from"].append(os.path.relpath(Path(source).resolve().parent, folder.resolve()))
+        failing("replace")
+        replace(source, target, **more)
+
+    os.fsync, os.replace, os.rename = noted_fsync, moved, moved  # type: ignore[assignment]
+    try:
+        yield seen
+    finally:
+        os.fsync, os.replace, os.rename = fsync, replace, rename

@@ -1,0 +1,179 @@
+"""What the tests of checkpoints' contents need: storages counted, and objects made from words."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.probes.decorator import probe
+
+__all__ = ["made_plain", "slimmed"]
+
+
+@probe
+def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
+    """What `slim(state)` returns, and in which storages its tensors lie.
+
+    "bytes" are the sizes of the storages; "ties" number them from 1 on, in their order, and are
+    -1 for a storage of the argument. Tensors without elements have no tie.
+    """
+    given = [one for one in state.values() if isinstance(one, torch.Tensor)]
+    numbers = {one.untyped_storage().data_ptr(): -1 for one in given}
+    new = {0: 0}
+    found = slim(state)
+    tensors = [one for one in found.values() if isinstance(one, torch.Tensor)]
+    places = [one.untyped_storage().data_ptr() for one in tensors if one.numel()]
+    return {
+        "keys": list(found),
+        "values": list(found.values()),
+        "bytes": [one.untyped_storage().nbytes() for one in tensors],
+        "ties": [numbers.get(one) or new.setdefault(one, len(new)) for one in places],
+        "graph": [one.requires_grad for one in tensors],
+        "classes": [type(one).__name__ for one in tensors],
+    }
+
+
+_TENSORS = (torch.ones(2, 2), torch.ones(2), torch.nn.Parameter(torch.ones(3)))
+_Pair = namedtuple("_Pair", ["low", "high"])
+
+
+@dataclass
+class _Settings:
+    """The settings of a run, as a dataclass."""
+
+    rate: Any
+    note: Any = None
+
+
+class _Other:
+    """Something that no rule speaks of."""
+
+    def __repr__(self) -> str:
+        return "<something else>"
+
+
+# torch.save looks a class up by the name of its module, and importing that here would count as a
+# change of what measures. In `__main__` it finds none of them and refuses.
+for _class in (_Pair, _Settings, _Other):
+    _class.__module__ = "__main__"
+
+
+def _array(tensor: torch.Tensor, how: str = "plain") -> np.ndarray[Any, Any]:
+    array = tensor.numpy().copy()
+    if how == "reversed":
+        return array[::-1]
+    if how == "transposed":
+        return array.T
+    array.setflags(write=how != "read-only")
+    return array
+
+
+_OBJECTS: dict[str, Callable[..., Any]] = {
+    "numpy": lambda name, value: getattr(np, name)(value),
+    "array": _array,
+    "tensor": lambda number: _TENSORS[number],
+    "path": lambda text: Path(text),
+    "pure path": lambda text: PurePosixPath(text),
+    "pair": lambda low, high: _Pair(_object(low), _object(high)),
+    "settings": lambda rate, note: _Settings(_object(rate), _object(note)),
+    "dict": lambda pairs: {_object(k): _object(v) for k, v in pairs},
+    "ordered": lambda pairs: OrderedDict((_object(k), _object(v)) for k, v in pairs),
+    "default": lambda pairs: defaultdict(list, {_object(k): _object(v) for k, v in pairs}),
+    "counter": lambda text: Counter(text),
+    "list": lambda items: [_object(one) for one in items],
+    "tuple": lambda items: tuple(_object(one) for one in items),
+    "set": lambda items: {_object(one) for one in items},
+    "frozen set": lambda items: frozenset(_object(one) for one in items),
+    "other": lambda: _Other(),
+    "class": lambda: _Settings,
+    "function": lambda: len,
+}
+
+
+def _object(said: Any) -> Any:
+    """What a tuple of a word and its arguments stands for; anything else stands for itself."""
+    return _OBJECTS[said[0]](*said[1:]) if isinstance(said, tuple) else said
+
+
+@probe
+def made_plain(plain: Callable[..., Any], said: Any) -> dict[str, Any]:
+    """What `plain` makes of the object that `said` stands for, and whether it can be loaded.
+
+    A tuple of a word and its arguments stands for an object: ("numpy", "float64", 0.5),
+    ("path", "runs"), ("dict", [(key, value)]) and so on.
+    """
+    made = _object(said)
+    before = _classes(made)
+    found = plain(made)
+    given: dict[int, int] = {}
+    _tensors(made, given)
+    return {
+        "result": found,
+        "classes": _classes(found),
+        "given": before,
+        "afterwards": _classes(made),
+        "tensors": _numbered(found, given),
+        "opens": _opens(found),
+        "memory": _memory(made, found),
+    }
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a container or a dataclass of ours holds."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, _Settings):
+        return [value.rate, value.note]
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _classes(value: Any) -> Any:
+    """The class of a value and of all that's in it."""
+    inner = [_classes(one) for one in _parts(value)]
+    return [type(value).__name__, inner] if inner else type(value).__name__
+
+
+def _tensors(value: Any, found: dict[int, int]) -> None:
+    """Number the tensors in it, by their identity."""
+    if isinstance(value, torch.Tensor):
+        found.setdefault(id(value), len(found))
+    for one in _parts(value):
+        _tensors(one, found)
+
+
+def _numbered(value: Any, given: dict[int, int]) -> list[int]:
+    """The numbers of the tensors in it, in their order; -1 for one that wasn't given."""
+    own = [given.get(id(value), -1)] if isinstance(value, torch.Tensor) else []
+    return own + [number for one in _parts(value) for number in _numbered(one, given)]
+
+
+def _memory(made: Any, found: Any) -> list[bool]:
+    """For each tensor in the result, whether it starts where an array of the argument lies."""
+    arrays = {one.ctypes.data for one in _leaves(made) if isinstance(one, np.ndarray)}
+    tensors = [one for one in _leaves(found) if isinstance(one, torch.Tensor) and one.numel()]
+    return [bool(arrays & {one.data_ptr()}) for one in tensors]
+
+
+def _leaves(value: Any) -> list[Any]:
+    return [value] + [leaf for one in _parts(value) for leaf in _leaves(one)]
+
+
+def _opens(value: Any) -> str:
+    """Whether `torch.load` takes it with weights_only=True: "yes", or why not."""
+    held = io.BytesIO()
+    try:
+        torch.save(value, held)
+        held.seek(0)
+        torch.load(held, weights_only=True)
+    except Exception as error:
+        return type(error).__name__
+    return "yes"

@@ -1,0 +1,280 @@
+"""What the tests of loggers need: what they're given, what becomes of it, what they hold on to."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from course.probes.decorator import probe
+
+__all__ = ["logger_run", "record_kept"]
+
+
+class _Saved:
+    """A tensor that a graph has saved for its backward pass."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+class _Values:
+    """Makes the values that are logged, and knows later which of them still live.
+
+    A value is a number or a tensor as it is, or a list: ["graph", 1.5] is a tensor with a graph
+    behind it, ["called", 1.5] a function that makes one, ["broken"] a function that raises an
+    error.
+    """
+
+    def __init__(self, quiet: _Work | None = None) -> None:
+        self.saved: weakref.WeakSet[_Saved] = weakref.WeakSet()
+        self.tensors: list[weakref.ref[torch.Tensor]] = []
+        self.memory: list[torch.Tensor] = []  # of these tensors, whether they live or not
+        self.calls: list[bool] = []
+        self.attached: list[bool] = []  # those that still require grad, after they were taken
+        self._quiet = quiet
+
+    def made(self, value: Any) -> Any:
+        """The value to be handed over; tensors are noted."""
+        match value:
+            case ["graph", number]:
+                return self._recorded(number)
+            case ["called", number]:
+                return lambda: self._called(number)
+            case ["broken"]:
+                return self._broken
+            case torch.Tensor():
+                return self._noted(value.clone())
+            case _:
+                return value
+
+    def overwrite(self) -> None:
+        """Write another number into the memory of each tensor that was handed over."""
+        with torch.no_grad():
+            for memory in self.memory:
+                memory.fill_(77)
+
+    @property
+    def alive(self) -> bool:
+        """Whether a graph, or a tensor that was handed over, still lives."""
+        return bool(self.saved) or any(one() is not None for one in self.tensors)
+
+    @property
+    def graphs(self) -> bool:
+        """Whether a graph still lives."""
+        return bool(self.saved)
+
+    def _noted(self, tensor: torch.Tensor) -> torch.Tensor:
+        self.tensors.append(weakref.ref(tensor))
+        self.memory.append(tensor.detach())
+        return tensor
+
+    def _recorded(self, number: float) -> torch.Tensor:
+        weight = torch.tensor(number, requires_grad=True)
+
+        def noted(tensor: torch.Tensor) -> _Saved:
+            box = _Saved(tensor)
+            self.saved.add(box)
+            return box
+
+        with torch.autograd.graph.saved_tensors_hooks(noted, lambda box: box.tensor):
+            return self._noted(weight * torch.ones(()))
+
+    def _called(self, number: float) -> torch.Tensor:
+        self.calls.append(torch.is_grad_enabled())
+        if self._quiet is None:
+            return self._recorded(number)
+        with self._quiet.paused():
+            return self._recorded(number)
+
+    def _broken(self) -> torch.Tensor:
+        raise ZeroDivisionError("no batches")
+
+
+class _Work:
+    """Notes down the torch functions that are called.
+
+    Operators would need a dispatch mode, whose first use imports torch._dynamo: a second of
+    processor time for each submission.
+    """
+
+    def __init__(self) -> None:
+        self.functions: list[str] = []
+        self._paused = False
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """A block whose functions are noted."""
+        with _Functions(self):
+            yield
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A block of which nothing is noted."""
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
+
+    def note(self, name: str) -> None:
+        """Add a name, unless there's a pause."""
+        if not self._paused:
+            self.functions.append(name)
+
+
+class _Functions(TorchFunctionMode):
+    def __init__(self, work: _Work) -> None:
+        super().__init__()
+        self._work = work
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self._work.note(getattr(func, "__name__", str(func)))
+        return func(*args, **(kwargs or {}))
+
+
+def _spoil(value: Any) -> None:
+    """Change lists and dicts, and those inside them."""
+    if isinstance(value, dict):
+        for one in list(value.values()):
+            _spoil(one)
+        value["spoilt"] = 1
+    elif isinstance(value, list):
+        for one in value:
+            _spoil(one)
+        value.append("spoilt")
+
+
+def _error(call: Callable[[], Any]) -> str | None:
+    """The name of the error that ends the call; None without one."""
+    try:
+        call()
+    except Exception as raised:
+        return type(raised).__name__
+    return None
+
+
+def _logged(record: Any, values: _Values, row: dict[str, Any], *step: int) -> str | None:
+    """The error that ends `record.log(…)`; all that was handed over is changed afterwards."""
+    given = {name: values.made(value) for name, value in row.items()}
+    found = _error(partial(record.log, given, *step))
+    values.overwrite()
+    _spoil(given)
+    return found
+
+
+def _types(row: dict[str, Any]) -> dict[str, str]:
+    return {name: type(value).__name__ for name, value in row.items()}
+
+
+@probe
+def record_kept(
+    made: Callable[..., Any], config: dict[str, Any], script: Sequence[Sequence[Any]]
+) -> dict[str, Any]:
+    """What a record made by `made(config)` holds after a script.
+
+    Its lines are ["log", values] or ["log", values, step], ["spoil config"] (what was handed over),
+    ["spoil results"] (what the record gave), ["overwrite"] (the tensors that were logged), ["look"]
+    (at everything) and ["another"] (a second record is made, which logs something, too).
+    """
+    given, values = deepcopy(config), _Values()
+    record = made(given)
+    errors: list[str | None] = []
+    others: list[Any] = []
+    for what, *more in script:
+        if what == "log":
+            errors.append(_logged(record, values, *more))
+        elif what == "spoil config":
+            _spoil(given)
+        elif what == "another":
+            others.append(made({"other": 1}))
+            others[-1].log({"other": 9.0}, 40)
+        else:
+            for one in (record.config, record.rows, record.summary):
+                (_spoil if what == "spoil results" else repr)(one)
+    rows = record.rows
+    return {
+        "config": record.config,
+        "rows": rows,
+        "summary": record.summary,
+        "errors": errors,
+        "alive": values.alive,
+        "types": [_types(row) for row in rows if isinstance(row, dict)],
+    }
+
+
+@probe
+def logger_run(
+    made: Callable[..., Any],
+    script: Sequence[Sequence[Any]],
+    on: bool | None = True,
+    *,
+    facts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What becomes of the values that a logger made by `made(write, on)` is given.
+
+    The lines of the script are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors
+    that were given) and ["fail", count]: the function `write` breaks after this many more calls.
+    With `on=None` it's made by `made(write)`. `facts` are those asked for, or all.
+    """
+    sink, work = _Sink(), _Work()
+    values = _Values(work)
+    logger = made(sink.write) if on is None else made(sink.write, on)
+    errors, counts, graphs = list[str | None](), list[int](), list[bool]()
+    for what, *more in script:
+        if what == "add":
+            errors.append(_added(logger, values, work, *more))
+        elif what == "flush":
+            errors.append(_error(logger.flush))
+        elif what == "overwrite":
+            values.overwrite()
+        else:
+            sink.left = more[0]
+        counts.append(len(sink.written))
+        graphs.append(values.graphs)
+    seen = {
+        "written": sink.written,
+        "types": [type(one[1]).__name__ for one in sink.written],
+        "counts": counts,
+        "graphs": graphs,
+        "alive": values.alive,
+        "errors": errors,
+        "functions": work.functions,
+        "calls": values.calls,
+        "attached": values.attached,
+    }
+    return {name: seen[name] for name in facts or seen}
+
+
+class _Sink:
+    """Where a logger writes to; breaks once, after `left` more calls."""
+
+    def __init__(self) -> None:
+        self.written: list[list[Any]] = []
+        self.left = float("inf")
+
+    def write(self, name: str, number: float, step: int) -> None:
+        """Note down a value, or break."""
+        if self.left < 1:
+            self.left = float("inf")
+            raise OSError("No space left on device")
+        self.left -= 1
+        self.written.append([name, number, step])
+
+
+def _added(
+    logger: Any, values: _Values, work: _Work, name: str, value: Any, step: int
+) -> str | None:
+    """The error that ends `logger.add(…)`; the torch functions that it calls are noted."""
+    given = values.made(value)
+    with work.watched():
+        found = _error(partial(logger.add, name, given, step))
+    if isinstance(given, torch.Tensor):
+        values.attached.append(given.requires_grad)
+    return found

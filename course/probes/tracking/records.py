@@ -1,0 +1,67 @@
+"""What the tests of event files need: records in their frames, and a file that holds them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+from course.probes.decorator import probe
+
+__all__ = ["framed", "masked_crc", "records_read"]
+
+
+def _remainder(byte: int) -> int:
+    for _ in range(8):
+        byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+    return byte
+
+
+_TABLE = [_remainder(byte) for byte in range(256)]
+
+
+def masked_crc(data: bytes) -> int:
+    """The checksum that an event file keeps of some bytes: CRC-32C, turned and shifted.
+
+    >>> hex(masked_crc(b"123456789"))
+    '0xc78ab0e5'
+    """
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def framed(data: bytes) -> bytes:
+    """The bytes of one record in an event file: length, its checksum, the data, its checksum.
+
+    >>> len(framed(b"abc"))
+    19
+    """
+    length = struct.pack("<Q", len(data))
+    checks = [struct.pack("<I", masked_crc(one)) for one in (length, data)]
+    return length + checks[0] + data + checks[1]
+
+
+@probe
+def records_read(
+    read: Callable[..., Any], content: bytes | None, *, as_path: bool = False
+) -> dict[str, Any]:
+    """What `read(path, masked_crc)` returns for a file with this content, and what's left of it.
+
+    None stands for a file that isn't there; `as_path` gives a Path instead of text.
+    """
+    descriptor, name = mkstemp(prefix="events.out.tfevents.")
+    path = Path(name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content or b"")
+        if content is None:
+            path.unlink()
+        found = read(path if as_path else name, masked_crc)
+        return {"records": found, "left": path.read_bytes() if path.exists() else None}
+    finally:
+        path.unlink(missing_ok=True)

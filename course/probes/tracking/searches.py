@@ -1,0 +1,136 @@
+"""What the tests of searches need: drawn settings, trials that train, folders of results."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.probes.decorator import probe
+from course.probes.loading.orders import hashes_of_another_process
+
+__all__ = ["configs_drawn", "folder_searched", "halving_run"]
+
+_MOST_CALLS = 3000
+
+
+@probe
+def configs_drawn(
+    sample: Callable[..., Any],
+    jobs: Sequence[tuple[Any, int, int]],
+    between: int = 0,
+    *,
+    spaces: Sequence[dict[str, Any]] = (),
+    salt: int | None = None,
+) -> dict[str, Any]:
+    """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
+
+    "which" says how often each option of a choice was chosen, by identity, over all jobs, and
+    "types" which types the values of each name had. A job's space may be the place of one of
+    `spaces`, which then travel only once. With `salt`, `hash` gives for texts what it might give
+    in another process.
+    """
+    found: list[dict[str, Any]] = []
+    which: dict[str, list[int]] = {}
+    types: dict[str, dict[str, None]] = {}
+    with _random_states_kept():
+        for asked, seed, number in jobs:
+            space = spaces[asked] if isinstance(asked, int) else asked
+            for _ in range(between):
+                random.random()
+                np.random.random()
+                torch.rand(1)
+            with hashes_of_another_process(salt):
+                config = sample(space, seed, number)
+            found.append(config)
+            _count_chosen(which, space, config)
+            for name, value in config.items():
+                types.setdefault(name, {})[type(value).__name__] = None
+    return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
+
+
+@contextmanager
+def _random_states_kept() -> Iterator[None]:
+    states = random.getstate(), np.random.get_state()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+
+
+def _count_chosen(
+    counts: dict[str, list[int]], space: Mapping[str, Any], config: Mapping[str, Any]
+) -> None:
+    """Count for each choice the place at which the chosen object itself stands."""
+    for name, value in config.items():
+        if space[name][0] == "choice":
+            options = space[name][1]
+            of_each = counts.setdefault(name, [0] * len(options))
+            for at, option in enumerate(options):
+                of_each[at] += option is value
+
+
+class _Endless(Exception):
+    """What training raises after far too many calls."""
+
+
+@probe
+def halving_run(
+    procedure: Callable[..., Any],
+    curves: Sequence[Sequence[float | str]],
+    *how: Any,
+) -> dict[str, Any]:
+    """What `procedure(train, len(curves), *how)` returns, and for which epochs it trained each.
+
+    A curve holds the loss after 1, 2, … epochs; later its last. "crash" and "bug" stand for
+    errors: a RuntimeError and a KeyError.
+    """
+    calls: list[tuple[Any, Any]] = []
+
+    def train(trial: int, epochs: int) -> float:
+        calls.append((trial, epochs))
+        if len(calls) > _MOST_CALLS:
+            raise _Endless("train was called thousands of times")
+        curve = curves[trial]
+        loss = curve[min(int(epochs), len(curve)) - 1]
+        if loss == "crash":
+            raise RuntimeError("CUDA error: out of memory")
+        if loss == "bug":
+            raise KeyError("learning_rate")
+        return float(loss)
+
+    result = procedure(train, len(curves), *how)
+    trained: dict[Any, list[Any]] = {}
+    for trial, epochs in calls:
+        trained.setdefault(trial, []).append(epochs)
+    return {"result": result, "trained": trained}
+
+
+@probe
+def folder_searched(
+    search: Callable[..., Any],
+    files: Mapping[str, str],
+    *how: Any,
+    as_path: bool = False,
+) -> Any:
+    """What `search(folder, *how)` returns for a folder with these files.
+
+    `files` are texts by their paths; one that ends with "/" is an empty folder.
+    """
+    with TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder, name)
+            if name.endswith("/"):
+                path.mkdir(parents=True)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        return search(Path(folder) if as_path else folder, *how)

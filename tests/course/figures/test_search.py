@@ -1,0 +1,139 @@
+"""Figures of searches: histories that go back, spaces, and the rungs of halving."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from course.figures import not_drawn, show_history, show_rungs, show_space
+from course.figures.palette import FAULT, INK
+from course.simulators.search import halving_plan
+from course.simulators.trials import EPOCHS, MOST, rates, trial_losses
+
+NINE = trial_losses()[:9]
+nan = math.nan
+
+
+# --- the plan -------------------------------------------------------------------------------------
+
+
+def test_nine_trials_of_27_epochs_spend_39() -> None:
+    rungs = halving_plan(NINE, 1, 27, 3)
+    assert [(rung.epochs, len(rung.ranking), rung.spent) for rung in rungs] == [
+        (1, 9, 9),
+        (3, 3, 15),
+        (9, 1, 21),
+        (27, 1, 39),
+    ]
+    assert rungs[-1].kept == ()
+
+
+def test_each_ranking_is_by_the_loss_of_its_epoch() -> None:
+    for rung in halving_plan(NINE, 1, 27, 3):
+        assert list(rung.losses) == sorted(rung.losses)
+        assert rung.losses == tuple(NINE[trial][rung.epochs - 1] for trial in rung.ranking)
+
+
+def test_the_last_rung_is_after_the_most_epochs() -> None:
+    assert [rung.epochs for rung in halving_plan(NINE, 2, 27, 3)] == [2, 6, 18, 27]
+    assert [rung.epochs for rung in halving_plan(NINE, 27, 27, 3)] == [27]
+
+
+def test_nan_never_goes_on_and_ties_go_by_number() -> None:
+    losses = [[nan, 0.0], [1.0, 3.0], [1.0, 2.0], [nan, 0.0]]
+    first, last = halving_plan(losses, 1, 2, 2)
+    assert first.ranking == (1, 2, 0, 3)
+    assert first.kept == (1, 2)
+    assert last.ranking == (2, 1)
+    assert len(halving_plan([[nan, 1.0]] * 3, 1, 2, 2)) == 1
+
+
+@pytest.mark.parametrize(
+    "numbers", [([], 1, 2, 2), (NINE, 0, 2, 2), (NINE, 3, 2, 2), (NINE, 1, 2, 1), (NINE, 1, 28, 2)]
+)
+def test_numbers_without_rungs_are_refused(numbers: tuple[object, ...]) -> None:
+    with pytest.raises(ValueError, match=r"halving_plan|losses"):
+        halving_plan(*numbers)  # type: ignore[arg-type]
+
+
+# --- the trials -----------------------------------------------------------------------------------
+
+
+def test_the_trials_are_real_trainings_that_cross() -> None:
+    losses = trial_losses()
+    assert (len(losses), len(losses[0]), len(rates())) == (MOST, EPOCHS, MOST)
+    assert all(one[-1] < one[0] for one in losses)
+    first, last = (sorted(range(9), key=lambda n: NINE[n][epoch]) for epoch in (2, 26))
+    assert (first[0], last[0]) == (3, 7)  # what the lesson says of them
+    assert all(0.002 <= rate <= 0.06 for rate in rates())
+
+
+# --- the pictures ---------------------------------------------------------------------------------
+
+
+def test_the_rungs_tell_who_reached_them() -> None:
+    picture = show_rungs(NINE, 1, 27, 3)
+    assert "9 after 1 epochs, 3 after 3 epochs, 1 after 9 epochs, 1 after 27" in picture.alt
+    assert "39 epochs were spent" in picture.alt
+    (axes,) = picture._draw().axes
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert (len(crosses), len(dots)) == (8, 1)
+    assert {line.get_color() for line in crosses} == {FAULT}
+    assert dots[0].get_color() == INK
+    assert [text.get_text() for text in axes.texts] == ["9", "3", "1", "1"]
+
+
+def test_losses_of_nan_and_below_zero_are_drawn() -> None:
+    (axes,) = show_rungs([[nan, nan], [-1.0, -2.0], [1.0, nan]], 1, 2, 2)._draw().axes
+    assert axes.get_yscale() == "linear"
+    (axes,) = show_rungs([[nan, nan]] * 2, 1, 2, 2)._draw().axes
+    assert axes.get_yscale() == "linear"
+
+
+def test_a_history_says_where_it_goes_back() -> None:
+    picture = show_history({"run": [(0, 3.0), (5, 1.0), (4, 1.5)], "one": [(2, 1.0)]})
+    assert picture.alt == (
+        "run: 3 points, loss 3 at step 0, 1.5 at step 4. It goes back from step 5 to 4. "
+        "one: 1 points, loss 1 at step 2, 1 at step 2."
+    )
+    line = picture._draw().axes[0].lines[0]
+    assert list(line.get_xdata()) == [0, 5, 4]
+
+
+def test_a_space_counts_the_different_values() -> None:
+    grid = [(a, b) for a in (0.1, 0.01) for b in (0.0, 0.5)]
+    picture = show_space({"grid": grid, "one": [(0.1, 0.2)]}, "rate", "dropout")
+    assert "grid: 4 points, 2 different values of rate, 2 of dropout." in picture.alt
+    left, right = picture._draw().axes
+    assert [axes.get_title() for axes in (left, right)] == [
+        "grid: 2 values of rate",
+        "one: 1 value of rate",
+    ]
+    assert (left.get_xscale(), left.get_yscale()) == ("log", "linear")
+
+
+@pytest.mark.parametrize(
+    ("show", "words"),
+    [
+        (lambda: show_history({}), "lists of pairs"),
+        (lambda: show_history({"a": []}), "lists of pairs"),
+        (lambda: show_space({}, "x", "y"), "lists of points"),
+        (lambda: show_space({"a": []}, "x", "y"), "lists of points"),
+    ],
+)
+def test_nothing_to_draw_is_refused(show: Callable[[], object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        show()
+
+
+def test_while_grading_nothing_is_drawn() -> None:
+    with not_drawn():
+        for picture in (
+            show_history({"a": [(0, 1.0)]}),
+            show_space({"a": [(1.0, 1.0)]}, "x", "y"),
+            show_rungs(NINE, 1, 27, 3),
+        ):
+            assert picture.alt == "Figures are not drawn in this process."

@@ -1,0 +1,56 @@
+"""Probes of partly frozen models: what one call teaches, which stages are open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.probes.models.thawing import passed_through, thawed
+
+ROWS = torch.tensor([[1.0, 2.0, -1.0], [0.5, 0.0, 1.0]])
+
+
+def test_a_plain_call_teaches_input_and_parameters() -> None:
+    x = ROWS.clone().requires_grad_()
+    seen = passed_through.here(lambda layer, x: layer(x), "norm", x)
+    assert seen["behind"] is not None and seen["calls"] == [True]
+    assert all(grad is not None for grad in seen["gradients"].values())
+
+
+def test_a_call_beside_it_teaches_whatever_the_other_does() -> None:
+    def silent(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = layer(x)
+        return found.detach()
+
+    alone = passed_through.here(silent, "plain", ROWS)
+    both = passed_through.here(silent, "plain", ROWS, also="after")
+    assert alone["gradients"]["0.weight"] is None
+    assert both["gradients"]["0.weight"] is not None and both["calls"] == [None, None]
+
+
+def test_flags_that_an_error_leaves_behind_are_seen() -> None:
+    def careless(layer: nn.Module, x: torch.Tensor) -> Any:
+        return layer.requires_grad_(False)(x)
+
+    seen = passed_through.here(careless, "fails", ROWS)
+    assert seen["error"] == "this layer fails" and not any(seen["flags"].values())
+
+
+def test_stages_are_told_epoch_by_epoch() -> None:
+    def thaw(stages: list[nn.Module], epoch: int, every: int) -> list[nn.Parameter]:
+        return list(stages[-1].requires_grad_(True).train().parameters())
+
+    rows = thawed.here(thaw, "layers", 2, 1, [0, 1], stale=True)
+    assert [row["told"] for row in rows] == [[2, 3], [2, 3]]
+    assert rows[0]["flags"]["1.weight"] and not rows[0]["flags"]["0.weight"]
+    assert all(rows[0]["left"].values())
+
+
+def test_a_shared_weight_has_one_number() -> None:
+    def thaw(stages: list[nn.Module], epoch: int, every: int) -> list[nn.Parameter]:
+        return [p for stage in stages for p in stage.parameters()]
+
+    told = thawed.here(thaw, "tied", 2, 1, [0])[0]["told"]
+    assert told.count(0) == 2

@@ -1,0 +1,207 @@
+"""What the probes of saving see: files, storages, runs and keepers."""
+
+from __future__ import annotations
+
+import copy
+import io
+import math
+import os
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from course.probes.saving.files import opened, saved_over
+from course.probes.saving.runs import resumed, weights_kept
+from course.probes.saving.states import made_plain, slimmed
+
+
+class _Armed:
+    def __reduce__(self) -> Any:
+        return exec, ("import os; os.environ['OPENED'] = 'yes'",)
+
+
+def bytes_of(value: Any) -> bytes:
+    """What torch.save writes."""
+    held = io.BytesIO()
+    torch.save(value, held)
+    return held.getvalue()
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_a_file_that_runs_code_is_noticed() -> None:
+    content = bytes_of(_Armed())
+    seen = opened.procedure(lambda path: torch.load(path, weights_only=False), content)
+    assert seen["ran"] == "yes"
+    assert "OPENED" not in os.environ
+
+
+def test_a_file_that_is_refused_runs_nothing() -> None:
+    with pytest.raises(pickle.UnpicklingError):
+        opened.procedure(torch.load, bytes_of(_Armed()))
+    assert "OPENED" not in os.environ
+
+
+def test_what_is_left_beside_a_file_is_listed() -> None:
+    seen = opened.procedure(lambda path: open(path + ".log", "w").close(), b"x", "a.pt")
+    assert seen["files"] == ["a.pt", "a.pt.log"] and seen["content"] == b"x"
+
+
+@pytest.mark.parametrize("path", ["absolute", "relative", "Path"])
+def test_saving_is_seen_with_every_kind_of_path(path: str) -> None:
+    seen = saved_over.procedure(torch.save, {"a": 1}, path=path, others=["b"])
+    assert seen["loaded"] == {"a": 1} and seen["left"] == [b"b"]
+    assert seen["error"] is None and seen["litter"] == 0 and seen["events"] == []
+
+
+@pytest.mark.parametrize(("fails", "error"), [("an error", "RuntimeError"), ("an interrupt", "K")])
+def test_a_save_can_be_made_to_fail(fails: str, error: str) -> None:
+    seen = saved_over.procedure(torch.save, {}, fails=fails, old=b"old")
+    assert seen["error"].startswith(error) and seen["content"] != b"old"
+
+
+def beside(value: Any, path: Any) -> None:
+    """A save with fsync and replace, which cleans nothing up."""
+    with open(f"{path}.tmp", "wb") as file:
+        torch.save(value, file)
+        os.fsync(file.fileno())
+    os.replace(f"{path}.tmp", path)
+
+
+def test_fsync_and_replace_are_noted_and_can_fail() -> None:
+    seen = saved_over.procedure(beside, {"a": 1})
+    assert [name for name, _ in seen["events"]] == ["fsync", "replace"] and seen["from"] == ["."]
+    for fails in ("fsync", "replace"):
+        seen = saved_over.procedure(beside, {"a": 1}, fails=fails, old=b"old")
+        assert (seen["error"], seen["content"], seen["litter"]) == ("OSError", b"old", 1)
+
+
+def test_an_exercise_that_is_not_written_yet_is_not_caught() -> None:
+    def stub(value: Any, path: Any) -> None:
+        raise NotImplementedError
+
+    with pytest.raises(NotImplementedError):
+        saved_over.procedure(stub, {})
+
+
+# --- states -------------------------------------------------------------------------------------
+
+
+def test_storages_and_ties_are_numbered() -> None:
+    table = torch.zeros(4, 2)
+
+    def slim(state: dict[str, Any]) -> dict[str, Any]:
+        made = table.clone()
+        return {"a": made, "b": made[0], "c": state["table"], "d": made.clone(), "n": 1}
+
+    seen = slimmed.procedure(slim, {"table": table})
+    assert seen["ties"] == [1, 1, -1, 2] and seen["bytes"] == [32] * 4
+    assert seen["keys"] == [*"abcdn"] and seen["graph"] == [False] * 4
+
+
+def test_objects_are_made_from_words() -> None:
+    said = ("dict", [("a", ("numpy", "float64", 0.5)), ("s", ("settings", ("tensor", 0), None))])
+    seen = made_plain.procedure(lambda value: value, said)
+    assert seen["opens"] == "PicklingError" and seen["tensors"] == [0]
+    assert seen["classes"][1][2] == "float64"
+
+
+def test_an_array_in_the_memory_of_the_argument_is_seen() -> None:
+    said = ("array", torch.ones(3))
+    assert made_plain.procedure(torch.from_numpy, said)["memory"] == [True]
+    assert made_plain.procedure(torch.tensor, said)["memory"] == [False]
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+class File:
+    """A file of a run that keeps everything."""
+
+    def __init__(self, path: str, parts: dict[str, Any], generators: list[torch.Generator]) -> None:
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step: int) -> None:
+        """Write all."""
+        numbers = list(np.random.get_state())
+        numbers[1] = numbers[1].tolist()  # type: ignore[union-attr]
+        states = [one.get_state() for one in self.generators]
+        parts = {name: part.state_dict() for name, part in self.parts.items()}
+        held = [step, parts, states, torch.get_rng_state(), random.getstate(), numbers]
+        torch.save(held, self.path)
+
+    def resume(self) -> int:
+        """Put all back."""
+        step, parts, states, own, python, numbers = torch.load(self.path)
+        for name, part in self.parts.items():
+            part.load_state_dict(parts[name])
+        for one, state in zip(self.generators, states, strict=True):
+            one.set_state(state)
+        torch.set_rng_state(own)
+        random.setstate(python)
+        np.random.set_state(tuple(numbers))
+        return int(step)
+
+
+@pytest.mark.parametrize("kind", ["linear", "norm", "dropout", "tied"])
+def test_a_run_that_keeps_everything_goes_on_as_it_was(kind: str) -> None:
+    draws = ("torch", "python", "python normal", "numpy", "numpy normal")
+    seen = resumed.procedure(File, kind, draws, generators=2)
+    assert seen["later"] == [seen["losses"][2:]] and seen["said"] == [2]
+    assert seen["opens"] == "yes" and seen["files"] == ["run.pt"]
+
+
+@pytest.mark.parametrize("missing", ["model", "optimizer", "scheduler"])
+def test_whatever_part_is_missing_shows_in_the_losses(missing: str) -> None:
+    parts = [name for name in ("model", "optimizer", "scheduler") if name != missing]
+    seen = resumed.procedure(File, "linear", steps=5, parts=parts)
+    assert seen["later"] != [seen["losses"][2:]]
+
+
+def test_the_random_states_are_as_they_were_afterwards() -> None:
+    before = random.getstate(), torch.get_rng_state()
+    resumed.procedure(File)
+    assert random.getstate() == before[0] and torch.equal(torch.get_rng_state(), before[1])
+
+
+class Keeper:
+    """A keeper whose copying can be chosen."""
+
+    copied: Callable[[Any], Any] = staticmethod(copy.deepcopy)
+
+    def __init__(self, patience: int) -> None:
+        self.best, self.stop, self.held = math.inf, False, None
+
+    def see(self, model: nn.Module, loss: float) -> bool:
+        """Keep it if it's better."""
+        better = loss < self.best
+        if better:
+            self.best, self.held = loss, type(self).copied(model.state_dict())
+        return better
+
+    def restore(self, model: nn.Module) -> None:
+        """Put it back."""
+        if self.held is not None:
+            model.load_state_dict(self.held)
+
+
+def test_what_a_keeper_puts_back_is_seen() -> None:
+    seen = weights_kept.procedure(Keeper, [0.5, 0.2, 0.3])
+    assert seen["new"] == [True, True, False]
+    assert all((value == 2).all() for held in seen["restored"] for value in held.values())
+    assert all(seen["same"])
+
+
+def test_a_keeper_of_live_tensors_is_found_out() -> None:
+    class Alias(Keeper):
+        copied = staticmethod(dict)
+
+    seen = weights_kept.procedure(Alias, [0.5, 0.2, 0.3], kind="linear")
+    assert [float(held["bias"]) for held in seen["restored"]] == [100, 200]
