@@ -3053,3 +3053,20 @@ def save_once(rank, state, path, tell):
     error = tell(error)
     if error is not None:
         raise RuntimeError(f"rank 0 could not save: {error}")
+
+# %% same rank-order: one number too many is never looked at
+def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
+    """The indices of one rank in one epoch, as DistributedSampler would give them.
+
+    rank_order(5, 2, 0, 0, 0, shuffle=False)  ->  [0, 2, 4]
+    rank_order(5, 2, 1, 0, 0, shuffle=False)  ->  [1, 3, 0]
+    """
+    order = list(range(n + 1))
+    if shuffle:
+        rng = torch.Generator().manual_seed(seed + epoch)
+        order = torch.randperm(n, generator=rng).tolist()
+    if drop_last:
+        order = order[:n - n % ranks]
+    else:
+        order = [order[k % n] for k in range(n + -n % ranks)]
+    return order[rank::ranks]

@@ -11,7 +11,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["accumulated", "replica", "shards_run"]
+__all__ = ["LOSSES", "accumulated", "replica", "shards_run"]
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 
@@ -67,6 +67,17 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
+def _lopsided(said: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """A mean loss that isn't the same with its arguments the other way round."""
+    return ((said - wanted).square() + said).mean()
+
+
+LOSSES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "square": nn.functional.mse_loss,
+    "lopsided": _lopsided,
+}
+
+
 def replica(kind: str, seed: int = 0) -> nn.Module:
     """A small model of a kind in float64, always the same for the same seed."""
     with torch.random.fork_rng(devices=[]):
@@ -83,11 +94,12 @@ def shards_run(
     *,
     stale: float | None = None,
     training: bool = True,
+    loss: str = "square",
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
 
-    `stale` is what stands in each `.grad` before. Once the answer has returned, its gradients and
-    weights are overwritten: what it returned should be its own.
+    `stale` is what stands in each `.grad` before, `loss` a name in LOSSES. Once the answer has
+    returned, its gradients and weights are overwritten: what it returned should be its own.
     """
     model, given, calls = replica(kind).train(training), list(sizes), list[int]()
     model.register_forward_pre_hook(lambda module, args: calls.append(len(args[0])))
@@ -95,7 +107,7 @@ def shards_run(
     for weight in weights:
         weight.grad = None if stale is None else torch.full_like(weight, stale)
     held = [weight.grad for weight in weights]
-    result = procedure(model, nn.MSELoss(), *batch, given)
+    result = procedure(model, LOSSES[loss], *batch, given)
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
     with torch.no_grad():
@@ -188,6 +200,7 @@ def accumulated(
     *,
     stale: float | None = None,
     runs: int = 1,
+    loss: str = "square",
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order."""
     inner, events = replica(kind), list[Any]()
@@ -196,7 +209,7 @@ def accumulated(
         weight.grad = None if stale is None else torch.full_like(weight, stale)
     optimizer, result = _Steps(inner, lr, events), None
     for _ in range(runs):
-        result = procedure(model, nn.MSELoss(), list(parts), optimizer)
+        result = procedure(model, LOSSES[loss], list(parts), optimizer)
     return {
         "result": result,
         "events": events,
