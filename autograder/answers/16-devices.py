@@ -3054,6 +3054,22 @@ def save_once(rank, state, path, tell):
     if error is not None:
         raise RuntimeError(f"rank 0 could not save: {error}")
 
+
+# %% same rank-order: a range is indexed like a list
+def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
+    """The indices of one rank in one epoch, as DistributedSampler would give them.
+
+    rank_order(5, 2, 0, 0, 0, shuffle=False)  ->  [0, 2, 4]
+    rank_order(5, 2, 1, 0, 0, shuffle=False)  ->  [1, 3, 0]
+    """
+    order = range(n)
+    if shuffle:
+        rng = torch.Generator().manual_seed(seed + epoch)
+        order = torch.randperm(n, generator=rng).tolist()
+    length = n - n % ranks if drop_last else n + -n % ranks
+    return [order[k % n] for k in range(rank, length, ranks)]
+
+
 # %% same rank-order: one number too many is never looked at
 def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
     """The indices of one rank in one epoch, as DistributedSampler would give them.
@@ -3065,8 +3081,54 @@ def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
     if shuffle:
         rng = torch.Generator().manual_seed(seed + epoch)
         order = torch.randperm(n, generator=rng).tolist()
-    if drop_last:
-        order = order[:n - n % ranks]
-    else:
-        order = [order[k % n] for k in range(n + -n % ranks)]
-    return order[rank::ranks]
+    length = n - n % ranks if drop_last else n + -n % ranks
+    return [order[k % n] for k in range(rank, length, ranks)]
+
+
+# %% same two-stages: finding the tensors of the stages doesn't need the model itself
+class TwoStages(nn.Module):
+    """Two modules one after the other, each on a device of its own.
+
+    TwoStages(first, second, devices)(x)         ->  second(first(x)), on devices[1]
+    TwoStages(first, second, devices).nbytes()   ->  (160, 72)
+    """
+
+    def __init__(self, first, second, devices):
+        tensors = [{id(t) for t in self._tensors(stage)} for stage in (first, second)]
+        super().__init__()
+        if devices[0] != devices[1] and tensors[0] & tensors[1]:
+            raise ValueError("a tensor of both stages can't be on two devices")
+        self.devices = devices
+        self.first, self.second = (first.to(devices[0]), second.to(devices[1]))
+
+    def forward(self, x):
+        """The result of both stages, on the second device."""
+        return self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
+
+    def nbytes(self):
+        """The bytes of the parameters and buffers of each stage, as a pair."""
+        stages = (self.first, self.second)
+        return tuple((sum((t.nbytes for t in self._tensors(stage))) for stage in stages))
+
+    def _tensors(self, stage):
+        return [*stage.parameters(), *stage.buffers()]
+
+
+# %% same accumulate: the order of these two lines
+def accumulate(model, loss_fn, parts, optimizer):
+    parts = [(x, y) for x, y in parts if len(x)]
+    samples = sum((len(x) for x, _ in parts))
+
+    def run(x, y):
+        loss = loss_fn(model(x), y) * (len(x) / samples)
+        loss.backward()
+        return loss.item()
+
+    total = 0.0
+    optimizer.zero_grad()
+    with model.no_sync():
+        for x, y in parts[:-1]:
+            total += run(x, y)
+    total += run(*parts[-1])
+    optimizer.step()
+    return total

@@ -68,6 +68,11 @@ def _held(both: Sequence[torch.device]) -> list[int]:
     return [0 if one.type == "cpu" else gpu.memory_allocated(one) for one in both]
 
 
+def _pair(found: Any) -> Any:
+    """A pair as a list, so that a list will do; what else there is as its class."""
+    return list(found) if isinstance(found, tuple | list) else type(found).__name__
+
+
 def _tensors(stage: nn.Module) -> list[torch.Tensor]:
     return [*stage.parameters(), *stage.buffers()]
 
@@ -89,13 +94,15 @@ def staged(
 
     - "error", the class of what building raised, "" for nothing; then there's nothing else;
     - "places" of the parameters and buffers of each stage, "names" in the state_dict, "same":
-      whether the stages are those that were given, "nbytes", what the method of this name says;
+      whether the stages are those that were given, "nbytes", what the method of this name says
+      (what isn't a pair: its class);
     - "said" for each batch, "said on" which devices, "grads" of all and of the batches, "modes";
     - "held": bytes on each device by the model, "left": by what's gone after a call.
     """
     with _two() as both, torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        devices = tuple(both[number] for number in where)
+        # equal to those in `both`, but not the same objects
+        devices = tuple(torch.device(both[n].type, both[n].index) for n in where)
         first, second = _stages(kind)
         before = _held(both)
         try:
@@ -121,7 +128,7 @@ def _looked_at(
         "places": [[number.get(t.device, -1) for t in _tensors(stage)] for stage in stages],
         "names": list(model.state_dict()),
         "same": [model.first is stages[0], model.second is stages[1]],
-        "nbytes": list(model.nbytes()),
+        "nbytes": _pair(model.nbytes()),
         "held": [now - then for now, then in zip(_held(both), before, strict=True)],
     }
     with torch.no_grad():
