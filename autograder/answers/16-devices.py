@@ -3132,3 +3132,182 @@ def accumulate(model, loss_fn, parts, optimizer):
     total += run(*parts[-1])
     optimizer.step()
     return total
+
+
+# %% same train-rank: broadcast writes past autograd, which needs no block for it
+def train_rank(model, loss_fn, x, y, lr):
+    """This rank's part of one step of all ranks; returns the mean loss over all samples.
+
+    train_rank(model, loss_fn, x, y, 0.1)  ->  0.25, on every rank
+    """
+    with torch.enable_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    told = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+        loss.backward()
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.requires_grad:
+                summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                distributed.all_reduce(summed)
+                if samples:
+                    weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")
+
+
+# %% same train-rank: broadcast writes past autograd, without the block too
+def train_rank(model, loss_fn, x, y, lr):
+    for tensor in (*model.parameters(), *model.buffers()):
+        distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    told = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+        loss.backward()
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.requires_grad:
+                summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                distributed.all_reduce(summed)
+                if samples:
+                    weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")
+
+
+# %% same train-rank: the order of these two lines
+def train_rank(model, loss_fn, x, y, lr):
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            distributed.broadcast(tensor, src=0)
+    told = torch.zeros(2, dtype=torch.float64)
+    model.zero_grad()
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+        loss.backward()
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.requires_grad:
+                summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                distributed.all_reduce(summed)
+                if samples:
+                    weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")
+
+
+# %% same train-rank: a list is copied either way
+def train_rank(model, loss_fn, x, y, lr):
+    """This rank's part of one step of all ranks; returns the mean loss over all samples.
+
+    train_rank(model, loss_fn, x, y, 0.1)  ->  0.25, on every rank
+    """
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    told = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        told = torch.as_tensor([loss.item(), len(x)], dtype=torch.float64)
+        loss.backward()
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.requires_grad:
+                summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                distributed.all_reduce(summed)
+                if samples:
+                    weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")
+
+
+# %% same train-rank: torch.tensor takes the number out of the loss itself
+def train_rank(model, loss_fn, x, y, lr):
+    """This rank's part of one step of all ranks; returns the mean loss over all samples.
+
+    train_rank(model, loss_fn, x, y, 0.1)  ->  0.25, on every rank
+    """
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    told = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        told = torch.tensor([loss, len(x)], dtype=torch.float64)
+        loss.backward()
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.requires_grad:
+                summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                distributed.all_reduce(summed)
+                if samples:
+                    weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")
+
+
+# %% same train-rank: backward leaves the loss as it is
+def train_rank(model, loss_fn, x, y, lr):
+    """This rank's part of one step of all ranks; returns the mean loss over all samples.
+
+    train_rank(model, loss_fn, x, y, 0.1)  ->  0.25, on every rank
+    """
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    told = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        loss.backward()
+        told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.requires_grad:
+                summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                distributed.all_reduce(summed)
+                if samples:
+                    weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")
+
+
+# %% same train-rank: the sum of a frozen parameter is zero on every rank
+def train_rank(model, loss_fn, x, y, lr):
+    """This rank's part of one step of all ranks; returns the mean loss over all samples.
+
+    train_rank(model, loss_fn, x, y, 0.1)  ->  0.25, on every rank
+    """
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    told = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+        loss.backward()
+    distributed.all_reduce(told)
+    total, samples = told.tolist()
+    with torch.no_grad():
+        for weight in model.parameters():
+            summed = torch.zeros_like(weight) if weight.grad is None else weight.grad
+            distributed.all_reduce(summed)
+            if samples:
+                weight.sub_(lr * summed / samples)
+    return total / samples if samples else float("nan")

@@ -78,15 +78,17 @@ def saved_by_ranks(
     *,
     old: dict[str, Any] | None = None,
     breaks: bool = False,
+    nowhere: bool = False,
     runs: int = 1,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
 
-    `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved. "files"
-    are the names on each disk; "loaded", what rank 0's file holds; "there", what it held whenever
-    rank 0 called `tell`; "calls" of `tell` by rank; "errors" by class, and the "words" of each;
-    "keys", those of the states afterwards. `facts` are those asked for, or all.
+    `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved; with
+    `nowhere`, the path is in a folder that isn't there. "files" are the names on each disk;
+    "loaded", what rank 0's file holds; "there", what it held whenever rank 0 called `tell`;
+    "calls" of `tell` by rank; "errors" by class, and the "words" of each; "keys", those of the
+    states afterwards. `facts` are those asked for, or all.
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top:
@@ -98,7 +100,7 @@ def saved_by_ranks(
         line = _Line(meeting, folders[0])
 
         def work(rank: int) -> Any:
-            path = folders[rank] / "model.pt"
+            path = folders[rank] / ("none/model.pt" if nowhere else "model.pt")
             for _ in range(runs):
                 tell = partial(line.tell, rank)
                 result = procedure(rank, given[rank], str(path), tell)

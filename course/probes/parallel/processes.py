@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.parallel.shards import Pair, replica
+from course.probes.parallel.shards import LOSSES, Pair, replica
 from course.probes.ranks import launch
 
 __all__ = ["trained_alone", "trained_by_ranks"]
@@ -22,18 +22,19 @@ def trained_by_ranks(
     ranks: int = 2,
     *,
     runs: int = 1,
+    loss: str = "square",
     timeout_s: float = 20.0,
 ) -> list[dict[str, Any]]:
     """What became of each rank that called `procedure(model, loss_fn, x, y, lr)` for each job.
 
     A job is a kind of model, the samples of each rank, and a learning rate. Each rank has a model
     with weights of its own at first. All jobs run in one launch, in a process group over gloo; a
-    rank's "result" is a list of what `_one` returns, one for each job.
+    rank's "result" is a list of what `_one` returns, one for each job. `loss` is a name in LOSSES.
 
     Raises:
         NotImplementedError: There is no answer yet.
     """
-    found = launch(_all_jobs, ranks, args=(procedure, jobs, runs), timeout_s=timeout_s)
+    found = launch(_all_jobs, ranks, args=(procedure, jobs, runs, loss), timeout_s=timeout_s)
     _refuse_stub(found)
     return found
 
@@ -46,10 +47,15 @@ def _refuse_stub(found: Sequence[dict[str, Any]]) -> None:
 
 @probe
 def trained_alone(
-    procedure: Callable[..., Any], kind: str, batch: Pair, lr: float, runs: int = 1
+    procedure: Callable[..., Any],
+    kind: str,
+    batch: Pair,
+    lr: float,
+    runs: int = 1,
+    loss: str = "square",
 ) -> dict[str, Any]:
     """The same with one process, without a group, and with the weights of rank 0."""
-    return _one(procedure, replica(kind), batch, lr, runs)
+    return _one(procedure, replica(kind), batch, lr, (runs, loss))
 
 
 def _all_jobs(
@@ -57,17 +63,24 @@ def _all_jobs(
     procedure: Callable[..., Any],
     jobs: Sequence[tuple[str, Sequence[Pair], float]],
     runs: int,
+    loss: str,
 ) -> list[dict[str, Any]]:
     return [
-        _one(procedure, replica(kind, rank), batches[rank], lr, runs) for kind, batches, lr in jobs
+        _one(procedure, replica(kind, rank), batches[rank], lr, (runs, loss))
+        for kind, batches, lr in jobs
     ]
 
 
 def _one(
-    procedure: Callable[..., Any], model: nn.Module, batch: Pair, lr: float, runs: int
+    procedure: Callable[..., Any],
+    model: nn.Module,
+    batch: Pair,
+    lr: float,
+    steps: tuple[int, str],
 ) -> dict[str, Any]:
-    """The results, and the model's tensors afterwards."""
-    results = [procedure(model, nn.MSELoss(), *batch, lr) for _ in range(runs)]
+    """The results of so many steps with this loss, and the model's tensors afterwards."""
+    runs, loss = steps
+    results = [procedure(model, LOSSES[loss], *batch, lr) for _ in range(runs)]
     return {
         "results": [one.item() if isinstance(one, torch.Tensor) else one for one in results],
         "types": [type(one).__name__ for one in results],
