@@ -47,7 +47,7 @@ def printed(capsys: pytest.CaptureFixture[str], names: dict[str, Any], *ids: str
 def test_the_scene_ends_with_two_models(capsys: pytest.CaptureFixture[str]) -> None:
     assert text("scene").count("\n") < 15
     assert "course" not in text("scene")
-    assert printed(capsys, {}, "scene") == ["tensor([0.1389, 0.6617])"]
+    assert printed(capsys, {}, "scene", "scene-run") == ["tensor([0.1389, 0.6617])"]
     assert "0.14 and 0.66" in text("scene-symptom")
 
 
