@@ -69,8 +69,8 @@ class RanksPanel:
         self.samples = _slider("Samples:", start.samples, 1, MOST_SAMPLES)
         self.way = Dropdown(options=WAYS, value=start.way, **labelled("all_reduce gives:"))
         self.alike = Checkbox(value=start.alike, **labelled("They start alike"))
-        self.phase = _slider("Phase:", _LAST, 0, _LAST)
-        self.play = Play(value=_LAST, min=0, max=_LAST, interval=900)
+        self.phase = _slider("Phase:", 0, 0, _LAST)
+        self.play = Play(value=0, min=0, max=_LAST, interval=900)
         link((self.play, "value"), (self.phase, "value"))
         self.page = HTML()
         rows = [(self.ranks, self.samples), (self.way, self.alike), (self.play, self.phase)]
