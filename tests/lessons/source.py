@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,31 @@ class Source:
     def with_role(self, *roles: str) -> list[dict[str, Any]]:
         """The cells of these roles, in their order."""
         return [cell for cell in self.cells().values() if course_of(cell).get("role") in roles]
+
+    def text(self, id_: str) -> str:
+        """The source of a cell."""
+        return str(self.cells()[id_]["source"])
+
+    def run(self, *ids: str, **names: Any) -> dict[str, Any]:
+        """What these cells define, one after another, with these names there before."""
+        for id_ in ids:
+            exec(self.text(id_), names)
+        return names
+
+    def warm_up_states(
+        self, right: Mapping[str, Any], names: dict[str, Any]
+    ) -> dict[str, tuple[str, str]]:
+        """What each warm-up says of its right answer and of another one, run with these names."""
+        return {name: self._states(f"warm-up-{name}", one, names) for name, one in right.items()}
+
+    def _states(self, id_: str, right: Any, names: dict[str, Any]) -> tuple[str, str]:
+        before, asked = self.text(id_).split("warm_up(", 1)
+        told = asked.replace("yours=...", "yours=typed")
+        states = []
+        for names["typed"] in (right, "something else"):
+            exec(f"{before}answer = warm_up({told}", names)
+            states.append(names["answer"].state)
+        return states[0], states[1]
 
     def noted(self, what: str) -> list[str]:
         """All topics, or all claims, that the cells say they teach."""

@@ -11,12 +11,7 @@ import torch
 from tests.lessons.source import Source
 
 SOURCE = Source("01-tensors")
-
-
-def text(id_: str) -> str:
-    """The source of one cell."""
-    found: str = SOURCE.cells()[id_]["source"]
-    return found
+text = SOURCE.text
 
 
 def printed(capsys: pytest.CaptureFixture[str], *ids: str) -> str:

@@ -152,12 +152,8 @@ def test_every_warm_up_takes_its_answer_and_refuses_another() -> None:
     names = SOURCE.solved("first-graph-figure", "adds-measured", "alive-measured")
     names |= SOURCE.solved("freeze-figure", "switched")
     assert len(SOURCE.with_role("warm-up")) == len(WARM_UPS) + 1  # and the mended scene
-    for id_, right in WARM_UPS.items():
-        before, asked = SOURCE.cells()[f"warm-up-{id_}"]["source"].split("warm_up(", 1)
-        for yours, state in ((right, "right"), ("something else", "wrong")):
-            told = asked.replace("yours=...", f"yours={yours!r}")
-            exec(f"{before}answer = warm_up({told}", names)
-            assert names["answer"].state == state, id_
+    states = SOURCE.warm_up_states(WARM_UPS, names)
+    assert states == dict.fromkeys(WARM_UPS, ("right", "wrong"))
 
 
 # --- what the texts say -------------------------------------------------------------------------

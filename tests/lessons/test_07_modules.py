@@ -11,11 +11,7 @@ from torch import nn
 from tests.lessons.source import Source
 
 SOURCE = Source("07-modules")
-
-
-def text(id_: str) -> str:
-    """The source of a cell."""
-    return str(SOURCE.cells()[id_]["source"])
+text = SOURCE.text
 
 
 # --- the scene and its repair ---------------------------------------------------------------------

@@ -13,11 +13,7 @@ from torch import nn
 from tests.lessons.source import Source
 
 SOURCE = Source("08-layers")
-
-
-def text(id_: str) -> str:
-    """The source of a cell."""
-    return str(SOURCE.cells()[id_]["source"])
+text = SOURCE.text
 
 
 def after_the_scene() -> dict[str, Any]:

@@ -13,24 +13,13 @@ from torch import nn
 from tests.lessons.source import Source
 
 SOURCE = Source("11-training-loop")
+text, run = SOURCE.text, SOURCE.run
 Loop = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
 def _same_days_each_time() -> None:
     torch.manual_seed(0)  # the scene draws, and sets no seed: that is its bug
-
-
-def text(id_: str) -> str:
-    """The source of a cell."""
-    return str(SOURCE.cells()[id_]["source"])
-
-
-def run(*ids: str, **names: Any) -> dict[str, Any]:
-    """What these cells define, one after another, with these names there before."""
-    for id_ in ids:
-        exec(text(id_), names)
-    return names
 
 
 def losses_of(printed: str) -> list[str]:
@@ -103,12 +92,8 @@ def test_every_warm_up_takes_its_answer_and_refuses_another() -> None:
     names = SOURCE.solved("scene", "rates-measured")
     cells = [cell["id"] for cell in SOURCE.with_role("warm-up")]
     assert cells == [f"warm-up-{name}" for name in WARM_UPS]
-    for name, right in WARM_UPS.items():
-        before, asked = text(f"warm-up-{name}").split("warm_up(", 1)
-        for yours, state in ((right, "right"), ("something else", "wrong")):
-            told = asked.replace("yours=...", f"yours={yours!r}")
-            exec(f"{before}answer = warm_up({told}", names)
-            assert names["answer"].state == state, name
+    states = SOURCE.warm_up_states(WARM_UPS, names)
+    assert states == dict.fromkeys(WARM_UPS, ("right", "wrong"))
 
 
 # --- what the texts say ---------------------------------------------------------------------------

@@ -16,19 +16,8 @@ from torch import nn
 from tests.lessons.source import Source
 
 SOURCE = Source("12-checkpoints")
+text, run = SOURCE.text, SOURCE.run
 Printed = pytest.CaptureFixture[str]
-
-
-def text(id_: str) -> str:
-    """The source of a cell."""
-    return str(SOURCE.cells()[id_]["source"])
-
-
-def run(*ids: str, **names: Any) -> dict[str, Any]:
-    """What these cells define, one after another, with these names there before."""
-    for id_ in ids:
-        exec(text(id_), names)
-    return names
 
 
 def lines(capsys: Printed) -> list[str]:
@@ -117,12 +106,8 @@ def test_every_warm_up_takes_its_answer_and_refuses_another(opened: dict[str, An
     torch.save({"weight": torch.arange(6.0)}, names["path"])
     cells = [cell["id"] for cell in SOURCE.with_role("warm-up")]
     assert cells == [f"warm-up-{name}" for name in WARM_UPS]
-    for name, right in WARM_UPS.items():
-        before, asked = text(f"warm-up-{name}").split("warm_up(", 1)
-        for yours, state in ((right, "right"), ("something else", "wrong")):
-            told = asked.replace("yours=...", f"yours={yours!r}")
-            exec(f"{before}answer = warm_up({told}", names)
-            assert names["answer"].state == state, name
+    states = SOURCE.warm_up_states(WARM_UPS, names)
+    assert states == dict.fromkeys(WARM_UPS, ("right", "wrong"))
 
 
 # --- what the texts say ---------------------------------------------------------------------------

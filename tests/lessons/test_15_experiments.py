@@ -15,12 +15,8 @@ from course.simulators.trials import trial_losses
 from tests.lessons.source import Source
 
 SOURCE = Source("15-experiments")
+text = SOURCE.text
 Function = Callable[..., Any]
-
-
-def text(id_: str) -> str:
-    """The source of a cell."""
-    return str(SOURCE.cells()[id_]["source"])
 
 
 def told_by(capsys: pytest.CaptureFixture[str], *ids: str) -> list[str]:
@@ -97,13 +93,8 @@ def test_every_warm_up_takes_its_answer_and_refuses_another() -> None:
     names = SOURCE.solved("min-and-nan")
     cells = [cell["id"] for cell in SOURCE.with_role("warm-up")]
     assert cells == [f"warm-up-{name}" for name in WARM_UPS]
-    for name, right in WARM_UPS.items():
-        before, asked = text(f"warm-up-{name}").split("warm_up(", 1)
-        given = 'float("nan")' if isinstance(right, float) and math.isnan(right) else repr(right)
-        for yours, state in ((given, "right"), ("'something else'", "wrong")):
-            told = asked.replace("yours=...", f"yours={yours}")
-            exec(f"{before}answer = warm_up({told}", names)
-            assert names["answer"].state == state, name
+    states = SOURCE.warm_up_states(WARM_UPS, names)
+    assert states == dict.fromkeys(WARM_UPS, ("right", "wrong"))
 
 
 # --- what the texts say ---------------------------------------------------------------------------
