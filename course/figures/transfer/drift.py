@@ -20,7 +20,8 @@ _ROW = 24.0  # px
 _KIND, _GRAD, _DRIFT = 210.0, 370.0, 605.0  # px: where the columns begin
 _BAR = 110.0  # px of the longest bar of a column
 _CAPTION = (
-    "A row for each parameter and buffer. Left bars: the length (norm) of its gradient after the "
+    "A row for each parameter and each buffer of floats (counters are left out). Left bars: the "
+    "length (norm) of its gradient after the "
     "last backward. Right bars: how far it is from where it was (norm of the difference), in red "
     "where it moved without a gradient."
 )
