@@ -123,8 +123,10 @@ def _make_network() -> None:
     linux.unshare(linux.NEW_NET)
     linux.bring_up("lo")
     names = f"localhost {os.uname().nodename}"
+    # A socket of both families calls IPv4 peers ::ffff:127.0.0.1, and gloo asks for their names.
+    addresses = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
     with open(_HOSTS, "w") as hosts:
-        hosts.write(f"127.0.0.1 {names}\n::1 {names}\n")
+        hosts.writelines(f"{address} {names}\n" for address in addresses)
     linux.bind(_HOSTS, HOSTS)
 
 

@@ -67,6 +67,19 @@ def test_two_processes_reduce_over_gloo_by_a_file_and_by_a_port(tmp_path: Path) 
         assert (outcome.record.status, outcome.record.score) == (Status.GRADED, 5.0)
 
 
+NAMES = """\
+import socket
+for address in (("127.0.0.1", 1), ("::1", 1, 0, 0), ("::ffff:127.0.0.1", 1, 0, 0)):
+    print(socket.getnameinfo(address, socket.NI_NAMEREQD)[0])
+for family in (socket.AF_INET, socket.AF_INET6):
+    print(socket.getaddrinfo("localhost", 1, family)[0][4][0])"""
+
+
+def test_every_address_of_this_machine_has_a_name_without_asking_anybody(tmp_path: Path) -> None:
+    _, said = run(tmp_path, NAMES)
+    assert said.split() == ["localhost"] * 3 + ["127.0.0.1", "::1"]
+
+
 SOCKETS = """\
 import socket
 for name, kind, protocol in (("UNIX", "STREAM", 0), ("INET", "STREAM", 0), ("INET6", "STREAM", 0),
