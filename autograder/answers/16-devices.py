@@ -3054,7 +3054,6 @@ def save_once(rank, state, path, tell):
     if error is not None:
         raise RuntimeError(f"rank 0 could not save: {error}")
 
-
 # %% same rank-order: a range is indexed like a list
 def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
     """The indices of one rank in one epoch, as DistributedSampler would give them.
@@ -3123,7 +3122,6 @@ def accumulate(model, loss_fn, parts, optimizer):
         loss = loss_fn(model(x), y) * (len(x) / samples)
         loss.backward()
         return loss.item()
-
     total = 0.0
     optimizer.zero_grad()
     with model.no_sync():
@@ -3158,7 +3156,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
 
 
 # %% same train-rank: broadcast writes past autograd, without the block too
@@ -3180,7 +3178,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
 
 
 # %% same train-rank: the order of these two lines
@@ -3203,7 +3201,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
 
 
 # %% same train-rank: a list is copied either way
@@ -3230,7 +3228,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
 
 
 # %% same train-rank: torch.tensor takes the number out of the loss itself
@@ -3257,7 +3255,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
 
 
 # %% same train-rank: backward leaves the loss as it is
@@ -3284,7 +3282,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
 
 
 # %% same train-rank: the sum of a frozen parameter is zero on every rank
@@ -3310,4 +3308,4 @@ def train_rank(model, loss_fn, x, y, lr):
             distributed.all_reduce(summed)
             if samples:
                 weight.sub_(lr * summed / samples)
-    return total / samples if samples else float("nan")
+    return total / samples if samples else float('nan')
