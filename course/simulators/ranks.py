@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from torch import distributed, multiprocessing
 __all__ = ["by_rank"]
 
 _POLL, _LATE = 0.01, 20.0  # s; how much later than another a rank may come
+_LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the interface of 127.0.0.1, by system
 
 
 def by_rank(work: Callable[[int, int], Any], ranks: int = 2, timeout: float = 20.0) -> list[Any]:
@@ -53,6 +55,8 @@ def _run(
     rank: int, work: Callable[[int, int], Any], ranks: int, timeout: float, folder: str
 ) -> None:
     torch.set_num_threads(1)  # a forked process may wait for threads that it has not got
+    if sys.platform in _LOOPBACK:  # otherwise gloo looks up the machine's name, and may complain
+        os.environ["GLOO_SOCKET_IFNAME"] = _LOOPBACK[sys.platform]
     store = f"file://{folder}/store"
     patience = timedelta(seconds=timeout)
     distributed.init_process_group(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 
+import pytest
 import torch
 from torch import distributed, multiprocessing
 
@@ -48,3 +50,14 @@ def test_no_group_and_no_process_is_left() -> None:
     by_rank(lambda rank, ranks: rank)
     assert set(multiprocessing.active_children()) == before
     assert not distributed.is_initialized()
+
+
+def test_they_talk_over_the_loopback_and_say_nothing_on_stderr(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    before = os.environ.get("GLOO_SOCKET_IFNAME")
+    (named, *_) = by_rank(lambda rank, ranks: os.environ["GLOO_SOCKET_IFNAME"])
+    assert named in {name for _, name in socket.if_nameindex()}
+    assert named.startswith("lo")
+    assert os.environ.get("GLOO_SOCKET_IFNAME") == before
+    assert capfd.readouterr().err == ""
