@@ -119,7 +119,7 @@ def words_of(settings: Settings, phase: int) -> list[str]:
         phase: An index into PHASES.
     """
     told = {
-        "start": "Each rank has a model of one weight.",
+        "start": f"Each rank has a model of one weight. Samples in the batch: {settings.samples}.",
         "scatter": "Each rank takes its own samples.",
         "backward": "Each rank computes the gradient of the mean loss over its samples.",
         "all_reduce": f"What all ranks read then: {settings.way}.",

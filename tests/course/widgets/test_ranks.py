@@ -99,13 +99,13 @@ def test_a_column_fills_with_each_phase(phase: int) -> None:
 def test_the_panel_starts_with_what_was_asked_for() -> None:
     shown = panel(3, 7, SUM, False)
     assert shown.settings == Settings(3, 7, SUM, False)
-    assert "Phase 4 of 4" in shown.page.value
+    assert "Phase 0 of 4" in shown.page.value
 
 
 def test_every_control_changes_the_page() -> None:
     shown = panel()
-    changes = ((shown.ranks, 4), (shown.samples, 9), (shown.way, WEIGHED), (shown.alike, False))
-    for control, value in (*changes, (shown.phase, 1)):
+    before_the_step = (shown.ranks, 4), (shown.samples, 9), (shown.alike, False)
+    for control, value in (*before_the_step, (shown.phase, 3), (shown.way, WEIGHED)):
         before = shown.page.value
         control.value = value
         assert shown.page.value != before
