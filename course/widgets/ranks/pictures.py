@@ -22,8 +22,8 @@ _COLUMNS = {
 }
 _ROW, _GAP, _HEAD = 34.0, 10.0, 24.0
 _CAPTION = (
-    "A row for each rank, a column for each phase: what it has by then. Dashed: not yet. Columns "
-    "of gradients and weights with the same number have the same colour."
+    "A row for each rank, a column for each phase: what it has by then. Dashed: not yet. In a "
+    "column, what's the same has the same colour."
 )
 
 
