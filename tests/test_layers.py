@@ -29,7 +29,7 @@ COURSE = {
     | {"course.gpu.simulator"},
     "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.simulators"}
     | {"course.gpu", "course.gpu.simulator", "course.figures"},
-    "course.claims": {"course.lazy", "course.widgets"},
+    "course.claims": {"course.lazy", "course.inspection", "course.widgets"},
     "course.testing": {"course.notebook", "course.inspection", "course.serialization"}
     | {"course.figures", "course.claims"},
     "course.practice": {"course.lazy"},

@@ -57,6 +57,7 @@ from course.claims.proof_helpers import (
     warnings_of,
 )
 from course.claims.schema import NEEDED, Claim, ClaimError
+from course.inspection.random_state import random_state_kept
 
 __all__ = ["Proof", "prove", "run_proof"]
 
@@ -170,7 +171,7 @@ def _guards() -> Iterator[None]:
     """Seeds for the proof; the caller's global state afterwards, no warnings meanwhile."""
     python, numpy, dtype = random.getstate(), np.random.get_state(), torch.get_default_dtype()
     threads = torch.get_num_threads()
-    with torch.random.fork_rng(), torch.enable_grad(), warnings.catch_warnings():
+    with random_state_kept(), torch.enable_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
         np.random.seed(0)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
     from course.figures.pixels import show_pixels
+    from course.figures.ranks import show_ranks, show_ring, show_shards
     from course.figures.sampler import show_sampler
     from course.figures.search import show_history, show_rungs, show_space
     from course.figures.storage import compare_storage, show_storage, show_walk
@@ -64,12 +65,15 @@ __all__ = [
     "show_pieces",
     "show_pixels",
     "show_promotion",
+    "show_ranks",
     "show_resize",
+    "show_ring",
     "show_rungs",
     "show_running",
     "show_sampler",
     "show_segments",
     "show_shapes",
+    "show_shards",
     "show_space",
     "show_spread",
     "show_storage",
@@ -117,12 +121,15 @@ __getattr__ = loading(
         "show_pieces": "course.figures.indexing",
         "show_pixels": "course.figures.pixels",
         "show_promotion": "course.figures.dtypes",
+        "show_ranks": "course.figures.ranks",
         "show_resize": "course.figures.layers",
+        "show_ring": "course.figures.ranks",
         "show_rungs": "course.figures.search",
         "show_running": "course.figures.layers",
         "show_sampler": "course.figures.sampler",
         "show_segments": "course.figures.memory",
         "show_shapes": "course.figures.modules",
+        "show_shards": "course.figures.ranks",
         "show_space": "course.figures.search",
         "show_spread": "course.figures.modules",
         "show_storage": "course.figures.storage",

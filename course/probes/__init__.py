@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from course.probes.models.searches import modules_searched
     from course.probes.models.thawing import passed_through, thawed
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.parallel.files import saved_by_ranks
+    from course.probes.parallel.meeting import ring_run
+    from course.probes.parallel.processes import trained_alone, trained_by_ranks
+    from course.probes.parallel.shards import accumulated, shards_run
+    from course.probes.parallel.stages import staged
     from course.probes.ranks.running import run_ranks
     from course.probes.saving.files import opened, saved_over
     from course.probes.saving.runs import resumed, weights_kept
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
     from course.probes.training import clipped, loop_run, optimizer_steps
 
 __all__ = [
+    "accumulated",
     "as_worker",
     "batch_in_parts",
     "blocks_run",
@@ -89,16 +95,22 @@ __all__ = [
     "records_read",
     "renamed",
     "resumed",
+    "ring_run",
     "run_ranks",
     "sampler_epochs",
+    "saved_by_ranks",
     "saved_over",
+    "shards_run",
     "sizes_tried",
     "slimmed",
     "stacked",
+    "staged",
     "standardised",
     "thawed",
     "timed_epoch",
     "traced",
+    "trained_alone",
+    "trained_by_ranks",
     "untied",
     "weights_kept",
     "worker_draws",
@@ -107,6 +119,7 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
+        "accumulated": "course.probes.parallel.shards",
         "as_worker": "course.probes.loading.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
@@ -153,16 +166,22 @@ __getattr__ = loading(
         "records_read": "course.probes.tracking.records",
         "renamed": "course.probes.models.partial",
         "resumed": "course.probes.saving.runs",
+        "ring_run": "course.probes.parallel.meeting",
         "run_ranks": "course.probes.ranks.running",
         "sampler_epochs": "course.probes.loading.samplers",
+        "saved_by_ranks": "course.probes.parallel.files",
         "saved_over": "course.probes.saving.files",
+        "shards_run": "course.probes.parallel.shards",
         "sizes_tried": "course.probes.memory",
         "slimmed": "course.probes.saving.states",
         "stacked": "course.probes.models.networks",
+        "staged": "course.probes.parallel.stages",
         "standardised": "course.probes.models.networks",
         "thawed": "course.probes.models.thawing",
         "timed_epoch": "course.probes.timing",
         "traced": "course.probes.models.wiring",
+        "trained_alone": "course.probes.parallel.processes",
+        "trained_by_ranks": "course.probes.parallel.processes",
         "untied": "course.probes.models.wiring",
         "weights_kept": "course.probes.saving.runs",
         "worker_draws": "course.probes.loading.workers",

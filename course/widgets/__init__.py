@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from course.widgets.loader import explore_loader
     from course.widgets.memory import explore_memory
     from course.widgets.modules import explore_modules
+    from course.widgets.ranks import explore_ranks
     from course.widgets.sampler import explore_sampler
     from course.widgets.search import explore_halving
     from course.widgets.storage import explore_strides
@@ -37,6 +38,7 @@ __all__ = [
     "explore_memory",
     "explore_modules",
     "explore_promotion",
+    "explore_ranks",
     "explore_sampler",
     "explore_strides",
     "explore_training",
@@ -60,6 +62,7 @@ __getattr__ = loading(
         "explore_memory": "course.widgets.memory",
         "explore_modules": "course.widgets.modules",
         "explore_promotion": "course.widgets.dtypes",
+        "explore_ranks": "course.widgets.ranks",
         "explore_sampler": "course.widgets.sampler",
         "explore_strides": "course.widgets.storage",
         "explore_training": "course.widgets.training",

@@ -12,6 +12,7 @@ from torch.nn.parameter import UninitializedParameter
 from torch.utils.hooks import RemovableHandle
 
 from course.figures.modules.parts import copied, parts_of, title_of
+from course.inspection.random_state import random_state_kept
 
 __all__ = ["Call", "Run", "count", "is_layer", "run_of", "tensors_in"]
 
@@ -48,7 +49,7 @@ def run_of(model: nn.Module, inputs: Sequence[object]) -> Run:
     watch = _Watch(twin)
     given = tuple(one.detach().clone() if isinstance(one, torch.Tensor) else one for one in inputs)
     outputs: tuple[Shape, ...] = ()
-    with torch.random.fork_rng(), torch.no_grad(), watch.hooked():
+    with random_state_kept(), torch.no_grad(), watch.hooked():
         try:
             outputs = _shapes(twin(*given))
         except Exception as error:

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course.figures.modules import Row, copied, rows_of, subjects_of, tensors_in
+from course.inspection.random_state import random_state_kept
 
 __all__ = ["EXAMPLES", "ModelError", "Step", "built", "inputs_of_examples", "trained", "twin_of"]
 
@@ -74,7 +75,7 @@ def inputs_of_examples() -> tuple[torch.Tensor]:
 def built(code: str) -> nn.Module:
     """The `model` that the code makes, its weights drawn from a fixed seed."""
     namespace: dict[str, object] = {"__name__": "explored", "torch": torch, "nn": nn, "F": F}
-    with torch.random.fork_rng():
+    with random_state_kept():
         torch.manual_seed(0)
         _told("The code", lambda: exec(compile(code, "<model>", "exec"), namespace))
     model = namespace.get("model")
@@ -94,7 +95,7 @@ def trained(model: nn.Module, inputs: Sequence[object]) -> Step:
     before = [subject.tensor.detach().clone() for subject in subjects]
     for subject in subjects:
         subject.tensor.grad = None
-    with torch.random.fork_rng(), torch.enable_grad():
+    with random_state_kept(), torch.enable_grad():
         torch.manual_seed(0)
         _told("Training", lambda: _step(model, inputs))
     moved = {s.path: _differ(old, s.tensor) for s, old in zip(subjects, before, strict=True)}

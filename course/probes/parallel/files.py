@@ -1,0 +1,120 @@
+"""What the tests of saving by several ranks need: ranks with a disk each, and a line to talk."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from course.probes.decorator import probe
+from course.probes.parallel.meeting import Meeting, told
+
+__all__ = ["saved_by_ranks"]
+
+
+class _Unsaved:
+    """What cannot be saved."""
+
+    def __reduce__(self) -> NoReturn:
+        raise OSError("no space left on device")
+
+
+class _Line:
+    """A collective: whoever calls waits for all, and gets what rank 0 said."""
+
+    def __init__(self, meeting: Meeting, folder: Path) -> None:
+        self._meeting, self._folder = meeting, folder
+        self._rounds: list[dict[int, Any]] = []
+        self.calls = [0] * meeting.count
+        self.there: list[Any] = []
+
+    def tell(self, rank: int, message: Any) -> Any:
+        """Rank 0's message, once all ranks have called as often as this one."""
+        number = self.calls[rank]
+        if rank == 0:
+            self.there.append(_loaded(self._folder))
+
+        def arrive() -> None:
+            self.calls[rank] += 1
+            while len(self._rounds) <= number:
+                self._rounds.append({})
+            self._rounds[number][rank] = message
+
+        self._meeting.change(arrive)
+        heard = self._rounds[number]
+        return self._meeting.wait(lambda: len(heard) == self._meeting.count, lambda: heard.get(0))
+
+
+def _loaded(folder: Path) -> Any:
+    """What the file holds, None without one, or the class of the error that reading it raises."""
+    path = folder / "model.pt"
+    if not path.exists():
+        return None
+    try:
+        return torch.load(path, weights_only=True)
+    except Exception as error:
+        return type(error).__name__
+
+
+def _disks(top: Path, count: int, old: dict[str, Any] | None) -> list[Path]:
+    """A folder for each rank, the first with an old file where there's one."""
+    folders = [top / str(rank) for rank in range(count)]
+    for folder in folders:
+        folder.mkdir()
+    if old is not None:
+        torch.save(old, folders[0] / "model.pt")
+    return folders
+
+
+@probe
+def saved_by_ranks(
+    procedure: Callable[..., Any],
+    states: Sequence[dict[str, Any]],
+    *,
+    old: dict[str, Any] | None = None,
+    breaks: bool = False,
+    nowhere: bool = False,
+    runs: int = 1,
+    facts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
+
+    `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved; with
+    `nowhere`, the path is in a folder that isn't there. "files" are the names on each disk;
+    "loaded", what rank 0's file holds; "there", what it held whenever rank 0 called `tell`;
+    "calls" of `tell` by rank; "errors" by class, and the "words" of each; "keys", those of the
+    states afterwards. `facts` are those asked for, or all.
+    """
+    ranks = len(states)
+    with tempfile.TemporaryDirectory() as top:
+        folders = _disks(Path(top), ranks, old)
+        given = [dict(state) for state in states]
+        if breaks:
+            given[0]["module.broken"] = _Unsaved()
+        meeting = Meeting(ranks)
+        line = _Line(meeting, folders[0])
+
+        def work(rank: int) -> Any:
+            path = folders[rank] / ("none/model.pt" if nowhere else "model.pt")
+            for _ in range(runs):
+                tell = partial(line.tell, rank)
+                result = procedure(rank, given[rank], str(path), tell)
+            return result
+
+        ends = meeting.run(work)
+        seen = {
+            "results": [result for result, _ in ends],
+            "errors": [told(error) for _, error in ends],
+            "words": ["" if error is None else str(error) for _, error in ends],
+            "files": [sorted(os.listdir(folder)) for folder in folders],
+            "loaded": _loaded(folders[0]),
+            "there": line.there,
+            "calls": line.calls,
+            "keys": [list(state) for state in given],
+        }
+        return {name: seen[name] for name in facts or seen}

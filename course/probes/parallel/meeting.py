@@ -1,0 +1,169 @@
+"""Ranks that are threads of one process: they send, they wait, and a deadlock ends at once.
+
+Real processes would have to be waited for. Here it's known when every rank waits for something
+that nobody can bring any more: then each of them gets an error.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from course.probes.decorator import probe
+
+__all__ = ["Meeting", "Stuck", "ring_run"]
+
+_LONGEST_S = 30.0  # a rank that computes for ever is the affair of whoever called
+
+
+class Stuck(RuntimeError):
+    """What a waiting rank gets when nobody is left who could bring what it waits for."""
+
+
+class Meeting:
+    """Some ranks, each in a thread, and what they wait for.
+
+    Attributes:
+        count: How many ranks there are.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._changed = threading.Condition()
+        self._waiting: list[Callable[[], bool]] = []
+        self._gone = 0
+        self._stuck = False
+
+    def change(self, how: Callable[[], Any]) -> None:
+        """Do something that others may wait for."""
+        with self._changed:
+            how()
+            self._changed.notify_all()
+
+    def wait(self, ready: Callable[[], bool], then: Callable[[], Any]) -> Any:
+        """Wait until `ready()` and return `then()`.
+
+        Raises:
+            Stuck: All ranks wait or have ended, and nothing that one waits for is there.
+        """
+        with self._changed:
+            self._waiting.append(ready)
+            try:
+                while not ready():
+                    self._look()
+                    if self._stuck or not self._changed.wait(_LONGEST_S):
+                        raise Stuck("this rank waits for ever")
+                return then()
+            finally:
+                self._waiting.remove(ready)
+
+    def _look(self) -> None:
+        idle = len(self._waiting) + self._gone >= self.count
+        if idle and not any(ready() for ready in self._waiting):
+            self._stuck = True
+            self._changed.notify_all()
+
+    def _end(self) -> None:
+        with self._changed:
+            self._gone += 1
+            self._look()
+            self._changed.notify_all()
+
+    def run(self, work: Callable[[int], Any]) -> list[tuple[Any, BaseException | None]]:
+        """The result of `work(rank)`, or None and the error, for each rank.
+
+        Raises:
+            NotImplementedError: There is no answer yet.
+        """
+        ends: list[tuple[Any, BaseException | None]] = [(None, None)] * self.count
+
+        def one(rank: int) -> None:
+            try:
+                ends[rank] = (work(rank), None)
+            except BaseException as error:
+                ends[rank] = (None, error)
+            finally:
+                self._end()
+
+        threads = [threading.Thread(target=one, args=(rank,)) for rank in range(self.count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for _, error in ends:
+            if isinstance(error, NotImplementedError):
+                raise error
+        return ends
+
+
+def told(error: BaseException | None) -> str:
+    """The class of an error, or "" for none."""
+    return "" if error is None else type(error).__name__
+
+
+class _Wire:
+    """What a rank has sent to the next one, and not all of it has been received."""
+
+    def __init__(self, meeting: Meeting) -> None:
+        self._meeting = meeting
+        self._under_way: deque[torch.Tensor] = deque()
+        self.sent: list[int] = []
+        self.nbytes = 0
+
+    def send(self, tensor: torch.Tensor) -> None:
+        """Send a copy; this never waits."""
+        message = tensor.detach().clone()
+        self.sent.append(message.numel())
+        self.nbytes += message.numel() * message.element_size()
+        self._meeting.change(lambda: self._under_way.append(message))
+
+    def receive(self) -> torch.Tensor:
+        """Wait for the next message."""
+        message = self._meeting.wait(lambda: bool(self._under_way), self._under_way.popleft)
+        assert isinstance(message, torch.Tensor)
+        return message
+
+    @property
+    def left(self) -> int:
+        """How many messages nobody has received."""
+        return len(self._under_way)
+
+
+@probe
+def ring_run(
+    procedure: Callable[..., Any], vectors: list[torch.Tensor], facts: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
+
+    Each list has one entry a rank: "results"; "errors", by class; "given", what its vector holds
+    afterwards; "sent", the lengths of its messages; "nbytes" of all of them; "counts" of them;
+    "left", those that nobody received. The vectors are overwritten before the results are read.
+    `facts` are those asked for, or all.
+    """
+    ranks = len(vectors)
+    meeting = Meeting(ranks)
+    wires = [_Wire(meeting) for _ in range(ranks)]
+    own = [vector.clone() for vector in vectors]
+
+    def work(rank: int) -> Any:
+        send, receive = wires[rank].send, wires[rank - 1].receive
+        return procedure(own[rank], rank, ranks, send, receive)
+
+    ends = meeting.run(work)
+    given = [vector.clone() for vector in own]
+    for vector in own:
+        vector.fill_(77)
+    seen = {
+        "results": [result for result, _ in ends],
+        "errors": [told(error) for _, error in ends],
+        "given": given,
+        "sent": [wire.sent for wire in wires],
+        "nbytes": [wire.nbytes for wire in wires],
+        "counts": [len(wire.sent) for wire in wires],
+        "left": [wire.left for wire in wires],
+    }
+    return {name: seen[name] for name in facts or seen}

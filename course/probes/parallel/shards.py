@@ -1,0 +1,218 @@
+"""What the tests of sharded batches need: small models that note down each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.probes.decorator import probe
+
+__all__ = ["LOSSES", "accumulated", "replica", "shards_run"]
+
+Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+class _Heads(nn.Module):
+    """Three heads: a batch uses one of the first two, and nothing uses the third."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.other = nn.Linear(2, 1), nn.Linear(2, 1)
+        self.idle = nn.Linear(2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        used = self.one if float(x.detach().sum()) > 0 else self.other
+        found: torch.Tensor = used(x)
+        return found
+
+
+class _Scaled(nn.Module):
+    """A layer behind two buffers, one of them of whole numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 1)
+        self.scale: torch.Tensor
+        self.steps: torch.Tensor
+        self.register_buffer("scale", torch.rand(2) + 0.5)
+        self.register_buffer("steps", torch.randint(1, 9, ()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.layer(x * self.scale) + self.steps
+        return found
+
+
+def _tied() -> nn.Module:
+    layer = nn.Linear(2, 2)
+    return nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(2, 1))
+
+
+def _fixed() -> nn.Module:
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    model[0].requires_grad_(False)
+    return model
+
+
+_MODELS: dict[str, Callable[[], nn.Module]] = {
+    "linear": lambda: nn.Linear(2, 1),
+    "deep": lambda: nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)),
+    "fixed": _fixed,
+    "tied": _tied,
+    "heads": _Heads,
+    "scaled": _Scaled,
+}
+
+
+def _lopsided(said: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """A mean loss that isn't the same with its arguments the other way round."""
+    return ((said - wanted).square() + said).mean()
+
+
+LOSSES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "square": nn.functional.mse_loss,
+    "lopsided": _lopsided,
+}
+
+
+def replica(kind: str, seed: int = 0) -> nn.Module:
+    """A small model of a kind in float64, always the same for the same seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _MODELS[kind]().double()
+
+
+@probe
+def shards_run(
+    procedure: Callable[..., Any],
+    kind: str,
+    batch: Pair,
+    sizes: Sequence[int],
+    *,
+    stale: float | None = None,
+    training: bool = True,
+    loss: str = "square",
+) -> dict[str, Any]:
+    """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
+
+    `stale` is what stands in each `.grad` before, `loss` a name in LOSSES. Once the answer has
+    returned, its gradients and weights are overwritten: what it returned should be its own.
+    """
+    model, given, calls = replica(kind).train(training), list(sizes), list[int]()
+    model.register_forward_pre_hook(lambda module, args: calls.append(len(args[0])))
+    weights = list(model.parameters())
+    for weight in weights:
+        weight.grad = None if stale is None else torch.full_like(weight, stale)
+    held = [weight.grad for weight in weights]
+    result = procedure(model, LOSSES[loss], *batch, given)
+    grads = [None if w.grad is None else w.grad.clone() for w in weights]
+    same = [w.grad is g for w, g in zip(weights, held, strict=True)]
+    with torch.no_grad():
+        for tensor in (
+            *weights,
+            *(g for g in (*held, *(w.grad for w in weights)) if g is not None),
+        ):
+            tensor.fill_(77.0)
+    listed = result if isinstance(result, list | tuple) else []
+    return {
+        "result": result,
+        "calls": calls,
+        "grads": grads,
+        "same": same,
+        "sizes": given,
+        "recorded": [getattr(one, "requires_grad", False) for one in listed],
+        "modes": [module.training for module in model.modules()],
+    }
+
+
+class _Wrapped(nn.Module):
+    """What DistributedDataParallel does about `no_sync`, in a group of ranks that are all alike.
+
+    The flag is read when the forward pass runs; the gradients are averaged at the end of the
+    backward pass that belongs to it. All ranks have the same samples, so the mean is what each has.
+    """
+
+    def __init__(self, module: nn.Module, events: list[Any]) -> None:
+        super().__init__()
+        self.module = module
+        self.require_backward_grad_sync = True
+        self._events = events
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Leave the gradients alone after what runs in the block."""
+        before = self.require_backward_grad_sync
+        self.require_backward_grad_sync = False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        said: torch.Tensor = self.module(x)
+        synced = self.require_backward_grad_sync and torch.is_grad_enabled()
+        self._events.append(["forward", len(x)])
+        if said.requires_grad:
+            said.register_hook(lambda gradient: self._at_backward(len(gradient), synced))
+        return said
+
+    def _at_backward(self, samples: int, synced: bool) -> None:
+        self._events.append(["backward", samples])
+        if synced:
+            engine: Any = torch.autograd.Variable._execution_engine
+            engine.queue_callback(lambda: self._events.append(["all-reduce"]))
+
+
+class _Steps:
+    """A plain SGD that notes down its steps; torch's own imports the compiler at its first use."""
+
+    def __init__(self, model: nn.Module, lr: float, events: list[Any]) -> None:
+        group: dict[str, Any] = {"params": list(model.parameters()), "lr": lr}
+        self.param_groups = [group]
+        self._events = events
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clear the gradients of all parameters."""
+        for weight in self.param_groups[0]["params"]:
+            if set_to_none or weight.grad is None:
+                weight.grad = None
+            else:
+                weight.grad.zero_()
+
+    def step(self) -> None:
+        """Move each parameter that has a gradient."""
+        with torch.no_grad():
+            for weight in self.param_groups[0]["params"]:
+                if weight.grad is not None:
+                    weight.sub_(self.param_groups[0]["lr"] * weight.grad)
+        self._events.append(["step"])
+
+
+@probe
+def accumulated(
+    procedure: Callable[..., Any],
+    kind: str,
+    parts: Sequence[Pair],
+    lr: float = 0.1,
+    *,
+    stale: float | None = None,
+    runs: int = 1,
+    loss: str = "square",
+) -> dict[str, Any]:
+    """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order."""
+    inner, events = replica(kind), list[Any]()
+    model = _Wrapped(inner, events)
+    for weight in inner.parameters():
+        weight.grad = None if stale is None else torch.full_like(weight, stale)
+    optimizer, result = _Steps(inner, lr, events), None
+    for _ in range(runs):
+        result = procedure(model, LOSSES[loss], list(parts), optimizer)
+    return {
+        "result": result,
+        "events": events,
+        "parameters": [weight.detach().clone() for weight in inner.parameters()],
+        "syncs again": model.require_backward_grad_sync,
+    }

@@ -1,0 +1,154 @@
+"""What the tests of a model on two devices need: stages of several kinds, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from course import gpu
+from course.probes.decorator import probe
+
+__all__ = ["staged"]
+
+
+class _Masked(nn.Module):
+    """A layer with a buffer that no file ever holds, and one that a file does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+        self.mask: torch.Tensor
+        self.shift: torch.Tensor
+        self.register_buffer("mask", torch.linspace(0.0, 1.0, 8), persistent=False)
+        self.register_buffer("shift", torch.tensor([1.0, 2.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.layer(x * self.mask) + self.shift
+        return found
+
+
+def _stages(kind: str) -> tuple[nn.Module, nn.Module]:
+    first = nn.Sequential(nn.Linear(4, 8), nn.Tanh())
+    second: nn.Module = nn.Linear(8, 2)
+    if kind == "norm":
+        first.append(nn.BatchNorm1d(8))
+    elif kind == "masked":
+        second = _Masked()
+    elif kind == "bare":
+        second = nn.Tanh()
+    elif kind == "twice":
+        layer = nn.Linear(8, 8)
+        first, second = nn.Sequential(nn.Linear(4, 8), layer, layer), nn.Sequential(second)
+    elif kind == "frozen":
+        first.requires_grad_(False)
+    elif kind == "shared":
+        layer = nn.Linear(4, 4)
+        first, second = nn.Sequential(layer, nn.Tanh()), nn.Sequential(nn.Tanh(), layer)
+    elif kind == "shared buffer":
+        first, second = nn.Sequential(_Masked()), nn.Sequential(_Masked())
+        second[0].shift = first[0].shift
+    return first, second
+
+
+@contextmanager
+def _two() -> Iterator[Sequence[torch.device]]:
+    """Two devices; the CPU and the GPU where there is one real GPU alone."""
+    if not gpu.is_simulated() and torch.cuda.device_count() < 2:
+        yield torch.device("cpu"), gpu.device(0)
+        return
+    with gpu.devices(2) as both:
+        yield both
+
+
+def _held(both: Sequence[torch.device]) -> list[int]:
+    return [0 if one.type == "cpu" else gpu.memory_allocated(one) for one in both]
+
+
+def _pair(found: Any) -> Any:
+    """A pair as a list, so that a list will do; what else there is as its class."""
+    return list(found) if isinstance(found, tuple | list) else type(found).__name__
+
+
+def _tensors(stage: nn.Module) -> list[torch.Tensor]:
+    return [*stage.parameters(), *stage.buffers()]
+
+
+@probe
+def staged(
+    make: Callable[..., Any],
+    kind: str = "plain",
+    where: Sequence[int] = (0, 1),
+    *,
+    rows: Sequence[int] = (3,),
+    start: int | None = None,
+    training: bool = True,
+) -> dict[str, Any]:
+    """What `make(first, second, devices)` builds, and what a batch of each number of rows finds.
+
+    `where` are the numbers of the two devices, `start` that of the device where a batch is at first
+    (None: the CPU). Places are these numbers, -1 for any other device:
+
+    - "error", the class of what building raised, "" for nothing; then there's nothing else;
+    - "places" of the parameters and buffers of each stage, "names" in the state_dict, "same":
+      whether the stages are those that were given, "nbytes", what the method of this name says
+      (what isn't a pair: its class);
+    - "said" for each batch, "said on" which devices, "grads" of all and of the batches, "modes";
+    - "held": bytes on each device by the model, "left": by what's gone after a call.
+    """
+    with _two() as both, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        # equal to those in `both`, but not the same objects
+        devices = tuple(torch.device(both[n].type, both[n].index) for n in where)
+        first, second = _stages(kind)
+        before = _held(both)
+        try:
+            model = make(first, second, devices)
+        except ValueError as error:
+            return {"error": type(error).__name__}
+        model.train(training)
+        return _looked_at(model, (first, second), both, before, (rows, start))
+
+
+def _looked_at(
+    model: Any,
+    stages: tuple[nn.Module, nn.Module],
+    both: Sequence[torch.device],
+    before: list[int],
+    batches: tuple[Sequence[int], int | None],
+) -> dict[str, Any]:
+    number = {one: index for index, one in enumerate(both)}
+    rows, start = batches
+    home = torch.device("cpu") if start is None else both[start]
+    seen: dict[str, Any] = {
+        "error": "",
+        "places": [[number.get(t.device, -1) for t in _tensors(stage)] for stage in stages],
+        "names": list(model.state_dict()),
+        "same": [model.first is stages[0], model.second is stages[1]],
+        "nbytes": _pair(model.nbytes()),
+        "held": [now - then for now, then in zip(_held(both), before, strict=True)],
+    }
+    with torch.no_grad():
+        model(_batch(2, home))
+    left = [now - then for now, then in zip(_held(both), before, strict=True)]
+    seen["left"] = [now - held for now, held in zip(left, seen["held"], strict=True)]
+    inputs = [_batch(size, home).requires_grad_() for size in rows]
+    said = [model(x) for x in inputs]
+    for one in said:
+        one.square().sum().backward()
+    grads = [t.grad for t in (*stages[0].parameters(), *stages[1].parameters(), *inputs)]
+    return {
+        **seen,
+        "said": [one.detach().cpu() for one in said],
+        "said on": [number.get(one.device, -1) for one in said],
+        "grads": [None if one is None else one.cpu() for one in grads],
+        "grads on": [None if one is None else number.get(one.device, -1) for one in grads],
+        "modes": [module.training for module in model.modules()],
+    }
+
+
+def _batch(rows: int, home: torch.device) -> torch.Tensor:
+    return torch.linspace(-1.0, 1.0, rows * 4).reshape(rows, 4).to(home)

@@ -1,0 +1,76 @@
+"""What the probes of shards see: calls of the model, what is left in `.grad`, who talks when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from course.probes.parallel.shards import accumulated, replica, shards_run
+
+BATCH = torch.arange(8.0).double().view(4, 2), torch.ones(4, 1).double()
+
+
+def gradients(model: nn.Module, loss_fn: nn.Module, x: Any, y: Any, sizes: list[int]) -> Any:
+    """The gradients of one shard with the whole batch."""
+    return torch.autograd.grad(loss_fn(model(x), y), list(model.parameters()))
+
+
+def test_a_replica_is_that_of_its_seed_and_draws_nothing_from_the_global_stream() -> None:
+    before = torch.get_rng_state()
+    one, again, other = (next(replica("deep", seed).parameters()) for seed in (0, 0, 1))
+    assert torch.equal(one, again)
+    assert not torch.equal(one, other)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_calls_and_leftovers_are_told() -> None:
+    seen = shards_run.procedure(gradients, "linear", BATCH, [4], stale=2.0)
+    assert seen["calls"] == [4]
+    assert seen["same"] == [True, True]
+    assert [g.unique().tolist() for g in seen["grads"]] == [[2.0], [2.0]]
+    assert seen["recorded"] == [False, False]
+
+
+def test_gradients_that_are_still_those_of_the_model_are_overwritten() -> None:
+    def through_grad(model: nn.Module, loss_fn: nn.Module, x: Any, y: Any, _: Any) -> Any:
+        loss_fn(model(x), y).backward()
+        return [weight.grad for weight in model.parameters()]
+
+    seen = shards_run.procedure(through_grad, "linear", BATCH, [4])
+    assert [g.unique().tolist() for g in seen["result"]] == [[77.0], [77.0]]
+    assert seen["same"] == [False, False]
+
+
+@pytest.mark.parametrize(("forward_in", "talks"), [(True, False), (False, True)])
+def test_the_flag_counts_when_the_forward_pass_runs(forward_in: bool, talks: bool) -> None:
+    def step(model: Any, loss_fn: nn.Module, parts: Any, optimizer: Any) -> float:
+        x, y = parts[0]
+        if forward_in:
+            with model.no_sync():
+                said = model(x)
+            loss_fn(said, y).backward()
+        else:
+            said = model(x)
+            with model.no_sync():
+                loss_fn(said, y).backward()
+        optimizer.step()
+        return 0.0
+
+    seen = accumulated.procedure(step, "linear", [BATCH])
+    assert (["all-reduce"] in seen["events"]) == talks
+    assert seen["syncs again"]
+
+
+def test_the_all_reduce_comes_at_the_end_of_backward() -> None:
+    def step(model: Any, loss_fn: nn.Module, parts: Any, optimizer: Any) -> None:
+        for x, y in parts:
+            loss_fn(model(x), y).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    seen = accumulated.procedure(step, "tied", [BATCH], runs=2)
+    once = [["forward", 4], ["backward", 4], ["all-reduce"], ["step"]]
+    assert seen["events"] == once * 2

@@ -1,0 +1,70 @@
+"""What the probe of stages sees: places, memory, and what stays behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from course.probes.parallel.stages import staged
+
+
+class Staged(nn.Module):
+    """Two stages, each on its device."""
+
+    def __init__(self, first: nn.Module, second: nn.Module, devices: Any) -> None:
+        super().__init__()
+        self.devices = devices
+        self.first, self.second = first.to(devices[0]), second.to(devices[1])
+        self.kept: Any = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The result of both."""
+        found: torch.Tensor = self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
+        return found
+
+    def nbytes(self) -> tuple[int, int]:
+        """Something."""
+        return 1, 2
+
+
+class Hoarder(Staged):
+    """Keeps its last result."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The result of both, which is kept."""
+        self.kept = super().forward(x)
+        return torch.as_tensor(self.kept)
+
+
+@pytest.mark.parametrize("where", [(0, 1), (1, 0), (1, 1)])
+def test_places_are_numbers_of_devices(where: tuple[int, int]) -> None:
+    seen = staged.procedure(Staged, "norm", where, rows=(2, 3))
+    assert [set(places) for places in seen["places"]] == [{where[0]}, {where[1]}]
+    assert seen["said on"] == [where[1]] * 2
+    assert seen["grads on"][-2:] == [-1, -1]
+    assert seen["same"] == [True, True]
+    assert sum(seen["held"]) > 0
+
+
+def test_what_stays_on_a_device_after_a_call_is_told() -> None:
+    assert staged.procedure(Staged)["left"] == [0, 0]
+    left = staged.procedure(Hoarder)["left"]
+    assert left[0] == 0
+    assert left[1] > 0
+
+
+def test_a_refusal_is_all_there_is() -> None:
+    def refuse(*_: Any) -> Any:
+        raise ValueError("no")
+
+    assert staged.procedure(refuse, "shared") == {"error": "ValueError"}
+
+
+@pytest.mark.parametrize("kind", ["masked", "bare", "twice", "frozen"])
+def test_every_kind_runs_in_eval_mode_from_either_device(kind: str) -> None:
+    seen = staged.procedure(Staged, kind, (0, 1), start=1, training=False)
+    assert len(seen["said"]) == 1
+    assert seen["modes"] == [False] * len(seen["modes"])
