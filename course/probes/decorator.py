@@ -43,11 +43,7 @@ class Probe:
     @property
     def source(self) -> str | None:
         """The text that another process needs; None for a probe of the course package."""
-        if self._in_course:
-            return None
-        lines = textwrap.dedent(inspect.getsource(self.procedure)).splitlines(keepends=True)
-        start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
-        return "".join(lines[start:])
+        return None if self._in_course else _text_of(self.procedure)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Observation:
         """Run the procedure once; answers among the arguments arrive as the live objects."""
@@ -123,6 +119,13 @@ def probe(procedure: Callable[..., Any]) -> Probe:
             "`### BEGIN HIDDEN TESTS` and call it there with other arguments."
         )
     return Probe(procedure)
+
+
+@functools.lru_cache(maxsize=200)  # to find where a function ends Python reads all its tokens
+def _text_of(procedure: Callable[..., Any]) -> str:
+    lines = textwrap.dedent(inspect.getsource(procedure)).splitlines(keepends=True)
+    start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
+    return "".join(lines[start:])
 
 
 def _as_reference(argument: Any) -> Any:
