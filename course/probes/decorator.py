@@ -18,15 +18,23 @@ from typing import Any
 from course.testing.answers import Answer, Request, submit
 from course.testing.hidden import is_hidden_line
 from course.testing.observe import Observation
-from course.testing.recording import USUAL, Options
+from course.testing.recording import Options
 
 __all__ = ["Probe", "probe"]
 
 
-class Probe:
-    """A procedure that is called from a test cell and runs beside the answer."""
+# A procedure may run for thousands of operators, most of them its own; whoever has a check for them
+# says `watch(operators=True)`.
+_PROBED = Options(operators=False)
 
-    def __init__(self, procedure: Callable[..., Any], options: Options = USUAL) -> None:
+
+class Probe:
+    """A procedure that is called from a test cell and runs beside the answer.
+
+    Operators are recorded with `watch(operators=True)` alone.
+    """
+
+    def __init__(self, procedure: Callable[..., Any], options: Options = _PROBED) -> None:
         self.procedure = procedure
         self.options = options
         functools.update_wrapper(self, procedure)
@@ -94,7 +102,7 @@ class ProbedAnswer:
         """Call the procedure once for each case, in one request."""
         sent = [{**case, "args": [self._answer.reference(), *case["args"]]} for case in cases]
         asked = self._probe
-        options = replace(asked.options, operators=False)
+        options = replace(asked.options, operators=False)  # of many calls nobody could tell
         request = Request(asked._target, (sent,), {}, options, asked.source, each=True)
         return submit(request, asked.procedure)
 
