@@ -52,9 +52,7 @@ def nodes_behind(*tensors: torch.Tensor) -> list[Any]:
 def saved_by(result: Any) -> tuple[Saved, ...]:
     """The tensors that the graph behind a result (nested or not) keeps for backward."""
     tensors = [
-        leaf
-        for leaf in leaves(result)
-        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
+        leaf for leaf in leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
     return tuple(saved for node in nodes_behind(*tensors) for saved in _saved(node))
 

@@ -14,7 +14,7 @@ __all__ = ["leaves"]
 _LEAVES = frozenset(
     {
         *(bool, bytes, complex, float, int, str, type(None)),
-        *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device),
+        *(torch.Tensor, torch.nn.Parameter, torch.dtype, torch.device),
     }
 )
 

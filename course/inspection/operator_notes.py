@@ -98,9 +98,7 @@ class NoteReader:
 
     def _in_note(self, name: str) -> None:
         """This should be the operator that the note announced; nothing else may stand there."""
-        if name != self._stack[-1].expects and (
-            _NAME.fullmatch(name) or name.startswith(OPERATOR)
-        ):
+        if name != self._stack[-1].expects and (_NAME.fullmatch(name) or name.startswith(OPERATOR)):
             self.whole = False
 
     def _enter(self, name: str) -> None:
@@ -121,7 +119,7 @@ class NoteReader:
         if name == "PythonDispatchMode":
             self._cover()
         elif kind is not None:
-            if not any([one.torchs for one in self._stack]):
+            if not any(one.torchs for one in self._stack):
                 self.composites.setdefault(name)
             scope.leaf = kind == "kernel" and not self._in_kernel()
         scope.torchs = _is_torchs(name)
