@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from course.gpu import api
 from course.gpu.simulator.memory_functions import Where
@@ -19,7 +20,6 @@ from course.gpu.timeline import (
     events_so_far,
     timeline_of,
 )
-from course.inspection.leaves import leaves
 
 
 class Recorder:
@@ -148,7 +148,7 @@ class Recorder:
         return seen
 
     def _called(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        self.note("inputs", *(leaf for leaf in leaves(args) if isinstance(leaf, torch.Tensor)))
+        self.note("inputs", *(leaf for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)))
 
     def _note_standing(self) -> None:
         """Note what lives between steps: parameters, buffers, gradients, the optimizer's state."""
