@@ -110,23 +110,18 @@ class TensorFacts:
         values = dict(data) if isinstance(data, dict) else {}
         if values.keys() != _NAMES:
             raise ValueError(f"not the facts of a tensor: fields {sorted(_NAMES ^ set(values))}")
-        for name in ("shape", "stride", "byte_range"):
-            values[name] = tuple(_whole(number, name) for number in values[name])
-        for name in (
-            "storage_offset",
-            "itemsize",
-            "storage",
-            "storage_nbytes",
-            "alignment",
-            "memory",
-        ):
-            values[name] = _whole(values[name], name)
+        for name in _SEQUENCES:
+            values[name] = tuple([_whole(number, name) for number in values[name]])
+        for name in _NUMBERS:
+            _whole(values[name], name)
         if values["grad"] is not None:
             values["grad"] = cls.from_dict(values["grad"])
         return cls(**values)
 
 
 _NAMES = {field.name for field in fields(TensorFacts)}
+_SEQUENCES = ("shape", "stride", "byte_range")
+_NUMBERS = ("storage_offset", "itemsize", "storage", "storage_nbytes", "alignment", "memory")
 
 
 def _whole(number: object, name: str) -> int:

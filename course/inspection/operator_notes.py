@@ -44,6 +44,7 @@ class _Open:
     """A scope that has not been left: what it is, and what was seen in it."""
 
     name: str
+    torchs: bool = False  # torch itself opened it
     expects: str = ""  # the one operator that this note is about
     covered: bool = False  # a mode was asked in it
     leaf: bool = False  # an operator with a kernel of its own, outermost of its kind
@@ -81,9 +82,12 @@ class NoteReader:
         for event in events:
             kind = event.kind()
             if kind == "push":
-                # What runs in the kernel of an operator that was noted is its own affair.
-                if deep or (stack and stack[-1].expects and self._in_note(event.name())):
+                if deep:
                     deep += 1
+                elif stack and stack[-1].expects:
+                    # What runs in the kernel of an operator that was noted is its own affair.
+                    self._in_note(event.name())
+                    deep = 1
                 else:
                     self._enter(event.name())
             elif kind == "pop":
@@ -92,11 +96,10 @@ class NoteReader:
                 elif stack:
                     self._leave(stack.pop())
 
-    def _in_note(self, name: str) -> bool:
-        """Whether this is the operator that the note announced; nothing else may stand there."""
-        if _NAME.fullmatch(name) or name.startswith(OPERATOR):
-            self.whole = self.whole and name == self._stack[-1].expects
-        return True
+    def _in_note(self, name: str) -> None:
+        """This should be the operator that the note announced; nothing else may stand there."""
+        if name != self._stack[-1].expects and (_NAME.fullmatch(name) or name.startswith(OPERATOR)):
+            self.whole = False
 
     def _enter(self, name: str) -> None:
         scope = _Open(name)
@@ -107,12 +110,19 @@ class NoteReader:
             self._made(name)
         elif name.startswith(FUNCTION):
             self._list(self.functions, name[len(FUNCTION) :])
-        elif name == "PythonDispatchMode":
+        else:
+            self._enter_torchs(scope)
+
+    def _enter_torchs(self, scope: _Open) -> None:
+        name = scope.name
+        kind = _kind_of(name)
+        if name == "PythonDispatchMode":
             self._cover()
-        elif (kind := _kind_of(name)) is not None:
-            if not any(map(_is_torchs, self._stack[:-1])):
+        elif kind is not None:
+            if not any(one.torchs for one in self._stack):
                 self.composites.setdefault(name)
             scope.leaf = kind == "kernel" and not self._in_kernel()
+        scope.torchs = _is_torchs(name)
 
     def _leave(self, scope: _Open) -> None:
         if scope.leaf and not scope.covered:
@@ -156,9 +166,10 @@ class NoteReader:
 _TORCHS = re.compile(r"[a-z_]\w*::|PythonDispatchMode$|\w+Backward\d*$")
 
 
-def _is_torchs(scope: _Open) -> bool:
-    """Whether torch itself opened the scope: an operator, the backward pass, a mode."""
-    return _TORCHS.match(scope.name) is not None
+@lru_cache(maxsize=4_000)
+def _is_torchs(name: str) -> bool:
+    """Whether torch itself opens a scope of this name: an operator, the backward pass, a mode."""
+    return _TORCHS.match(name) is not None
 
 
 _NAME = re.compile(r"[a-z_]\w*::\w+")

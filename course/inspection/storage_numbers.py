@@ -26,6 +26,7 @@ class StorageNumbers:
         self._below: dict[int, int] = {}  # number -> number of the storage whose memory it is
         self._starts: list[tuple[int, int, StorageWeakRef]] = []  # address, number; sorted
         self._next = 1
+        self._outside = False  # whether any of them came from outside of PyTorch's allocator
         self._prune_at = 1024
 
     def number(self, storage: torch.UntypedStorage) -> int:
@@ -56,10 +57,13 @@ class StorageNumbers:
         if storage.device.type != "cpu" or not _nbytes(storage):
             return
         start, stop = _data_ptr(storage), _data_ptr(storage) + _nbytes(storage)
-        place = bisect(self._starts, start, key=_address)
-        older = self._living_at(place, start, stop)
-        if older is not None:
-            self._below[number] = self.memory(older)
+        # What PyTorch allocates can be resized, and lies over nothing that lives beside it.
+        self._outside = self._outside or not storage.resizable()
+        if self._outside:
+            place = bisect(self._starts, start, key=_address)
+            older = self._living_at(place, start, stop)
+            if older is not None:
+                self._below[number] = self.memory(older)
         insort(self._starts, (start, number, new), key=_address)
 
     def _living_at(self, place: int, start: int, stop: int) -> int | None:

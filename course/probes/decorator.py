@@ -18,15 +18,23 @@ from typing import Any
 from course.testing.answers import Answer, Request, submit
 from course.testing.hidden import is_hidden_line
 from course.testing.observe import Observation
-from course.testing.recording import USUAL, Options
+from course.testing.recording import Options
 
 __all__ = ["Probe", "probe"]
 
 
-class Probe:
-    """A procedure that is called from a test cell and runs beside the answer."""
+# A procedure may run for thousands of operators, most of them its own; whoever has a check for them
+# says `watch(operators=True)`.
+_PROBED = Options(operators=False)
 
-    def __init__(self, procedure: Callable[..., Any], options: Options = USUAL) -> None:
+
+class Probe:
+    """A procedure that is called from a test cell and runs beside the answer.
+
+    Operators are recorded with `watch(operators=True)` alone.
+    """
+
+    def __init__(self, procedure: Callable[..., Any], options: Options = _PROBED) -> None:
         self.procedure = procedure
         self.options = options
         functools.update_wrapper(self, procedure)
@@ -43,11 +51,7 @@ class Probe:
     @property
     def source(self) -> str | None:
         """The text that another process needs; None for a probe of the course package."""
-        if self._in_course:
-            return None
-        lines = textwrap.dedent(inspect.getsource(self.procedure)).splitlines(keepends=True)
-        start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
-        return "".join(lines[start:])
+        return None if self._in_course else _text_of(self.procedure)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Observation:
         """Run the procedure once; answers among the arguments arrive as the live objects."""
@@ -98,7 +102,7 @@ class ProbedAnswer:
         """Call the procedure once for each case, in one request."""
         sent = [{**case, "args": [self._answer.reference(), *case["args"]]} for case in cases]
         asked = self._probe
-        options = replace(asked.options, operators=False)
+        options = replace(asked.options, operators=False)  # of many calls nobody could tell
         request = Request(asked._target, (sent,), {}, options, asked.source, each=True)
         return submit(request, asked.procedure)
 
@@ -123,6 +127,13 @@ def probe(procedure: Callable[..., Any]) -> Probe:
             "`### BEGIN HIDDEN TESTS` and call it there with other arguments."
         )
     return Probe(procedure)
+
+
+@functools.lru_cache(maxsize=200)  # to find where a function ends Python reads all its tokens
+def _text_of(procedure: Callable[..., Any]) -> str:
+    lines = textwrap.dedent(inspect.getsource(procedure)).splitlines(keepends=True)
+    start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
+    return "".join(lines[start:])
 
 
 def _as_reference(argument: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from course.probes.decorator import probe
 __all__ = ["batch_in_parts", "blocks_run", "growth_told", "layers_recorded", "sizes_tried"]
 
 _MIB = 2**20
+_MANY = 100_000  # objects; torch alone makes more
 _FEW = 60  # or a search of all sizes would take minutes
 
 
@@ -48,6 +50,29 @@ def _kept(kind: str, kept: list[Any], calls: int, x: torch.Tensor) -> None:
         knot.append(knot)
 
 
+@functools.cache
+def _much_to_search() -> bool:
+    """Whether a collection looks at all of torch: not where the grader runs, which froze it."""
+    return len(gc.get_objects(generation=2)) > _MANY
+
+
+@contextlib.contextmanager
+def _little_to_search() -> Iterator[None]:
+    """Leave what is there already out of every collection, for whoever collects at each step.
+
+    What was frozen before stays so. To thaw it would have all of it searched, and each page copied
+    that this process shares with the one it was forked from.
+    """
+    if not _much_to_search():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 @probe
 def growth_told(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
     """What `growth(step)` says of a step that makes 1 MiB and does this with it, and its calls."""
@@ -62,11 +87,10 @@ def growth_told(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
         return x if kind == "return" else None
 
     gc.disable()
-    gc.freeze()  # what is there already need not be searched in every collection
     try:
-        return {"said": growth(step), "calls": len(calls)}
+        with _little_to_search():
+            return {"said": growth(step), "calls": len(calls)}
     finally:
-        gc.unfreeze()
         gc.enable()
 
 
@@ -114,12 +138,8 @@ def sizes_tried(
         return torch.ones(())
 
     seen: dict[str, Any] = {"found": None, "tried": tried, "error": ["nothing", False]}
-    gc.freeze()  # whoever collects at each step need not search what is there already
-    try:
-        with _passed_on(problem, seen):
-            seen["found"] = largest_batch(step, limit)
-    finally:
-        gc.unfreeze()
+    with _little_to_search(), _passed_on(problem, seen):
+        seen["found"] = largest_batch(step, limit)
     return seen
 
 
@@ -246,7 +266,7 @@ def blocks_run(run_blocks: Callable[..., Any], needs_grad: bool) -> dict[str, An
     for number, block in enumerate(blocks):
         block.to(gpu.device())
         block.register_forward_pre_hook(lambda *_, number=number: runs.append(number))
-    x = (torch.arange(512 * 256.0).view(512, 256).sin() * 2).to(gpu.device())
+    x = (torch.arange(128 * 256.0).view(128, 256).sin() * 2).to(gpu.device())
     x.requires_grad_(needs_grad)
     gpu.manual_seed(5)  # whoever goes this way draws the same
     start = gpu.memory_allocated()

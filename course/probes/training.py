@@ -105,7 +105,7 @@ def loop_run(
     raises an error. `facts` are those asked for, or all.
     """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
         kept, events = _graphs_kept(model), _noted(model, fails_at)
         more = () if optimizer is None else (_Scripted(weights, optimizer, events),)

@@ -27,6 +27,7 @@ _data = vars(torch._C.TensorBase)["data"].__get__
 _as_strided, _no_grad = torch.Tensor.as_strided, torch.no_grad
 _detach = torch.Tensor.detach
 _memmove, _memset = ctypes.memmove, ctypes.memset
+_AS_IT_IS = frozenset({type(None), bool, int, float, str})
 
 
 class _Decoder:
@@ -66,7 +67,7 @@ class _Decoder:
         self.items += 1
         if depth > LIMITS.depth + 8 or self.items > 4 * LIMITS.items:
             raise WireError("a document nested too deeply or with too many items")
-        if node is None or type(node) in (bool, int, float, str):
+        if type(node) in _AS_IT_IS:
             return node
         reader = _READERS.get(_checked(node, dict).get("t", ""))
         if reader is None:
@@ -74,7 +75,8 @@ class _Decoder:
         return reader(self, node, depth)
 
     def many(self, nodes: Any, depth: int) -> list[Any]:
-        if set(map(type, _checked(nodes, list))) == {int}:  # most of what is ever sent
+        kinds = set(map(type, _checked(nodes, list)))
+        if kinds <= _AS_IT_IS:  # most of what is ever sent
             self.items += len(nodes)
             return list(nodes)
         return [self.value(node, depth + 1) for node in nodes]
@@ -190,8 +192,9 @@ def _torch(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
 def _dict(decoder: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for pair in _checked(node["v"], list):
-        key, value = decoder.many(pair, depth)
-        made[_hashable(key)] = value
+        key, value = _checked(pair, list)
+        found = decoder.value(key, depth + 1)
+        made[found if type(found) is str else _hashable(found)] = decoder.value(value, depth + 1)
     return made
 
 

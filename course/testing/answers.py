@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from course.notebook import notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
@@ -23,7 +23,7 @@ from course.testing.observe import (
     is_stub,
     observe_to_wire,
 )
-from course.testing.recording import NOBODY, USUAL, ErrorFacts, Options, Witness
+from course.testing.recording import NOBODY, USUAL, ErrorFacts, Options, Unrecorded, Witness
 
 __all__ = ["Answer", "Backend", "LocalBackend", "Request", "answer", "outcomes", "use_backend"]
 
@@ -210,6 +210,9 @@ def submit(
     seen = _session.backend.run(request, live)
     if request.each:
         seen = replace(seen, attempted=seen.attempted and _any_attempted(seen))
+    if not request.options.operators:
+        none = cast(Any, Unrecorded())
+        seen = replace(seen, operators=none, functions=none, composites=none, new_nbytes=none)
     seen = _with_idle(seen, request.target[0])
     effects = misconception = None
     if leaves is not None:

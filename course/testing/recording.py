@@ -11,14 +11,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from course.inspection.global_state import GlobalState, restore_modes
 from course.inspection.graph import Saved, saved_by
 from course.inspection.helpers import counting
 from course.inspection.operators import PROFILER, Profiler, Trace, recording
 
-__all__ = ["USUAL", "ErrorFacts", "Options", "Recording", "error_facts", "run_recorded", "text_of"]
+__all__ = [
+    "USUAL",
+    "ErrorFacts",
+    "Options",
+    "Recording",
+    "Unrecorded",
+    "error_facts",
+    "run_recorded",
+    "text_of",
+]
 
 PRINTED_LIMIT = 16_384
 MESSAGE_LIMIT = 4_000
@@ -40,6 +49,17 @@ class Options:
 
 
 USUAL = Options()
+
+
+class Unrecorded:
+    """Stands where operators were not recorded; to look at it is an error of the test cell's."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise LookupError("no operator was recorded: ask a probe for it, `watch(operators=True)`")
+
+    __bool__ = __iter__ = __len__ = __contains__ = __getitem__ = __index__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = _refuse
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def sampler_epochs(
     """
     note = not facts or bool({"torchs_own"}.intersection(facts))
     with torch.random.fork_rng(devices=[]), _noted(WeightedRandomSampler, note) as own:
-        torch.manual_seed(global_seed)
+        torch.default_generator.manual_seed(global_seed)
         if seed is not None:
             options["generator"] = torch.Generator().manual_seed(seed)
         before = _random_state()
@@ -171,7 +171,7 @@ def loader_epochs(
     torch.rand(skip, generator=generator)
     states = [generator.get_state()]
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(global_seed)
+        torch.default_generator.manual_seed(global_seed)
         loader = make(x, y, batch_size, generator)
         epochs = [list(loader), list(loader)]
     states.append(generator.get_state())

@@ -52,7 +52,7 @@ def as_worker(number: int, count: int, *, seed: int = 0, dataset: Any = None) ->
         with torch.random.fork_rng(devices=[]):
             _worker._worker_info = info
             random.seed(info.seed)
-            torch.manual_seed(info.seed)
+            torch.default_generator.manual_seed(info.seed)
             np.random.seed(_worker._generate_state(seed, number))
             yield
     finally:
@@ -89,7 +89,7 @@ def worker_draws(
     """
     random.seed(elsewhere)
     np.random.seed(elsewhere)
-    torch.manual_seed(elsewhere)
+    torch.default_generator.manual_seed(elsewhere)
     found = []
     for base in bases:
         for number in range(workers):

@@ -23,7 +23,7 @@ _SEED = 7
 def _seeded(seed: int) -> Iterator[None]:
     """The global generator begins here, and is put back."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         yield
 
 

@@ -71,7 +71,7 @@ class Wired(nn.Module):
 def _wired(kind: str) -> nn.Module:
     """A model of this kind, with the same weights each time."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
+        torch.default_generator.manual_seed(3)
         if kind == "no parameters":
             return nn.Sequential(nn.Flatten(), nn.Tanh())
         if kind == "a layer":
@@ -142,7 +142,7 @@ class Again(nn.Module):
 
 def _traceable(kind: str, problem: BaseException | None) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(5)
+        torch.default_generator.manual_seed(5)
         made: dict[str, Callable[[], nn.Module]] = {
             "plain": lambda: nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)),
             "in place": lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True)),
@@ -262,11 +262,11 @@ def class_loaded(
                     os.utime(file, (_TIME, _TIME))
                 made.append(_loaded(load, str(file) if as_text else file, name))
     finally:
-        sys.dont_write_bytecode = quiet
+        sys.dont_write_bytecode, now = quiet, dict(sys.modules)
         seen = {
             "said": [_said(one) for one in made],
             "path": len(sys.path) - len(path_before),
-            "replaced": sorted(k for k, v in modules_before.items() if sys.modules.get(k) is not v),
+            "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
             "named": sorted(n for n in _STEMS if (n in sys.modules) and (n not in modules_before)),
         }
         sys.path[:] = path_before
@@ -315,7 +315,7 @@ class Head(nn.Module):
 def _tied(kind: str) -> nn.Module:
     """A model in which parameters stand in one, two or three places."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(4)
+        torch.default_generator.manual_seed(4)
         model = nn.Module()
         model.embed = nn.Embedding(5, 3)
         weight = model.embed.weight

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from course.inspection.global_state import GlobalState, restore_modes
+from course.inspection.leaves import leaves
 from course.testing.recording import error_facts
 
 __all__ = ["run_cases"]
@@ -101,9 +101,7 @@ def _gradients(result: Any, args: Sequence[Any]) -> Any:
     Those of a first pass, and behind them those of a second one.
     """
     wanted = [one for one in args if isinstance(one, torch.Tensor) and one.requires_grad]
-    outputs = [
-        one for one in tree_leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad
-    ]
+    outputs = [one for one in leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad]
     if not wanted or not outputs:
         return [None] * 2 * len(wanted)
     weights = [torch.linspace(1, 2, o.numel(), dtype=o.dtype).view(o.shape) for o in outputs]

@@ -78,6 +78,29 @@ def test_a_probe_runs_beside_the_answer() -> None:
     assert [v.plain.item() for v in seen.result] == [1.0, 2.0]
 
 
+def test_a_probe_records_operators_only_where_it_is_asked_to() -> None:
+    @probe
+    def doubled(double: Any, x: torch.Tensor) -> Any:
+        return double(x)
+
+    with learner({"double": lambda x: x * 2}):
+        seen = doubled(answer("double"), torch.ones(2))
+        asked = doubled.watch(operators=True)(answer("double"), torch.ones(2))
+    assert "aten::mul" in asked.operators
+    assert asked.new_nbytes == 8
+    for look in (
+        lambda: not seen.operators,
+        lambda: "aten::mul" in seen.operators,
+        lambda: seen.new_nbytes <= 8,
+        lambda: seen.calls("mul"),
+    ):
+        with pytest.raises(LookupError, match="watch\\(operators=True\\)"):
+            look()
+    check = Check("a check")
+    check.avoids(seen, "div")
+    assert not check.result(1.0).checks[0].passed
+
+
 def test_a_probe_of_an_undefined_answer_is_not_an_attempt() -> None:
     @probe
     def call(f: Any) -> Any:
