@@ -246,6 +246,49 @@ def slim(state):
     return slimmed
 
 
+# %% wrong slim: a default argument remembers -> an-address-lasts
+def slim(state, made={}):
+    out = {}
+    for k, v in state.items():
+        if torch.is_tensor(v):
+            key = v.data_ptr(), v.shape, v.stride(), v.dtype
+            if key not in made:
+                made[key] = v.detach().clone()
+            out[k] = made[key]
+        else:
+            out[k] = v
+    return out
+
+
+# %% wrong slim: into the argument -> a-new-dict-is-the-old-one
+def slim(state):
+    made = {}
+    for k, v in state.items():
+        if torch.is_tensor(v):
+            key = v.data_ptr(), v.shape, v.stride(), v.dtype
+            if key not in made:
+                made[key] = v.detach().clone()
+            state[k] = made[key]
+    return state
+
+
+# %% wrong slim: parameters stay parameters -> a-copy-is-a-plain-tensor
+def slim(state):
+    made, out = {}, {}
+    for k, v in state.items():
+        if torch.is_tensor(v):
+            key = v.data_ptr(), v.shape, v.stride(), v.dtype
+            if key not in made:
+                fresh = v.detach().clone()
+                if isinstance(v, torch.nn.Parameter):
+                    fresh = torch.nn.Parameter(fresh, requires_grad=v.requires_grad)
+                made[key] = fresh
+            out[k] = made[key]
+        else:
+            out[k] = v
+    return out
+
+
 # %% right named-in: a stack of what was pushed
 import pickletools
 import zipfile
@@ -693,6 +736,63 @@ def named_in(path):
     with zipfile.ZipFile(path) as archive:
         data = [archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl")][0]
     return sorted(get_globals_in_pkl(io.BytesIO(data)))
+
+
+# %% wrong named-in: the last text is stored -> what-is-stored-is-a-text
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    archive = zipfile.ZipFile(path)
+    entry = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+    texts, found, memo = [], set(), {}
+    for opcode, argument, _ in pickletools.genops(archive.read(entry)):
+        name = opcode.name
+        if "UNICODE" in name:
+            texts.append(argument)
+        elif name == "MEMOIZE":
+            memo[len(memo)] = texts[-1] if texts else None
+        elif "PUT" in name:
+            memo[argument] = texts[-1] if texts else None
+        elif "GET" in name:
+            texts.append(memo[argument])
+        elif name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", "."))
+        elif name == "STACK_GLOBAL":
+            found.add(f"{texts[-2]}.{texts[-1]}")
+    return sorted(found)
+
+
+# %% wrong named-in: an entry that ends in data.pkl -> every-data-pkl-is-the-pickle
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    archive = zipfile.ZipFile(path)
+    entry = next(name for name in archive.namelist() if name.endswith("data.pkl"))
+    texts, found, memo, last = [], set(), {}, None
+    for opcode, argument, _ in pickletools.genops(archive.read(entry)):
+        name = opcode.name
+        if "UNICODE" in name:
+            last = argument
+            texts.append(last)
+        elif name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif "PUT" in name:
+            memo[argument] = last
+        elif "GET" in name:
+            last = memo[argument]
+            if last is not None:
+                texts.append(last)
+        else:
+            if name in ("GLOBAL", "INST"):
+                found.add(argument.replace(" ", "."))
+            elif name == "STACK_GLOBAL":
+                found.add(".".join(texts[-2:]))
+            last = None
+    return sorted(found)
 
 
 # %% right resume-run: tensors for NumPy, parts in one dict
@@ -1732,6 +1832,52 @@ def save_atomically(value, path):
         raise
 
 
+# %% wrong save-atomically: over it, and put back after an error -> a-backup-will-do
+import os
+from pathlib import Path
+
+import torch
+
+
+def save_atomically(value, path):
+    path = Path(path)
+    old = path.read_bytes() if path.exists() else None
+    try:
+        with open(path, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(path, path)
+    except BaseException:
+        if old is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(old)
+        raise
+
+
+# %% wrong save-atomically: goes to the folder and stays -> a-function-may-move
+import os
+import tempfile
+
+import torch
+
+
+def save_atomically(value, path):
+    folder, name = os.path.split(os.path.abspath(path))
+    os.chdir(folder)
+    handle, spare = tempfile.mkstemp(dir=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, name)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
 # %% right best-keeper: clones, and epochs numbered
 import math
 
@@ -2583,6 +2729,25 @@ def migrate(checkpoint):
     return {**rest, 'version': 3, 'model': dict(state)}
 
 
+# %% wrong migrate: by the value of the version -> an-empty-version-is-none
+def migrate(checkpoint):
+    def cut(state):
+        if all(k.startswith("module.") for k in state):
+            return {k[7:]: v for k, v in state.items()}
+        return dict(state)
+
+    if all(torch.is_tensor(v) for v in checkpoint.values()):
+        return {"version": 3, "model": cut(checkpoint)}
+    if checkpoint.get("version"):
+        if checkpoint["version"] == 3:
+            return dict(checkpoint)
+        raise ValueError("version")
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {k: v for k, v in checkpoint.items() if k != "state_dict"}
+        return {**rest, "version": 3, "model": cut(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
 # %% right layer-sizes: to the meta device
 def layer_sizes(path):
     held = torch.load(path, map_location="meta")
@@ -2832,6 +2997,7 @@ def layer_sizes(path):
 
 # %% right plain: tests in another order
 import dataclasses
+import enum
 import pathlib
 
 import numpy
@@ -2840,6 +3006,8 @@ import numpy
 def plain(value):
     if isinstance(value, torch.Tensor):
         return value
+    if isinstance(value, enum.Enum):
+        raise TypeError(value)
     if isinstance(value, numpy.ndarray):
         return torch.tensor(numpy.ascontiguousarray(value)).reshape(value.shape)
     if isinstance(value, numpy.generic):
@@ -2863,6 +3031,7 @@ def plain(value):
 
 # %% right plain: with match
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import PurePath
 
 import numpy as np
@@ -2872,6 +3041,8 @@ def plain(value):
     match value:
         case torch.Tensor():
             return value
+        case Enum():
+            raise TypeError("a member of an enum")
         case np.generic():
             return value.tolist()
         case np.ndarray():
@@ -2901,10 +3072,10 @@ from pathlib import PurePath
 
 import numpy as np
 
-_SAME = (torch.Tensor, bool, int, float, str, torch.dtype, torch.device, type(None))
+_SAME = (bool, int, float, str, torch.dtype, torch.device, type(None))
 _MADE = [
     (np.generic, lambda v: v.item()),
-    (_SAME, lambda v: v),
+    (torch.Tensor, lambda v: v),
     (np.ndarray, lambda v: torch.from_numpy(np.array(v))),
     (PurePath, str),
     (dict, lambda v: {plain(k): plain(one) for k, one in v.items()}),
@@ -2915,6 +3086,8 @@ _MADE = [
 
 
 def plain(value):
+    if type(value) in _SAME:
+        return value
     for classes, made in _MADE:
         if isinstance(value, classes):
             return made(value)
@@ -3379,6 +3552,39 @@ def plain(value):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
     raise TypeError(f'{type(value).__name__} has no plain form')
+
+
+# %% wrong plain: members of enums -> a-member-is-its-value
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+import torch
+
+
+def plain(value):
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (torch.dtype, torch.device, torch.Tensor)):
+        return value
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple(plain(v) for v in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(v) for v in value}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    raise TypeError(type(value))
+
 
 # %% same named-in: names hold no space
 import pickletools

@@ -758,6 +758,167 @@ def new_head(model, classes):
     return model
 
 
+# %% wrong new-head: the model's mode -> a-mode-is-the-models
+from torch import nn
+
+
+def new_head(model, classes):
+    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not found:
+        raise ValueError("no head")
+    name, old = found[-1]
+    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **how)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            stride=old.stride,
+            padding=old.padding,
+            dilation=old.dilation,
+            padding_mode=old.padding_mode,
+            **how,
+        )
+    new.train(model.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: inputs by the weight -> groups-go-along
+from torch import nn
+
+
+def new_head(model, classes):
+    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not found:
+        raise ValueError("no head")
+    name, old = found[-1]
+    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **how)
+    else:
+        new = nn.Conv2d(
+            old.weight.shape[1],
+            classes,
+            old.kernel_size,
+            stride=old.stride,
+            padding=old.padding,
+            dilation=old.dilation,
+            padding_mode=old.padding_mode,
+            **how,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: groups kept -> groups-go-along
+from torch import nn
+
+
+def new_head(model, classes):
+    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not found:
+        raise ValueError("no head")
+    name, old = found[-1]
+    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **how)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            stride=old.stride,
+            padding=old.padding,
+            dilation=old.dilation,
+            groups=old.groups,
+            padding_mode=old.padding_mode,
+            **how,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: rows of the old head -> a-head-begins-with-zeros
+from torch import nn
+
+
+def new_head(model, classes):
+    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not found:
+        raise ValueError("no head")
+    name, old = found[-1]
+    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **how)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            stride=old.stride,
+            padding=old.padding,
+            dilation=old.dilation,
+            padding_mode=old.padding_mode,
+            **how,
+        )
+    new.train(old.training)
+    rows = min(classes, len(old.weight))
+    if old.weight.shape[1:] == new.weight.shape[1:]:
+        new.weight.data[:rows] = old.weight.data[:rows]
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: a seed of its own -> a-head-begins-with-zeros
+import torch
+from torch import nn
+
+
+def new_head(model, classes):
+    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not found:
+        raise ValueError("no head")
+    name, old = found[-1]
+    torch.manual_seed(0)
+    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **how)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            stride=old.stride,
+            padding=old.padding,
+            dilation=old.dilation,
+            padding_mode=old.padding_mode,
+            **how,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
 # %% right load-what-fits: copied by hand
 def load_what_fits(model, state):
     told = {"loaded": [], "missing": [], "unexpected": [], "mismatched": []}
@@ -1463,6 +1624,26 @@ def what_moved(model, optimizer, step):
     return told
 
 
+# %% wrong what-moved: an empty entry counts -> an-entry-is-a-state
+def what_moved(model, optimizer, step):
+    def tensors():
+        return {**dict(model.named_parameters()), **dict(model.named_buffers())}
+
+    before = {name: one.detach().clone() for name, one in tensors().items()}
+    step()
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
+    told = {}
+    for name, one in tensors().items():
+        old, new = before[name], one.detach()
+        told[name] = {
+            "moved": bool(((old != new) & ~(old.isnan() & new.isnan())).any()),
+            "gradient": one.grad is not None,
+            "state": one in optimizer.state,
+            "rate": rates.get(id(one)),
+        }
+    return told
+
+
 # %% right features-once: modes by name
 def features_once(body, batches):
     training = {name for name, one in body.named_modules() if one.training}
@@ -1872,6 +2053,44 @@ def features_once(body, batches):
     if not features:
         raise ValueError("there are no batches")
     return torch.cat(features).float(), torch.cat(targets)
+
+
+# %% wrong features-once: batches collected first -> all-batches-fit
+def features_once(body, batches):
+    modes = [(part, part.training) for part in body.modules()]
+    features, targets = [], []
+    try:
+        body.eval()
+        with torch.no_grad():
+            for x, y in list(batches):
+                features.append(body(x).detach())
+                targets.append(y)
+    finally:
+        for part, mode in modes:
+            part.training = mode
+    if not features:
+        raise ValueError("no batches")
+    return torch.cat(features), torch.cat(targets)
+
+
+# %% wrong features-once: another error -> an-error-has-another-name
+def features_once(body, batches):
+    modes = [(part, part.training) for part in body.modules()]
+    features, targets = [], []
+    try:
+        body.eval()
+        with torch.no_grad():
+            for x, y in batches:
+                features.append(body(x).detach())
+                targets.append(y)
+    except RuntimeError as error:
+        raise ValueError("the body failed") from error
+    finally:
+        for part, mode in modes:
+            part.training = mode
+    if not features:
+        raise ValueError("no batches")
+    return torch.cat(features), torch.cat(targets)
 
 
 # %% right rename-keys: a function for one name
@@ -2303,6 +2522,27 @@ def rename_keys(state, rules):
     return renamed
 
 
+# %% wrong rename-keys: a pattern of bare dots -> a-dot-is-a-dot
+import re
+
+
+def rename_keys(state, rules):
+    renamed = {}
+    for name, tensor in state.items():
+        for old, new in rules:
+            found = re.match(rf"{old}(\.|$)", name) if old else re.match("", name)
+            if found:
+                rest = name[found.end() :]
+                name = None if new is None else ".".join(piece for piece in (new, rest) if piece)
+                break
+        if name is None:
+            continue
+        if name in renamed:
+            raise ValueError(name)
+        renamed[name] = tensor
+    return renamed
+
+
 # %% right pass-through: flags off and on again
 def pass_through(layer, x):
     learning = [p for p in layer.parameters() if p.requires_grad]
@@ -2315,7 +2555,26 @@ def pass_through(layer, x):
             p.requires_grad = True
 
 
-# %% right pass-through: functional call of all tensors
+# %% right pass-through: functional call with each module's tensors
+from torch.func import functional_call
+
+
+def pass_through(layer, x):
+    constants = {
+        f"{place}.{name}" if place else name: one.detach()
+        for place, module in layer.named_modules()
+        for name, one in module.named_parameters(recurse=False)
+    }
+    return functional_call(layer, constants, (x,), tie_weights=False)
+
+
+# %% wrong pass-through: functional call -> every-module-stands-once
+def pass_through(layer, x):
+    detached = {name: one.detach() for name, one in layer.named_parameters()}
+    return torch.func.functional_call(layer, detached, (x,))
+
+
+# %% wrong pass-through: functional call of all tensors -> every-module-stands-once
 from torch.func import functional_call
 
 
@@ -2518,6 +2777,15 @@ def pass_through(layer, x):
         for p, flag in flags:
             p.requires_grad_(flag)
     return out
+
+
+# %% wrong pass-through: None after an error -> an-error-is-no-result
+def pass_through(layer, x):
+    constants = {name: p.detach() for name, p in layer.named_parameters()}
+    try:
+        return torch.func.functional_call(layer, constants, (x,))
+    except RuntimeError:
+        return None
 
 
 # %% right thaw: stage by stage from the back

@@ -224,7 +224,8 @@ def moves_told(
     `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
     "zero" has gradients of 0, "one number" changes a few by hand,
-    "scheduled" ends with lower rates, "fails" raises an error.
+    "scheduled" ends with lower rates, "asks" leaves empty entries in the optimizer's state, "fails"
+    raises an error.
     """
     with seeded():
         model = _moving(kind)
@@ -289,6 +290,12 @@ def _fail(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
     raise ArithmeticError("this step fails")
 
 
+def _asks(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
+    _step(model, optimizer, x)
+    for one in model.parameters():
+        _ = optimizer.state[one]
+
+
 _STEPS: dict[str, Callable[..., None]] = {
     "step": _step,
     "zero": lambda model, optimizer, x: _step(model, optimizer, x, 0.0),
@@ -296,5 +303,6 @@ _STEPS: dict[str, Callable[..., None]] = {
     "scheduled": _scheduled,
     "nothing": lambda model, optimizer, x: None,
     "one number": _one_number,
+    "asks": _asks,
     "fails": _fail,
 }

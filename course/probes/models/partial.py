@@ -7,7 +7,8 @@ same kind has the same weights each time.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -75,6 +76,7 @@ _FAMILIES: dict[str, Callable[[], nn.Module]] = {
         nn.Conv2d(4, 6, (3, 2), stride=2, padding=(1, 0), dilation=(2, 1), bias=False)
     ),
     "reflecting": lambda: _pictures(nn.Conv2d(4, 2, 3, padding=1, padding_mode="reflect")),
+    "grouped": lambda: _pictures(nn.Conv2d(4, 6, 1, groups=2)),
     "a layer": lambda: nn.Linear(4, 2),
     "subclass": lambda: _Named(5, fc=_Wide(5, 10)),
     "headless": lambda: nn.Sequential(nn.BatchNorm1d(3), nn.Tanh()),
@@ -90,21 +92,27 @@ def head_swapped(
     to: str = "",
     frozen: bool = False,
     training: bool = True,
+    contrary: bool = False,
     drawn: bool = False,
 ) -> dict[str, Any]:
     """A model of this kind after its head was swapped, layer by layer.
 
     `to` is a dtype or device that the model is moved to before, such as "float64" or "meta".
-    "fresh" are the layers that weren't in the model before. With `drawn` the answer has what is to
-    be seen of their numbers: the least, the largest, how many and how many distinct ones.
+    `contrary` gives linear layers and convolutions the other mode than the rest. "fresh" are the
+    layers that weren't in the model before. With `drawn` the answer has what is to be seen of their
+    numbers: the least, the largest, how many and how many distinct ones. "as before" counts those
+    that the model had already, "repeated" those that a second swap draws again.
     """
     with seeded(17):
         model = _FAMILIES[kind]().train(training)
+        for one in model.modules():
+            one.training = training ^ (contrary and isinstance(one, nn.Linear | nn.Conv2d))
         if to:
             model.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
         model.requires_grad_(not frozen)
         before = dict(model.named_modules())
         error, found = "", model
+        old, twin = _numbers([model]) if drawn else None, deepcopy(model)
         try:
             found = swap(model, classes)
         except NotImplementedError:
@@ -112,14 +120,29 @@ def head_swapped(
         except Exception as raised:
             error = type(raised).__name__
         after = dict(found.named_modules())
-    fresh = {name: one for name, one in after.items() if before.get(name) is not one}
+        fresh = {name: one for name, one in after.items() if before.get(name) is not one}
+        new = _numbers(fresh.values()) if drawn else None
+        next_one = _numbers([swap(twin, classes)]) if drawn else None
     return {
         "error": error,
         "itself": found is model,
         "fresh": [[name, *_plan(one)] for name, one in fresh.items()],
         "drawn": [row for one in fresh.values() for row in _drawn(one)] if drawn else [],
+        "as before": _common(new, old),
+        "repeated": _common(new, next_one),
         **_outline(found),
     }
+
+
+def _numbers(modules: Iterable[nn.Module]) -> torch.Tensor:
+    """All numbers of their parameters, one after the other."""
+    flat = [one.detach().flatten() for part in modules for one in part.parameters()]
+    return torch.cat([torch.zeros(0), *flat])
+
+
+def _common(some: torch.Tensor | None, others: torch.Tensor | None) -> int:
+    """How many of the ones are among the others."""
+    return 0 if some is None or others is None else int(torch.isin(some, others).sum())
 
 
 def _outline(model: nn.Module) -> dict[str, Any]:
@@ -248,18 +271,19 @@ def features_taken(
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
     `modes` are the body's before: "training", "eval", or "mixed", with every second module in eval
-    mode. `once` gives the batches as a generator, `quiet` calls under no_grad. "learns" is the
-    gradient of a head trained on the features, or the error that this ends in.
+    mode. `once` gives the batches as a generator, `quiet` calls under no_grad. "came" says for each
+    batch of the generator how many calls there were before it. "learns" is the gradient of a head
+    trained on the features, or the error that this ends in.
     """
     with seeded(17):
         body = _body(kind, modes)
         calls = _counted(body)
         given = [tuple(one.clone() for one in pair) for pair in batches]
         before = [one.training for one in body.modules()]
-        features, targets, error = None, None, ""
+        features, targets, error, came = None, None, "", list[int]()
         try:
             with torch.no_grad() if quiet else contextlib.nullcontext():
-                features, targets = take(body, (pair for pair in given) if once else given)
+                features, targets = take(body, _one_by_one(given, calls, came) if once else given)
         except NotImplementedError:
             raise
         except Exception as raised:
@@ -271,11 +295,19 @@ def features_taken(
         "error": error,
         **_features(features),
         "calls": calls,
+        "came": came,
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
         "given": packed(one for pair in given for one in pair),
         **_kept(body),
     }
+
+
+def _one_by_one(given: Sequence[Any], calls: Sequence[Any], came: list[int]) -> Iterator[Any]:
+    """The batches one after the other, each noted with the number of calls so far."""
+    for pair in given:
+        came.append(len(calls))
+        yield pair
 
 
 def _counted(body: nn.Module) -> list[list[Any]]:

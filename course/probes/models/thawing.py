@@ -30,6 +30,27 @@ class _Fails(nn.Module):
         raise ArithmeticError("this layer fails")
 
 
+def _twice() -> nn.Module:
+    """One module in two places."""
+    block = nn.Linear(3, 3)
+    return nn.Sequential(block, nn.Tanh(), block)
+
+
+def _shared() -> nn.Module:
+    """Two modules that share a weight."""
+    first, last = nn.Linear(3, 3), nn.Linear(3, 3)
+    last.weight = first.weight
+    return nn.Sequential(first, nn.Tanh(), last)
+
+
+_LAYERS: dict[str, Callable[[], nn.Module]] = {
+    **BODIES,
+    "fails": _Fails,
+    "twice": _twice,
+    "shared": _shared,
+}
+
+
 @probe
 def passed_through(
     through: Callable[..., Any],
@@ -81,7 +102,7 @@ def _watched(layer: nn.Module, graph: bool) -> list[bool | None]:
 
 def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> nn.Module:
     """A layer in this mode, of which these parameters are frozen."""
-    layer = (_Fails if kind == "fails" else BODIES[kind])().train(training)
+    layer = _LAYERS[kind]().train(training)
     for name in frozen:
         layer.get_parameter(name).requires_grad_(False)
     for one in layer.parameters():

@@ -79,8 +79,10 @@ def saved_over(
     "replace". `path` is "absolute", "relative" to the current folder, or a "Path".
 
     "events" are the calls of fsync and replace in their order, each with the bytes that the file
-    had by then; "from" are the folders of what is moved, seen from the file's own. "left" is
-    what the `others` hold, "litter" and "beside" count more files there and in the folder above.
+    had by then; "before" is what `path` held at these calls up to the first replace, each content
+    once. "from" are the folders of what is moved, seen from the file's own. "left" is what the
+    `others` hold, "litter" and "beside" count more files there and in the folder above. "here" is
+    the working directory after the last call, seen from that before the first.
     `facts` are those asked for, or all.
     """
     given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
@@ -92,8 +94,10 @@ def saved_over(
         if old is not None:
             file.write_bytes(old)
         place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
-        with _noted(folder, fails) as seen, _inside(folder if path == "relative" else home):
+        start = folder if path == "relative" else Path(home)
+        with _noted(file, fails) as seen, _inside(start):
             seen["error"] = _error_of(lambda: [save(given, place) for _ in range(calls)])
+            seen["here"] = os.path.relpath(Path.cwd(), start.resolve())
         seen["loaded"] = _loaded(file) if not facts or "loaded" in facts else None
         found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
         seen["content"] = found.pop(file.name, None)
@@ -133,23 +137,30 @@ def _loaded(file: Path) -> Any:
 
 
 @contextlib.contextmanager
-def _noted(folder: Path, fails: str | None) -> Iterator[dict[str, Any]]:
+def _noted(file: Path, fails: str | None) -> Iterator[dict[str, Any]]:
     """A block in which calls of fsync and replace are noted down, or fail."""
     fsync, replace, rename = os.fsync, os.replace, os.rename
-    seen: dict[str, Any] = {"events": [], "from": []}
+    seen: dict[str, Any] = {"events": [], "before": [], "from": []}
+
+    def look() -> None:
+        content = file.read_bytes() if file.exists() else None
+        if not seen["from"] and content not in seen["before"]:
+            seen["before"].append(content)
 
     def failing(what: str) -> None:
         if fails == what:
             raise OSError(f"{what} fails")
 
     def noted_fsync(target: Any) -> None:
+        look()
         handle = getattr(target, "fileno", lambda: target)()
         seen["events"].append(["fsync", os.stat(handle).st_size])
         failing("fsync")
 
     def moved(source: Any, target: Any, **more: Any) -> None:
+        look()
         seen["events"].append(["replace", os.stat(source).st_size])
-        seen["from"].append(os.path.relpath(Path(source).resolve().parent, folder.resolve()))
+        seen["from"].append(os.path.relpath(Path(source).resolve().parent, file.parent.resolve()))
         failing("replace")
         replace(source, target, **more)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 from collections import Counter, OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
+from enum import IntEnum, StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,17 +20,28 @@ __all__ = ["made_plain", "slimmed"]
 
 
 @probe
-def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
+def slimmed(
+    slim: Callable[..., Any], state: dict[str, Any], *, again: bool = False
+) -> dict[str, Any]:
     """What `slim(state)` returns, and in which storages its tensors lie.
 
     "bytes" are the sizes of the storages; "ties" number them from 1 on, in their order, and are
-    -1 for a storage of the argument. Tensors without elements have no tie.
+    -1 for a storage of the argument. Tensors without elements have no tie. "kept" tells for each
+    entry of the argument whether it's the same object afterwards.
+
+    With `again`, all elements become 0 after a first call, and the rest is told of a second one:
+    "first" is what the first copies hold then, and a storage of theirs has the tie -1 as well.
     """
-    given = [one for one in state.values() if isinstance(one, torch.Tensor)]
-    numbers = {one.untyped_storage().data_ptr(): -1 for one in given}
+    held = deepcopy(state) if again else state
+    entries, first = list(held.values()), dict[str, Any]()
+    if again:
+        first = slim(held)
+        for one in _in(held):
+            one.detach().zero_()
+    numbers = {one.untyped_storage().data_ptr(): -1 for one in [*_in(held), *_in(first)]}
     new = {0: 0}
-    found = slim(state)
-    tensors = [one for one in found.values() if isinstance(one, torch.Tensor)]
+    found = slim(held)
+    tensors = _in(found)
     places = [one.untyped_storage().data_ptr() for one in tensors if one.numel()]
     return {
         "keys": list(found),
@@ -37,7 +50,13 @@ def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
         "ties": [numbers.get(one) or new.setdefault(one, len(new)) for one in places],
         "graph": [one.requires_grad for one in tensors],
         "classes": [type(one).__name__ for one in tensors],
+        "kept": [a is b for a, b in zip(entries, held.values(), strict=False)],
+        "first": list(first.values()),
     }
+
+
+def _in(state: dict[str, Any]) -> list[torch.Tensor]:
+    return [one for one in state.values() if isinstance(one, torch.Tensor)]
 
 
 _TENSORS = (torch.ones(2, 2), torch.ones(2), torch.nn.Parameter(torch.ones(3)))
@@ -52,6 +71,18 @@ class _Settings:
     note: Any = None
 
 
+class _Name(StrEnum):
+    """A member is a text."""
+
+    ADAM = "adam"
+
+
+class _Level(IntEnum):
+    """A member is a number."""
+
+    HIGH = 3
+
+
 class _Other:
     """Something that no rule speaks of."""
 
@@ -61,7 +92,7 @@ class _Other:
 
 # torch.save looks a class up by the name of its module, and importing that here would count as a
 # change of what measures. In `__main__` it finds none of them and refuses.
-for _class in (_Pair, _Settings, _Other):
+for _class in (_Pair, _Settings, _Name, _Level, _Other):
     _class.__module__ = "__main__"
 
 
@@ -91,6 +122,7 @@ _OBJECTS: dict[str, Callable[..., Any]] = {
     "tuple": lambda items: tuple(_object(one) for one in items),
     "set": lambda items: {_object(one) for one in items},
     "frozen set": lambda items: frozenset(_object(one) for one in items),
+    "member": lambda value: (_Name if isinstance(value, str) else _Level)(value),
     "other": lambda: _Other(),
     "class": lambda: _Settings,
     "function": lambda: len,
