@@ -2781,11 +2781,15 @@ def pass_through(layer, x):
 
 # %% wrong pass-through: None after an error -> an-error-is-no-result
 def pass_through(layer, x):
-    constants = {name: p.detach() for name, p in layer.named_parameters()}
+    flags = [(one, one.requires_grad) for one in layer.parameters()]
     try:
-        return torch.func.functional_call(layer, constants, (x,))
+        layer.requires_grad_(False)
+        return layer(x)
     except RuntimeError:
         return None
+    finally:
+        for one, flag in flags:
+            one.requires_grad_(flag)
 
 
 # %% right thaw: stage by stage from the back

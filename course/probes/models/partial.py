@@ -112,7 +112,7 @@ def head_swapped(
         model.requires_grad_(not frozen)
         before = dict(model.named_modules())
         error, found = "", model
-        old, twin = _numbers([model]) if drawn else None, deepcopy(model)
+        old, twin = (_numbers([model]), deepcopy(model)) if drawn else (None, model)
         try:
             found = swap(model, classes)
         except NotImplementedError:

@@ -35,6 +35,48 @@ def test_numbers_of_a_head_are_told_when_asked_for() -> None:
     assert weight[2:] == [10, 10] and bias[2] == 2
 
 
+def _swapped(model: Any, classes: int, *, keep: bool = False, seed: bool = False) -> Any:
+    """A new `fc`, perhaps with rows of the old one, or with the same numbers each time."""
+    if seed:
+        torch.manual_seed(3)
+    new = nn.Linear(5, classes)
+    if keep:
+        new.weight.data[:] = model.fc.weight.data[:classes]
+    model.fc = new.train(model.fc.training)
+    return model
+
+
+def test_numbers_that_are_not_drawn_anew_are_counted() -> None:
+    def seen(**how: bool) -> list[int]:
+        told = head_swapped.here(lambda *args: _swapped(*args, **how), "fc", 2, drawn=True)
+        return [told["as before"], told["repeated"]]
+
+    assert seen() == [0, 0]
+    assert seen(keep=True) == [10, 10] and seen(seed=True) == [0, 12]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_head_can_be_in_another_mode_than_its_model(training: bool) -> None:
+    seen = head_swapped.here(_swapped, "fc", 2, training=training, contrary=True)
+    assert seen["modes"][""] is training and seen["modes"]["fc"] is not training
+
+
+def test_it_is_seen_when_batches_are_collected_first() -> None:
+    def take(body: nn.Module, batches: Any, *, first: bool) -> Any:
+        parts = [body(x) for x, _ in (list(batches) if first else batches)]
+        return torch.cat(parts), torch.zeros(2)
+
+    pairs = [(torch.ones(1, 3), torch.ones(1))] * 2
+    for first, came in ((True, [0, 0]), (False, [0, 1])):
+        seen = features_taken.here(
+            lambda body, batches, first=first: take(body, batches, first=first),
+            "identity",
+            pairs,
+            once=True,
+        )
+        assert seen["came"] == came
+
+
 @pytest.mark.parametrize(("to", "place"), [("float64", "cpu torch.float64"), ("meta", "meta ")])
 def test_a_model_is_moved_before(to: str, place: str) -> None:
     (found,) = head_swapped.here(_same, "fc", 2, to=to)["places"]

@@ -38,6 +38,16 @@ def test_flags_that_an_error_leaves_behind_are_seen() -> None:
     assert seen["error"] == "this layer fails" and not any(seen["flags"].values())
 
 
+def test_parameters_that_become_plain_tensors_are_seen() -> None:
+    def exchanged(layer: nn.Module, x: torch.Tensor) -> Any:
+        given = {name: one.detach() for name, one in layer.named_parameters()}
+        return torch.func.functional_call(layer, given, (x,))
+
+    assert passed_through.here(exchanged, "twice", ROWS)["same"] == [False, False]
+    assert all(passed_through.here(exchanged, "shared", ROWS)["same"])
+    assert all(passed_through.here(lambda layer, x: layer(x), "twice", ROWS)["same"])
+
+
 def test_stages_are_told_epoch_by_epoch() -> None:
     def thaw(stages: list[nn.Module], epoch: int, every: int) -> list[nn.Parameter]:
         return list(stages[-1].requires_grad_(True).train().parameters())

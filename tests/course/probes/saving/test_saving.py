@@ -83,6 +83,28 @@ def test_fsync_and_replace_are_noted_and_can_fail() -> None:
         assert (seen["error"], seen["content"], seen["litter"]) == ("OSError", b"old", 1)
 
 
+def over(value: Any, path: Any) -> None:
+    """A save over the old file, which calls fsync and replace all the same, and moves away."""
+    with open(path, "wb") as file:
+        torch.save(value, file)
+        os.fsync(file.fileno())
+    os.replace(path, path)
+    os.chdir(os.path.dirname(path))
+
+
+def test_what_lies_at_the_path_until_the_replacing_is_seen() -> None:
+    seen = saved_over.procedure(beside, {"a": 1}, old=b"old", calls=2)
+    assert seen["before"] == [b"old"] and seen["here"] == "."
+    assert saved_over.procedure(beside, {"a": 1})["before"] == [None]
+    assert b"old" not in saved_over.procedure(over, {"a": 1}, old=b"old")["before"]
+
+
+def test_a_save_that_moves_to_another_folder_is_seen() -> None:
+    here = os.getcwd()
+    assert saved_over.procedure(over, {"a": 1})["here"] != "."
+    assert os.getcwd() == here
+
+
 def test_an_exercise_that_is_not_written_yet_is_not_caught() -> None:
     def stub(value: Any, path: Any) -> None:
         raise NotImplementedError
@@ -104,6 +126,34 @@ def test_storages_and_ties_are_numbered() -> None:
     seen = slimmed.procedure(slim, {"table": table})
     assert seen["ties"] == [1, 1, -1, 2] and seen["bytes"] == [32] * 4
     assert seen["keys"] == [*"abcdn"] and seen["graph"] == [False] * 4
+
+
+def test_copies_that_outlive_a_call_are_seen() -> None:
+    made: dict[str, Any] = {}
+
+    def remembers(state: dict[str, Any]) -> dict[str, Any]:
+        return {name: made.setdefault(name, one.clone()) for name, one in state.items()}
+
+    table = torch.ones(2)
+    seen = slimmed.procedure(remembers, {"a": table}, again=True)
+    assert seen["ties"] == [-1] and seen["values"][0].tolist() == [1.0, 1.0]
+    fresh = slimmed.procedure(lambda state: {"a": state["a"].clone()}, {"a": table}, again=True)
+    assert fresh["ties"] == [1] and fresh["values"][0].tolist() == [0.0, 0.0]
+    assert fresh["first"][0].tolist() == [1.0, 1.0] and table.tolist() == [1.0, 1.0]
+
+
+def test_an_argument_that_is_written_into_is_seen() -> None:
+    def slim(state: dict[str, Any]) -> dict[str, Any]:
+        state["a"] = state["a"].clone()
+        return state
+
+    assert slimmed.procedure(slim, {"a": torch.ones(2), "n": 1})["kept"] == [False, True]
+
+
+@pytest.mark.parametrize("value", ["adam", 3])
+def test_members_of_enums_are_no_plain_values(value: Any) -> None:
+    seen = made_plain.procedure(lambda made: made, ("member", value))
+    assert seen["result"] == value and seen["opens"] != "yes"
 
 
 def test_objects_are_made_from_words() -> None:
