@@ -230,7 +230,7 @@ def new_head(model, classes):
     options = {"bias": old.bias is not None}
     options |= {"device": old.weight.device, "dtype": old.weight.dtype}
     if isinstance(old, torch.nn.Conv2d):
-        for key in ("kernel_size", "stride", "padding", "dilation", "padding_mode", "groups"):
+        for key in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
             options[key] = getattr(old, key)
         new = torch.nn.Conv2d(old.in_channels, classes, **options)
     else:

@@ -223,9 +223,8 @@ def moves_told(
 
     `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-    "zero" has gradients of 0, "one number" changes a few by hand,
-    "scheduled" ends with lower rates, "asks" leaves empty entries in the optimizer's state, "fails"
-    raises an error.
+    "zero" has gradients of 0, "one number" changes a few by hand, "scheduled" ends with lower
+    rates, "asks" leaves empty entries in the state, "fails" raises an error.
     """
     with seeded():
         model = _moving(kind)

@@ -99,50 +99,56 @@ def head_swapped(
 
     `to` is a dtype or device that the model is moved to before, such as "float64" or "meta".
     `contrary` gives linear layers and convolutions the other mode than the rest. "fresh" are the
-    layers that weren't in the model before. With `drawn` the answer has what is to be seen of their
-    numbers: the least, the largest, how many and how many distinct ones. "as before" counts those
-    that the model had already, "repeated" those that a second swap draws again.
+    layers that weren't in the model before. `drawn` tells their numbers: the least, the largest,
+    how many and how many distinct ones; "as before" counts those that the model had already,
+    "repeated" those that a second swap draws again.
     """
     with seeded(17):
-        model = _FAMILIES[kind]().train(training)
-        for one in model.modules():
-            one.training = training ^ (contrary and isinstance(one, nn.Linear | nn.Conv2d))
-        if to:
-            model.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
-        model.requires_grad_(not frozen)
+        model = _family(kind, to, training, contrary).requires_grad_(not frozen)
         before = dict(model.named_modules())
         error, found = "", model
-        old, twin = (_numbers([model]), deepcopy(model)) if drawn else (None, model)
+        old, twin = _numbers([model]), deepcopy(model)
         try:
             found = swap(model, classes)
         except NotImplementedError:
             raise
         except Exception as raised:
             error = type(raised).__name__
-        after = dict(found.named_modules())
-        fresh = {name: one for name, one in after.items() if before.get(name) is not one}
-        new = _numbers(fresh.values()) if drawn else None
-        next_one = _numbers([swap(twin, classes)]) if drawn else None
+        fresh = {name: one for name, one in found.named_modules() if before.get(name) is not one}
+        numbers = [_numbers(fresh.values()), _numbers([swap(twin, classes)]), old] if drawn else []
     return {
         "error": error,
         "itself": found is model,
         "fresh": [[name, *_plan(one)] for name, one in fresh.items()],
         "drawn": [row for one in fresh.values() for row in _drawn(one)] if drawn else [],
-        "as before": _common(new, old),
-        "repeated": _common(new, next_one),
+        **_counts(*numbers),
         **_outline(found),
     }
 
 
+def _family(kind: str, to: str, training: bool, contrary: bool) -> nn.Module:
+    """A model of this kind, in its modes, with this dtype or on this device."""
+    model = _FAMILIES[kind]()
+    for one in model.modules():
+        one.training = training ^ (contrary and isinstance(one, nn.Linear | nn.Conv2d))
+    if to:
+        model.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
+    return model
+
+
 def _numbers(modules: Iterable[nn.Module]) -> torch.Tensor:
-    """All numbers of their parameters, one after the other."""
+    """All numbers of their parameters, one after the other; none of those on `meta`."""
     flat = [one.detach().flatten() for part in modules for one in part.parameters()]
-    return torch.cat([torch.zeros(0), *flat])
+    return torch.cat([torch.zeros(0), *(one for one in flat if not one.is_meta)])
 
 
-def _common(some: torch.Tensor | None, others: torch.Tensor | None) -> int:
-    """How many of the ones are among the others."""
-    return 0 if some is None or others is None else int(torch.isin(some, others).sum())
+def _counts(*numbers: torch.Tensor) -> dict[str, int]:
+    """How many of the new numbers the model had before, and how many a second swap repeats."""
+    new, again, old = numbers or [torch.zeros(0)] * 3
+    return {
+        "as before": int(torch.isin(new, old).sum()),
+        "repeated": int(torch.isin(new, again).sum()),
+    }
 
 
 def _outline(model: nn.Module) -> dict[str, Any]:
@@ -271,9 +277,9 @@ def features_taken(
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
     `modes` are the body's before: "training", "eval", or "mixed", with every second module in eval
-    mode. `once` gives the batches as a generator, `quiet` calls under no_grad. "came" says for each
-    batch of the generator how many calls there were before it. "learns" is the gradient of a head
-    trained on the features, or the error that this ends in.
+    mode. `once` gives the batches as a generator, `quiet` calls under no_grad. "came" has for each
+    batch of it the calls before, "learns" the gradient of a head trained on the features, or the
+    error that this ends in.
     """
     with seeded(17):
         body = _body(kind, modes)
@@ -289,13 +295,10 @@ def features_taken(
         except Exception as raised:
             error = type(raised).__name__
         following = torch.rand(2)
+    taken = {"features": features, "targets": targets, "error": error, "calls": calls, "came": came}
     return {
-        "features": features,
-        "targets": targets,
-        "error": error,
+        **taken,
         **_features(features),
-        "calls": calls,
-        "came": came,
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
         "given": packed(one for pair in given for one in pair),

@@ -89,10 +89,7 @@ def saved_over(
     with tempfile.TemporaryDirectory() as home:
         folder = Path(tempfile.mkdtemp(dir=home))
         file = folder / "model.pt"
-        for name in others:
-            Path(folder, name).write_text(name)
-        if old is not None:
-            file.write_bytes(old)
+        _laid_out(file, old, others)
         place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
         start = folder if path == "relative" else Path(home)
         with _noted(file, fails) as seen, _inside(start):
@@ -104,6 +101,14 @@ def saved_over(
         seen["left"] = [found.pop(name, None) for name in others]
         seen |= {"litter": len(found), "beside": len(os.listdir(home)) - 1}
     return {what: seen[what] for what in facts or seen}
+
+
+def _laid_out(file: Path, old: bytes | None, others: Sequence[str]) -> None:
+    """Write what the folder holds before."""
+    for name in others:
+        file.with_name(name).write_text(name)
+    if old is not None:
+        file.write_bytes(old)
 
 
 def _error_of(work: Callable[[], Any]) -> str | None:
