@@ -1,0 +1,121 @@
+"""The map of the lessons in words: for those who cannot see it, and as a page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from course.guide.cards import PATHS, Card, on_path
+
+__all__ = ["ABOUT", "described", "hours", "in_markdown", "needs_in_words", "summary", "table"]
+
+ABOUT = "What builds on what"
+
+
+def hours(lessons: Iterable[Card]) -> str:
+    """How many lessons these are and how long their cores take.
+
+    >>> hours([Card("01-a", "A", 85, (), "", (), ()), Card("02-b", "B", 90, (), "", (), ())])
+    '2 lessons, about 3 hours'
+    """
+    found = list(lessons)
+    count = "1 lesson" if len(found) == 1 else f"{len(found)} lessons"
+    minutes = sum(card.minutes for card in found)
+    return f"{count}, about {_halves(minutes)}" if minutes else count
+
+
+def needs_in_words(card: Card) -> str:
+    """What a lesson builds on, in three words or so.
+
+    >>> needs_in_words(Card("06-a", "A", 90, ("04", "05"), "", (), ()))
+    'builds on 04 and 05'
+    """
+    *rest, last = card.needs or ("",)
+    if not card.needs:
+        return "needs no other lesson"
+    return f"builds on {', '.join(rest)} and {last}" if rest else f"builds on {last}"
+
+
+def summary(lessons: Sequence[Card]) -> str:
+    """The map in a few sentences: a picture's alt text."""
+    paths = "; ".join(
+        f"“{name}”: lessons {', '.join(card.number for card in on_path(lessons, path))}"
+        for path, name in PATHS.items()
+        if on_path(lessons, path)
+    )
+    ways = f" The paths: {paths}." if paths else ""
+    return f"A map of the {hours(lessons)}: which lesson builds on which.{ways}"
+
+
+def described(lessons: Sequence[Card]) -> str:
+    """The whole map as plain text: a line a lesson, then the paths."""
+    lines = [_line(card) for card in lessons]
+    lines += [f"Path “{name}” ({hours(way)}): {told}." for name, way, told in _paths(lessons)]
+    return "\n".join(lines)
+
+
+def in_markdown(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
+    """The map as a page: both pictures by their names, the paths, and what the pictures show."""
+    ways = "\n".join(
+        f"- **{name}** ({hours(way)}): {told}. Those in bold are where the path leads; "
+        "the others are what they build on."
+        for name, way, told in _paths(lessons, bold=True)
+    )
+    return (
+        "<!-- Written by `autograder release` from the lessons themselves. Do not edit. -->\n"
+        "# The lessons as a map\n\n"
+        f"{picture(lessons, wide=wide, narrow=narrow)}\n\n"
+        "A lesson takes what its core takes; deep dives are for another day. You needn't take all "
+        f"of them:\n\n{ways}\n\nThe start page has twelve questions that tell you which of them "
+        f"to skim.\n\n## The same in words\n\n{table(lessons)}"
+    )
+
+
+def picture(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
+    """Both forms as HTML that GitHub and the site show: the narrow one on a phone."""
+    return (
+        "<picture>\n"
+        f'<source media="(max-width: 600px)" srcset="{narrow}">\n'
+        f'<img src="{wide}" alt="{summary(lessons)}">\n'
+        "</picture>"
+    )
+
+
+def table(lessons: Sequence[Card], *, links: str = "") -> str:
+    """The lessons as a table in Markdown; `links` is where they lie, with `{}` for the slug."""
+    rows = ["| lesson | minutes | builds on | afterwards you can |", "|---|---|---|---|"]
+    for card in lessons:
+        name = f"{card.number} {card.name}"
+        told = f"[{name}]({links.format(card.slug)})" if links else name
+        minutes = str(card.minutes) if card.minutes else "–"
+        rows.append(f"| {told} | {minutes} | {', '.join(card.needs) or '–'} | {card.can} |")
+    return "\n".join(rows) + "\n"
+
+
+def _paths(
+    lessons: Sequence[Card], *, bold: bool = False
+) -> Iterator[tuple[str, tuple[Card, ...], str]]:
+    for path, name in PATHS.items():
+        way = on_path(lessons, path)
+        told = [f"**{one.number}**" if bold and path in one.paths else one.number for one in way]
+        if way:
+            yield name, way, ", ".join(told)
+
+
+def _line(card: Card) -> str:
+    minutes = f", {card.minutes} minutes" if card.minutes else ""
+    can = f" Afterwards you can {card.can}." if card.can else ""
+    return f"{card.number} {card.name}{minutes}, {needs_in_words(card)}.{can}"
+
+
+def _halves(minutes: int) -> str:
+    """Minutes as hours, rounded to halves.
+
+    >>> _halves(30), _halves(60), _halves(85), _halves(1150)
+    ('half an hour', '1 hour', '1½ hours', '19 hours')
+    """
+    whole, half = divmod(max(round(minutes / 30), 1), 2)
+    if whole == 0:
+        return "half an hour"
+    if whole == 1 and not half:
+        return "1 hour"
+    return f"{whole}{'½' if half else ''} hours"
