@@ -135,18 +135,29 @@ class Quiz(Shown):
 
 
 class QuizButtons:
-    """The widgets of several questions, and the line that counts the right answers."""
+    """The widgets of several questions, and the line that counts the right answers.
 
-    def __init__(self, claims: Sequence[Claim], ask: Callable[..., Buttons] = Buttons) -> None:
+    `answered` is called whenever an answer was given or taken back.
+    """
+
+    def __init__(
+        self,
+        claims: Sequence[Claim],
+        ask: Callable[..., Buttons] = Buttons,
+        answered: Callable[[], None] = lambda: None,
+    ) -> None:
         from ipywidgets import HTML, VBox
 
+        self._answered: Callable[[], None] = lambda: None
         self.questions = [ask(claim, self._count) for claim in claims]
         self.score = HTML()
         self.box = VBox([*(one.box for one in self.questions), self.score])
         self._count()
+        self._answered = answered
 
     def _count(self) -> None:
         self.score.value = f'<p role="status"><b>{self._score()}</b></p>'
+        self._answered()
 
     def _score(self) -> str:
         right = [one.right for one in self.questions]

@@ -9,9 +9,9 @@ from course.lazy import loading
 if TYPE_CHECKING:
     from course.guide.cards import PATHS, Card, card_of, cards, on_path, read_cards, written
     from course.guide.drawing import drawn
-    from course.guide.picture import LessonMap, lesson_map
+    from course.guide.picture import LessonMap
     from course.guide.placement import ASKED, Placement, placement
-    from course.guide.words import described, in_markdown, summary
+    from course.guide.words import described, in_markdown, picture, summary, table
 
 __all__ = [
     "ASKED",
@@ -24,9 +24,34 @@ __all__ = [
     "described",
     "drawn",
     "in_markdown",
-    "lesson_map",
     "on_path",
+    "picture",
     "placement",
     "read_cards",
     "summary",
+    "table",
+    "written",
 ]
+
+__getattr__ = loading(
+    globals(),
+    {
+        "ASKED": "course.guide.placement",
+        "PATHS": "course.guide.cards",
+        "Card": "course.guide.cards",
+        "LessonMap": "course.guide.picture",
+        "Placement": "course.guide.placement",
+        "card_of": "course.guide.cards",
+        "cards": "course.guide.cards",
+        "described": "course.guide.words",
+        "drawn": "course.guide.drawing",
+        "in_markdown": "course.guide.words",
+        "on_path": "course.guide.cards",
+        "picture": "course.guide.words",
+        "placement": "course.guide.placement",
+        "read_cards": "course.guide.cards",
+        "summary": "course.guide.words",
+        "table": "course.guide.words",
+        "written": "course.guide.cards",
+    },
+)

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PATHS", "Card", "card_of", "cards", "on_path", "read_cards", "written"]
+__all__ = ["PATHS", "Card", "card_of", "cards", "exercise_of", "on_path", "read_cards", "written"]
 
 # The ways through the map: the word that a lesson's metadata use, and whom it is for.
 PATHS = {"train": "I train models", "debug": "I debug memory and speed"}
@@ -87,7 +87,7 @@ def card_of(cells: Iterable[Mapping[str, Any]], slug: str) -> Card:
         needs=tuple(sorted(set(_NUMBER.findall(need[0])))) if need else (),
         can=str(about.get("can") or (promise[1] if promise else "")),
         paths=tuple(one for one in PATHS if one in _words(about.get("paths"))),
-        exercises=tuple(_tested(found)),
+        exercises=tuple(filter(None, map(exercise_of, found))),
     )
 
 
@@ -127,14 +127,20 @@ def on_path(lessons: Sequence[Card], path: str) -> tuple[Card, ...]:
     return tuple(card for card in lessons if card.number in wanted)
 
 
-def _tested(cells: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The exercises by the names of their test cells, `test-NAME`; answers in words have none."""
-    for cell in cells:
-        grading = _metadata(cell).get("nbgrader")
-        if not isinstance(grading, Mapping) or grading.get("solution"):
-            continue
-        if grading.get("grade") and grading.get("points"):
-            yield str(grading.get("grade_id", "")).removeprefix("test-")
+def exercise_of(cell: Mapping[str, Any]) -> str:
+    """The exercise that a test cell grades, empty for other cells.
+
+    Its cell is `test-NAME`, in nbgrader's metadata or, in the self-study edition, by its id. An
+    answer in words has no such cell: a person grades it.
+    """
+    grading = _metadata(cell).get("nbgrader")
+    if not isinstance(grading, Mapping):
+        name = str(cell.get("id", ""))
+        tested = "check.score(" in _text(cell) and name.startswith("test-")
+        return name.removeprefix("test-") if tested else ""
+    points = grading.get("points")
+    tested = grading.get("grade") and not grading.get("solution") and isinstance(points, int | float)
+    return str(grading.get("grade_id", "")).removeprefix("test-") if tested and points > 0 else ""
 
 
 def _course(cell: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from course.guide.cards import PATHS, Card, on_path
 
@@ -46,9 +46,10 @@ def summary(lessons: Sequence[Card]) -> str:
     return f"A map of the {hours(lessons)}: which lesson builds on which.{ways}"
 
 
-def described(lessons: Sequence[Card]) -> str:
-    """The whole map as plain text: a line a lesson, then the paths."""
-    lines = [_line(card) for card in lessons]
+def described(lessons: Sequence[Card], states: Mapping[str, str] | None = None) -> str:
+    """The whole map as plain text: a line a lesson, with what was done in it, then the paths."""
+    told = states or {}
+    lines = [_line(card, told.get(card.number, "")) for card in lessons]
     lines += [f"Path “{name}” ({hours(way)}): {told}." for name, way, told in _paths(lessons)]
     return "\n".join(lines)
 
@@ -101,10 +102,11 @@ def _paths(
             yield name, way, ", ".join(told)
 
 
-def _line(card: Card) -> str:
+def _line(card: Card, state: str) -> str:
     minutes = f", {card.minutes} minutes" if card.minutes else ""
+    done = f" You: {state}." if state else ""
     can = f" Afterwards you can {card.can}." if card.can else ""
-    return f"{card.number} {card.name}{minutes}, {needs_in_words(card)}.{can}"
+    return f"{card.number} {card.name}{minutes}, {needs_in_words(card)}.{can}{done}"
 
 
 def _halves(minutes: int) -> str:
