@@ -22,13 +22,13 @@ from autograder.environment import alembic_in_process
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
+from autograder.lessons.editions.overview import overview
+from autograder.lessons.editions.start_page import START_PAGE, start_page
 from autograder.lessons.leaks import leaks
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import IGNORED, Lesson, all_lessons
-from autograder.lessons.editions.overview import overview
 from autograder.lessons.self_study import self_study_edition
-from autograder.lessons.editions.start_page import START_PAGE, start_page
 
 RELEASE = "release"
 SELF_STUDY = "self-study"

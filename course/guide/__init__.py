@@ -10,18 +10,15 @@ if TYPE_CHECKING:
     from course.guide.cards import PATHS, Card, card_of, cards, on_path, read_cards, written
     from course.guide.drawing import drawn
     from course.guide.picture import LessonMap
-    from course.guide.placement import ASKED, Placement, placement
-    from course.guide.words import described, in_markdown, picture, summary, table
+    from course.guide.placement import placement
+    from course.guide.words import in_markdown, picture, summary, table
 
 __all__ = [
-    "ASKED",
     "PATHS",
     "Card",
     "LessonMap",
-    "Placement",
     "card_of",
     "cards",
-    "described",
     "drawn",
     "in_markdown",
     "on_path",
@@ -36,14 +33,11 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
-        "ASKED": "course.guide.placement",
         "PATHS": "course.guide.cards",
         "Card": "course.guide.cards",
         "LessonMap": "course.guide.picture",
-        "Placement": "course.guide.placement",
         "card_of": "course.guide.cards",
         "cards": "course.guide.cards",
-        "described": "course.guide.words",
         "drawn": "course.guide.drawing",
         "in_markdown": "course.guide.words",
         "on_path": "course.guide.cards",

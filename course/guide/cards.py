@@ -99,10 +99,7 @@ def cards() -> tuple[Card, ...]:
 
 def read_cards(text: str) -> tuple[Card, ...]:
     """The cards that `written` gave as text."""
-    return tuple(
-        Card(**{key: tuple(one) if isinstance(one, list) else one for key, one in entry.items()})
-        for entry in json.loads(text)["lessons"]
-    )
+    return tuple(_card(entry) for entry in json.loads(text)["lessons"])
 
 
 def written(lessons: Iterable[Card]) -> str:
@@ -127,6 +124,11 @@ def on_path(lessons: Sequence[Card], path: str) -> tuple[Card, ...]:
     return tuple(card for card in lessons if card.number in wanted)
 
 
+def _card(entry: Mapping[str, Any]) -> Card:
+    lists = {key: tuple(one) for key, one in entry.items() if isinstance(one, list)}
+    return Card(**{**entry, **lists})
+
+
 def exercise_of(cell: Mapping[str, Any]) -> str:
     """The exercise that a test cell grades, empty for other cells.
 
@@ -136,11 +138,13 @@ def exercise_of(cell: Mapping[str, Any]) -> str:
     grading = _metadata(cell).get("nbgrader")
     if not isinstance(grading, Mapping):
         name = str(cell.get("id", ""))
-        tested = "check.score(" in _text(cell) and name.startswith("test-")
-        return name.removeprefix("test-") if tested else ""
-    points = grading.get("points")
-    tested = grading.get("grade") and not grading.get("solution") and isinstance(points, int | float)
-    return str(grading.get("grade_id", "")).removeprefix("test-") if tested and points > 0 else ""
+        tested = name.startswith("test-") and "check.score(" in _text(cell)
+    else:
+        name = str(grading.get("grade_id", ""))
+        points = grading.get("points")
+        worth = isinstance(points, int | float) and points > 0
+        tested = worth and bool(grading.get("grade")) and not grading.get("solution")
+    return name.removeprefix("test-") if tested else ""
 
 
 def _course(cell: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -82,8 +82,9 @@ def _wide(lessons: Sequence[Card], states: Mapping[str, str]) -> str:
     sketch = _Sketch(places, tops, heights)
     marks = _marks(lessons)
     boxes = [
-        _Box(card, sketch.left(card.number), sketch.top(card.number), sketch.height(card.number))
-        .drawn(_WIDE, marks[card.number], states.get(card.number, ""))
+        _Box(
+            card, sketch.left(card.number), sketch.top(card.number), sketch.height(card.number)
+        ).drawn(_WIDE, marks[card.number], states.get(card.number, ""))
         for card in lessons
     ]
     ends = _ports(needs, places)
@@ -159,7 +160,9 @@ def _bend(x: float, y: float, to_x: float, to_y: float) -> str:
 
 
 def _row_heights(lessons: Sequence[Card], places: Mapping[str, Place]) -> list[int]:
-    rows = [[one for one in lessons if places[one.number].row == row] for row in range(len(lessons))]
+    rows = [
+        [one for one in lessons if places[one.number].row == row] for row in range(len(lessons))
+    ]
     return [max(_box_height(card, _WIDE) for card in row) for row in rows if row]
 
 

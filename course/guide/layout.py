@@ -52,7 +52,9 @@ def direct(lessons: Sequence[Card]) -> dict[str, tuple[str, ...]]:
         behind[number] = set().union(*({one, *behind.get(one, ())} for one in needs[number]))
     return {
         number: tuple(
-            one for one in mine if not any(one in behind[other] for other in mine if other in behind)
+            one
+            for one in mine
+            if not any(one in behind[other] for other in mine if other in behind)
         )
         for number, mine in needs.items()
     }
@@ -132,7 +134,7 @@ def _cost(
     column: Mapping[str, int],
     middle: int,
 ) -> tuple[int, int, int]:
-    """How bad an arrangement is: lines that cross, then how far they go, then how far off centre."""
+    """How bad an arrangement is: lines that cross, how far they go, how far off centre it is."""
     ends = [(rows[a], column[a], rows[b], column[b]) for a, b in _pairs(needs)]
     crossed = sum(_cross(one, other) for one, other in product(ends, ends) if one < other)
     far = sum(abs(start - end) for _, start, _, end in ends)

@@ -42,8 +42,8 @@ ASKED: Mapping[str, str] = {
     "total-loss-piles-up-graphs": "a graph is taken for the memory that it had before backward",
 }
 _CAUTION = (
-    "One question a lesson is a hint, no exam: one in four is right by chance. To skim a lesson, read "
-    "its rules and take the quiz at its end."
+    "One question a lesson is a hint, no exam: one in four is right by chance. To skim a lesson, "
+    "read its rules and take the quiz at its end."
 )
 
 
@@ -59,7 +59,9 @@ class Placement(Shown):
         return f"{questions}\n\n{_BY_HAND}"
 
     def _repr_html_(self) -> str:
-        questions = "".join(f"<p>{escape(_about(one))}</p>{question_html(one)}" for one in self.asked)
+        questions = "".join(
+            f"<p>{escape(_about(one))}</p>{question_html(one)}" for one in self.asked
+        )
         return f"{questions}<p>{escape(_BY_HAND)}</p>"
 
     def _buttons(self) -> Panel:

@@ -2,10 +2,10 @@
 
     carry_progress()
 
-shows two buttons. "Save" gathers what the notebooks beside this page and the progress file hold, and
-writes it to that file; a link downloads it. "Load" merges a file from elsewhere into the one here:
-of each exercise the better result counts, whichever of the two has it, and a prediction that was
-made here stays. A file that is damaged or something else changes nothing.
+shows two buttons. "Save" gathers what the notebooks beside this page and the progress file hold,
+and writes it to that file; a link downloads it. "Load" merges a file from elsewhere into the one
+here: of each exercise the better result counts, whichever of the two has it, and a prediction that
+was made here stays. A file that is damaged or something else changes nothing.
 
 Without buttons, `carry_progress("save")` and `carry_progress("load")` do the same; the file to be
 loaded then lies beside this page under the name that a browser gives to what it downloads.
@@ -103,7 +103,9 @@ def carry_progress(action: str = "show", *, folder: str | Path = ".") -> Carried
     """
     here = Path(folder)
     if action not in _ACTIONS:
-        return Carried(here, f"No action is called {action!r}. Choose one of {', '.join(_ACTIONS)}.")
+        return Carried(
+            here, f"No action is called {action!r}. Choose one of {', '.join(_ACTIONS)}."
+        )
     if action == "save":
         message, content = save(here)
         files = _colab_files()
@@ -228,10 +230,8 @@ def _link(content: bytes) -> str:
         return ""
     data = base64.b64encode(content).decode("ascii")
     address = f"data:application/json;base64,{data}"
-    style = "text-decoration:underline;color:inherit"
-    return (
-        f'<p><a download="{FILE_NAME}" href="{address}" style="{style}">Download {FILE_NAME}</a></p>'
-    )
+    about = f'download="{FILE_NAME}" style="text-decoration:underline;color:inherit"'
+    return f'<p><a {about} href="{address}">Download {FILE_NAME}</a></p>'
 
 
 def _chosen(value: Any) -> Iterator[tuple[str, bytes]]:

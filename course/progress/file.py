@@ -12,9 +12,9 @@
      "predictions": {"reshape-always-copies": "false"}
     }
 
-`lessons` is what a self-study notebook saves; `checks` are the visible checks of the notebooks beside
-the start page, and `predictions` what was predicted on it. A file from elsewhere is data: its answers
-are shown, never run.
+`lessons` is what a self-study notebook saves; `checks` are the visible checks of the notebooks
+beside the start page, and `predictions` what was predicted on it. A file from elsewhere is data:
+its answers are shown, never run.
 """
 
 from __future__ import annotations

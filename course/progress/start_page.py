@@ -40,6 +40,7 @@ __all__ = [
 _SLUG = re.compile(r"\d\d-[a-z0-9-]+")
 _PAGE = "00-"  # how the start page's own name begins
 _TIME = re.compile(r"\*\*Time:?\*\*:?\s+(.+?)[,.]")
+_CORE = "The times are those of the core. Deep dives are folded, and can wait for another day."
 _HINT = "Save a lesson (Ctrl+S), then run this cell again: it reads the files as they were saved."
 
 
@@ -101,7 +102,7 @@ def lessons(folder: str | Path = ".") -> Lessons:
     found = tuple(one for _, one in _all_in(Path(folder), kept))
     notes = (trouble,) if trouble else ()
     if found:
-        return Lessons(found, (*notes, _HINT))
+        return Lessons(found, (*notes, _CORE, _HINT))
     return Lessons(tuple(_without_notebook(card, kept) for card in cards()), (*notes, _nothing()))
 
 
@@ -118,7 +119,7 @@ class Lessons:
     """The lessons of a folder, as a table, and sentences to go below it."""
 
     found: tuple[Progress, ...]
-    notes: tuple[str, ...] = (_HINT,)
+    notes: tuple[str, ...] = (_CORE, _HINT)
 
     def __repr__(self) -> str:
         rows = [
@@ -140,9 +141,7 @@ class Lessons:
         return f"{table}</table>{notes}"
 
 
-def progress_in(
-    notebook: Mapping[str, Any], path: str, kept: Kept | None = None
-) -> Progress:
+def progress_in(notebook: Mapping[str, Any], path: str, kept: Kept | None = None) -> Progress:
     """How far a notebook is; whatever else stands in the file is passed over.
 
     Args:
@@ -196,7 +195,10 @@ def kept_beside(folder: Path) -> tuple[Kept, str]:
 def show_in(page: Path) -> None:
     """Put table and map into the start page, so that they stand there before anything is run."""
     notebook = json.loads(page.read_text(encoding="utf-8"))
-    shown = {"lessons()": lessons(page.parent), "lesson_map()": lesson_map(page.parent)}
+    shown: dict[str, Lessons | LessonMap] = {
+        "lessons()": lessons(page.parent),
+        "lesson_map()": lesson_map(page.parent),
+    }
     for cell in notebook["cells"]:
         for call, result in shown.items():
             if call in _text(cell) and cell["cell_type"] == "code":
@@ -208,7 +210,9 @@ def show_in(page: Path) -> None:
 
 def notebooks_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """The lessons of a folder, each in one of its own or all side by side: slug and file."""
-    for path in sorted([*folder.glob("*/*.ipynb"), *folder.glob("*.ipynb")], key=lambda one: one.stem):
+    for path in sorted(
+        [*folder.glob("*/*.ipynb"), *folder.glob("*.ipynb")], key=lambda one: one.stem
+    ):
         own = path.parent == folder or path.stem == path.parent.name
         if own and _SLUG.fullmatch(path.stem) and not path.stem.startswith(_PAGE):
             yield path.stem, path
@@ -252,7 +256,9 @@ def _cells(one: Progress) -> str:
     title = escape(one.title)
     link = f'<a href="{quote(one.path)}">{title}</a>' if one.path else title
     values = (link, escape(one.time), str(one.exercises), escape(one.state), escape(one.counted))
-    return "".join(f'<td style="text-align:left">{value}</td>' for value in values)
+    styles = "text-align:left", *["text-align:left;white-space:nowrap"] * 4
+    pairs = zip(styles, values, strict=True)
+    return "".join(f'<td style="{style}">{value}</td>' for style, value in pairs)
 
 
 def _nothing() -> str:
@@ -268,7 +274,7 @@ def _time(title: str, cells: Iterable[Mapping[str, Any]], card: Card) -> str:
     if found:
         return found.group(1)
     if card.minutes:
-        return f"about {card.minutes} minutes, deep dives aside"
+        return f"about {card.minutes} minutes"
     minutes = sum(_number(_about(cell, "course").get("minutes")) for cell in cells)
     return f"{minutes:g} minutes" if minutes else "–"
 

@@ -159,7 +159,9 @@ def _saved(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
     if files is not None:
         files.download(str(path))
     where = "downloaded as" if files is not None else "saved in"
-    return [f"Your results and answers are {where} {path.name} ({', '.join(sorted(both.lessons))})."], {}
+    return [
+        f"Your results and answers are {where} {path.name} ({', '.join(sorted(both.lessons))})."
+    ], {}
 
 
 def _loaded(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:

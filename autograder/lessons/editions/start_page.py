@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons.cells import cells_of, read_notebook, role
+from autograder.lessons.cells import RawCell, cells_of, read_notebook, role
 from autograder.lessons.self_study import INSTALL_ID, install_cell
 
 __all__ = ["START_PAGE", "start_page"]
@@ -25,7 +25,7 @@ def start_page(source: Path, edition: str, repository: str = "") -> dict[str, An
         LessonError: It cannot be read.
     """
     notebook = read_notebook(source)
-    cells = []
+    cells: list[RawCell] = []
     for cell in cells_of(notebook):
         about = role(cell)
         if about.get("edition", edition) != edition:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons.model import find_lesson
 from autograder.lessons.editions.start_page import START_PAGE
+from autograder.lessons.model import find_lesson
 from autograder.lessons.release import build_release, check_release, write_release
 from tests.autograder import tiny
 

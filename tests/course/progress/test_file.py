@@ -14,7 +14,6 @@ from course.progress.file import (
     MOST_BYTES,
     Checks,
     Kept,
-    Lessons,
     ProgressError,
     merged,
     read,

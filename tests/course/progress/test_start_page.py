@@ -65,7 +65,7 @@ def test_title_and_time_are_the_lessons_own() -> None:
 def test_the_time_of_a_lesson_with_deep_dives_is_that_of_its_core() -> None:
     plan = text("That's the core: about 85 minutes and five of the twelve exercises.")
     found = progress_in({"cells": [text("# A"), plan]}, PATH)
-    assert found.time == "about 85 minutes, deep dives aside"
+    assert found.time == "about 85 minutes"
 
 
 def test_without_a_time_the_minutes_of_the_exercises_are_added_up() -> None:
