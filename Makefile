@@ -77,7 +77,7 @@ demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
 # brought up to date; one that you changed is kept, and a newer edition of it is announced. The start
 # page holds nothing of yours: it is always new, and shows how far you are before you run anything.
 lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
-	@cd release && find . -type f ! -path '*/.*/*' ! -name $(START_PAGE) | while IFS= read -r file; do \
+	@cd release && find . -type f ! -path '*/.*/*' ! -path ./$(START_PAGE) | while IFS= read -r file; do \
 	    mine="../lab/$$file"; copied="../lab/.as-released/$$file"; \
 	    mkdir -p "$${mine%/*}" "$${copied%/*}"; \
 	    if [ ! -e "$$mine" ] || cmp -s "$$mine" "$$copied"; then \

@@ -57,17 +57,16 @@ def described(lessons: Sequence[Card], states: Mapping[str, str] | None = None) 
 def in_markdown(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
     """The map as a page: both pictures by their names, the paths, and what the pictures show."""
     ways = "\n".join(
-        f"- **{name}** ({hours(way)}): {told}. Those in bold are where the path leads; "
-        "the others are what they build on."
-        for name, way, told in _paths(lessons, bold=True)
+        f"- **{name}** ({hours(way)}): {told}" for name, way, told in _paths(lessons, bold=True)
     )
     return (
         "<!-- Written by `autograder release` from the lessons themselves. Do not edit. -->\n"
         "# The lessons as a map\n\n"
         f"{picture(lessons, wide=wide, narrow=narrow)}\n\n"
-        "A lesson takes what its core takes; deep dives are for another day. You needn't take all "
-        f"of them:\n\n{ways}\n\nThe start page has twelve questions that tell you which of them "
-        f"to skim.\n\n## The same in words\n\n{table(lessons)}"
+        "The minutes are those of a lesson's core; deep dives are for another day. You needn't "
+        f"take all lessons:\n\n{ways}\n\nA path leads to the lessons in bold; the others are what those "
+        "build on. The start page asks twelve questions and tells you which lessons to skim.\n\n"
+        f"## The same in words\n\n{table(lessons)}"
     )
 
 

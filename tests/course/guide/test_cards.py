@@ -128,5 +128,7 @@ def test_every_path_leads_somewhere_and_leaves_something_out() -> None:
 
 def test_the_readme_lists_the_lessons_as_the_cards_do() -> None:
     readme = (ROOT / "README.md").read_text()
-    rows = re.findall(r"^\| \[(\d\d) [^\]]+\]\(release/\S+\) \| (\d+) \|.*\| (.+) \|$", readme, re.M)
+    rows = re.findall(
+        r"^\| \[(\d\d) [^\]]+\]\(release/\S+\) \| (\d+) \|.*\| (.+) \|$", readme, re.M
+    )
     assert rows == [(one.number, str(one.minutes), one.can) for one in cards()]

@@ -74,4 +74,4 @@ def test_the_first_row_has_what_builds_on_nothing() -> None:
 def test_on_the_courses_map_the_same_cards_give_the_same_places() -> None:
     asked = direct(cards())
     assert places_of(asked) == places_of(direct(cards()))
-    assert columns_of(asked) == 3, "a wider map is hard to read: is a need missing?"
+    assert columns_of(asked) == 3, "a wider map is hard to read"
