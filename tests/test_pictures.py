@@ -1,4 +1,4 @@
-"""The README's pictures and its example: there, small, described, and what PyTorch really prints."""
+"""The README's pictures and its example: small, described, and what PyTorch prints."""
 
 from __future__ import annotations
 
