@@ -65,8 +65,8 @@ def in_markdown(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
         f"{picture(lessons, wide=wide, narrow=narrow)}\n\n"
         "The minutes are those of a lesson's core; deep dives are for another day. You needn't "
         f"take all lessons:\n\n{ways}\n\nA path leads to the lessons in bold; the others are what "
-        "those build on. The start page asks twelve questions and tells you which lessons to skim.\n\n"
-        f"## The same in words\n\n{table(lessons)}"
+        "those build on. The start page asks twelve questions and tells you which lessons to skim."
+        f"\n\n## The same in words\n\n{table(lessons)}"
     )
 
 
