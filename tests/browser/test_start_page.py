@@ -124,12 +124,14 @@ def test_the_quiz_says_where_to_begin_and_a_new_kernel_still_knows(page: Page, o
     expect(quiz.get_by_text("11 of 12 right. All are answered.")).to_be_visible()
     expect(quiz.get_by_text("Begin with 04 Memory layout.")).to_have_count(2)
     start.shoot("start-page-placement", "placement")
+    page.wait_for_timeout(1000)
     start.save()
     opened.end_kernels()
+    page.goto("about:blank")
     page.goto(opened.address())
     again = Notebook(page)  # another kernel: the page of the last state, then the widget anew
     kept = again.output("placement").locator("[data-pm-last]")
-    expect(kept.get_by_text("Begin with 04 Memory layout.").first).to_be_visible()
+    expect(kept.get_by_text("Begin with 04 Memory layout.").first).to_be_visible(timeout=30_000)
     again.run("placement")
     expect(alive(again, "placement").get_by_text("Begin with 04 Memory")).to_have_count(2)
     assert again.errors() == {}
