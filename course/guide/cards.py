@@ -4,8 +4,9 @@
 draws, asks or tells takes them from there. Where each part of a card stands in the notebook:
 
     title     its first heading; what stands before the colon is its name
-    minutes   "That's the core: about 90 minutes"
-    needs     the lessons by number in the sentence that begins with "**You need**"
+    minutes   "That's the core: about 90 minutes"; else those of its exercises together
+    needs     the lessons by number in the sentence that begins with "**You need**", "05" or
+              "01 to 16"
     can       `metadata.course.can` of the title cell; else the first point of its list
     paths     `metadata.course.paths` of the title cell: those that lead to this lesson
     exercises the test cells that nbgrader grades
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,7 @@ PATHS = {"train": "I train models", "debug": "I debug memory and speed"}
 _FILE = Path(__file__).parent / "lessons.json"
 _CORE = re.compile(r"\bthe core: about (\d+) minutes\b")
 _NEED = re.compile(r"\*\*You need\*\*.*?(?:\.\s|\.?$)", re.DOTALL | re.MULTILINE)
-_NUMBER = re.compile(r"\b\d\d\b")
+_NUMBERS = re.compile(r"\b(\d\d)(?:(?: to |–|-)(\d\d))?\b")
 _PROMISE = re.compile(r"(?:you can|learn to)\*{0,2}:?\s*\n+- (.+?)[;.]?\n")
 
 
@@ -83,8 +84,8 @@ def card_of(cells: Iterable[Mapping[str, Any]], slug: str) -> Card:
     return Card(
         slug=slug,
         title=title[1].strip() if title else slug[3:],
-        minutes=int(core[1]) if core else 0,
-        needs=tuple(sorted(set(_NUMBER.findall(need[0])))) if need else (),
+        minutes=int(core[1]) if core else sum(map(_minutes, found)),
+        needs=tuple(sorted(set(_named(need[0])))) if need else (),
         can=str(about.get("can") or (promise[1] if promise else "")),
         paths=tuple(one for one in PATHS if one in _words(about.get("paths"))),
         exercises=tuple(filter(None, map(exercise_of, found))),
@@ -122,6 +123,18 @@ def on_path(lessons: Sequence[Card], path: str) -> tuple[Card, ...]:
             wanted.add(number)
             waiting += by_number[number].needs
     return tuple(card for card in lessons if card.number in wanted)
+
+
+def _named(sentence: str) -> Iterator[str]:
+    """The lessons that a sentence names, one by one or from one to another."""
+    for first, last in _NUMBERS.findall(sentence):
+        yield from (f"{n:02}" for n in range(int(first), int(last or first) + 1))
+
+
+def _minutes(cell: Mapping[str, Any]) -> int:
+    """How long the exercise of a cell takes, 0 for other cells."""
+    found = _course(cell).get("minutes")
+    return int(found) if isinstance(found, int | float) and 0 < found < 1e6 else 0
 
 
 def _card(entry: Mapping[str, Any]) -> Card:

@@ -161,7 +161,7 @@ def progress_in(notebook: Mapping[str, Any], path: str, kept: Kept | None = None
     return Progress(
         path=path,
         title=f"{card.number} {card.title}",
-        time=_time(_text(cells[0]) if cells else "", cells, card),
+        time=_time(_text(cells[0]) if cells else "", card),
         exercises=len(card.exercises),
         started=any(cell.get("execution_count") for cell in cells),
         results=together,
@@ -232,7 +232,7 @@ def _without_notebook(card: Card, kept: Kept) -> Progress:
     results = _results_of(card.slug, kept, card)
     return Progress(
         title=f"{card.number} {card.title}",
-        time=_time("", (), card),
+        time=_time("", card),
         exercises=len(card.exercises),
         results=results,
         carried=len(results),
@@ -268,15 +268,12 @@ def _nothing() -> str:
     )
 
 
-def _time(title: str, cells: Iterable[Mapping[str, Any]], card: Card) -> str:
-    """What the lesson says itself; else the minutes of its exercises."""
+def _time(title: str, card: Card) -> str:
+    """What the title says; else the minutes of the core."""
     found = _TIME.search(title)
     if found:
         return found.group(1)
-    if card.minutes:
-        return f"about {card.minutes} minutes"
-    minutes = sum(_number(_about(cell, "course").get("minutes")) for cell in cells)
-    return f"{minutes:g} minutes" if minutes else "–"
+    return f"about {card.minutes} minutes" if card.minutes else "–"
 
 
 def _last_table(cell: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -297,10 +294,6 @@ def _about(thing: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     metadata = thing.get("metadata")
     found = metadata.get(key) if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and 0 <= value < 1e6 else 0.0
 
 
 def _text(cell: Mapping[str, Any]) -> str:
