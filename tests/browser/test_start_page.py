@@ -132,6 +132,7 @@ def test_the_quiz_says_where_to_begin_and_a_new_kernel_still_knows(page: Page, o
     again = Notebook(page)  # another kernel: the page of the last state, then the widget anew
     kept = again.output("placement").locator("[data-pm-last]")
     expect(kept.get_by_text("Begin with 04 Memory layout.").first).to_be_visible(timeout=30_000)
+    again.run("lessons")  # so that the next cell's number is another than the saved one
     again.run("placement")
     expect(alive(again, "placement").get_by_text("Begin with 04 Memory")).to_have_count(2)
     assert again.errors() == {}
