@@ -87,8 +87,9 @@ def _wide(lessons: Sequence[Card], states: Mapping[str, str]) -> str:
         ).drawn(_WIDE, marks[card.number], states.get(card.number, ""))
         for card in lessons
     ]
-    ends = _ports(needs, places)
-    lines = [sketch.line(one, ends) for one in lines_of(needs, places)]
+    found = lines_of(needs, places)
+    lanes, ends = _lanes(found), _ports(needs, places)
+    lines = [sketch.line(one, ends, lanes) for one in found]
     height = tops[-1] - _ROW_GAP + _MARGIN if heights else _head_height(1)
     return _file(lessons, width, height, [head, *lines, *boxes])
 
@@ -121,21 +122,37 @@ class _Sketch(NamedTuple):
     def height(self, number: str) -> int:
         return self.heights[self.places[number].row]
 
-    def line(self, line: Line, ends: Mapping[tuple[str, str, str], float]) -> str:
+    def line(
+        self, line: Line, ends: Mapping[tuple[str, str, str], float], lanes: Mapping[Line, float]
+    ) -> str:
         """The path of a line: down to a gap, through it, and on to the lesson below."""
         start, end = self.places[line.above], self.places[line.below]
         x = self.left(line.above) + ends["out", line.above, line.below]
         y = self.tops[start.row] + self.heights[start.row]
         path = f"M{x:g} {y}"
         if line.gap is not None:
-            middle = _MARGIN + line.gap * (_WIDE.box + _GUTTER) - _GUTTER / 2
-            lane = middle + (line.track + 1) // 2 * _TRACK * (-1) ** line.track
+            lane = lanes[line]
             path += _bend(x, y, lane, self.tops[start.row + 1])
             x, y = lane, self.tops[end.row - 1] + self.heights[end.row - 1]
             path += f"V{y}"
         last = self.left(line.below) + ends["in", line.above, line.below]
         path += _bend(x, y, last, self.tops[end.row] - 7)
         return f'<path class="line" marker-end="url(#tip)" d="{path}"/>'
+
+
+def _lanes(lines: Sequence[Line]) -> dict[Line, float]:
+    """How far from the left each line goes down that passes rows: side by side within its gap."""
+    tracks = {
+        line.gap: 1 + max(one.track for one in lines if one.gap == line.gap) for line in lines
+    }
+    found = {}
+    for line in lines:
+        if line.gap is not None:
+            count = tracks[line.gap]
+            middle = _MARGIN + line.gap * (_WIDE.box + _GUTTER) - _GUTTER / 2
+            step = min(_TRACK, (_GUTTER - 8) / count)
+            found[line] = middle + (line.track - (count - 1) / 2) * step
+    return found
 
 
 def _ports(

@@ -29,10 +29,26 @@ def needs_in_words(card: Card) -> str:
     >>> needs_in_words(Card("06-a", "A", 90, ("04", "05"), "", (), ()))
     'builds on 04 and 05'
     """
-    *rest, last = card.needs or ("",)
     if not card.needs:
         return "needs no other lesson"
+    *rest, last = _runs(card.needs)
     return f"builds on {', '.join(rest)} and {last}" if rest else f"builds on {last}"
+
+
+def _runs(numbers: Sequence[str]) -> list[str]:
+    """Numbers as words, four or more in a row as one.
+
+    >>> _runs(["01", "02", "03", "04", "07", "08"])
+    ['01 to 04', '07', '08']
+    """
+    runs: list[list[str]] = []
+    for number in numbers:
+        if runs and int(number) == int(runs[-1][-1]) + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    told = [[f"{run[0]} to {run[-1]}"] if len(run) > 3 else run for run in runs]
+    return [word for words in told for word in words]
 
 
 def summary(lessons: Sequence[Card]) -> str:
@@ -87,7 +103,7 @@ def table(lessons: Sequence[Card], *, links: str = "") -> str:
         name = f"{card.number} {card.name}"
         told = f"[{name}]({links.format(card.slug)})" if links else name
         minutes = str(card.minutes) if card.minutes else "–"
-        rows.append(f"| {told} | {minutes} | {', '.join(card.needs) or '–'} | {card.can} |")
+        rows.append(f"| {told} | {minutes} | {', '.join(_runs(card.needs)) or '–'} | {card.can} |")
     return "\n".join(rows) + "\n"
 
 

@@ -61,6 +61,24 @@ def test_nothing_lies_outside_and_the_narrow_form_fits_a_phone() -> None:
             assert float(box.get("y", 0)) + float(str(box.get("height"))) <= height
 
 
+def test_a_line_runs_between_the_boxes_however_many_there_are() -> None:
+    numbers = [f"{n:02}" for n in range(1, 9)]
+    chain = {number: (numbers[at - 1],) if at else () for at, number in enumerate(numbers)}
+    leaves = [Card(f"{n}-a", "A", 90, ("01",), "", (), ()) for n in ("20", "21", "22", "23")]
+    known = [Card(f"{number}-a", "A", 90, one, "", (), ()) for number, one in chain.items()]
+    last = Card("30-a", "A", 90, ("08", *(one.number for one in leaves)), "", (), ())
+    root = ET.fromstring(drawn([*known, *leaves, last]))
+    boxes = [
+        (float(str(one.get("x"))), float(str(one.get("x"))) + float(str(one.get("width"))))
+        for one in root.iter(f"{SVG}rect")
+        if one.get("class") == "box"
+    ]
+    paths = [str(one.get("d")) for one in root.iter(f"{SVG}path") if one.get("class") == "line"]
+    lanes = [float(x) for path in paths for x in re.findall(r"([\d.]+) [\d.]+V", path)]
+    assert len(lanes) >= 4
+    assert [x for x in lanes if any(left - 2 <= x <= right + 2 for left, right in boxes)] == []
+
+
 def test_no_box_covers_another() -> None:
     for narrow in (False, True):
         boxes = [
