@@ -138,6 +138,13 @@ def test_the_quiz_says_where_to_begin_and_a_new_kernel_still_knows(page: Page, o
     assert again.errors() == {}
 
 
+def choose(page: Page, panel: Locator, path: Path) -> None:
+    """Load a file, as one would with the browser's own window."""
+    with page.expect_file_chooser() as chooser:
+        panel.get_by_role("button", name="Load a file").click()
+    chooser.value.set_files(path)
+
+
 def test_progress_is_saved_taken_along_and_loaded(page: Page, opened: Lab, tmp_path: Path) -> None:
     page.goto(opened.address())
     start = Notebook(page)
@@ -154,14 +161,14 @@ def test_progress_is_saved_taken_along_and_loaded(page: Page, opened: Lab, tmp_p
     name = cards()[0].exercises[0]
     kept.setdefault("checks", {})[cards()[0].slug] = {name: {"held": 4, "of": 4}}
     taken.write_text(json.dumps(kept))
-    panel.locator("input[type=file]").set_input_files(taken)
+    choose(page, panel, taken)
     expect(panel.get_by_text("taken.json: ")).to_contain_text("1 of them further than here")
     expect(panel.get_by_text("1 solved (1 from the progress file)")).to_be_visible()
     start.shoot("start-page-loaded", "carry")
     foreign = tmp_path / "foreign.json"
     foreign.write_text('{"cells": []}')
     before = (opened.root / FILE_NAME).read_bytes()
-    panel.locator("input[type=file]").set_input_files(foreign)
+    choose(page, panel, foreign)
     expect(panel.get_by_text("foreign.json is JSON, but not your progress")).to_be_visible()
     assert (opened.root / FILE_NAME).read_bytes() == before
     start.run("lessons")
