@@ -83,7 +83,8 @@ class Panel:
         if not chosen:
             return
         messages = [load(self.folder, content, name) for name, content in chosen.items()]
-        self.text.value = _page(messages) + lessons(self.folder)._repr_html_()
+        table = lessons(self.folder)._repr_html_()
+        self.text.value = f'{_page(messages)}<div style="line-height:1.45">{table}</div>'
 
     def page(self) -> str:
         """What stands below the buttons."""

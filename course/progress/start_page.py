@@ -40,6 +40,8 @@ __all__ = [
 _SLUG = re.compile(r"\d\d-[a-z0-9-]+")
 _PAGE = "00-"  # how the start page's own name begins
 _TIME = re.compile(r"\*\*Time:?\*\*:?\s+(.+?)[,.]")
+_CELL = "text-align:left;padding:4px 8px;line-height:1.35"
+_SHORT = 12  # a state of so many letters stands on one line
 _CORE = "The times are those of the core. Deep dives are folded, and can wait for another day."
 _HINT = "Save a lesson (Ctrl+S), then run this cell again: it reads the files as they were saved."
 
@@ -133,7 +135,7 @@ class Lessons:
         if not self.found:
             return notes
         head = "".join(
-            f'<th scope="col" style="text-align:left">{name}</th>'
+            f'<th scope="col" style="{_CELL}">{name}</th>'
             for name in ("Lesson", "Time", "Exercises", "State", "Checks that hold")
         )
         rows = "".join(f"<tr>{_cells(one)}</tr>" for one in self.found)
@@ -256,9 +258,10 @@ def _cells(one: Progress) -> str:
     title = escape(one.title)
     link = f'<a href="{quote(one.path)}">{title}</a>' if one.path else title
     values = (link, escape(one.time), str(one.exercises), escape(one.state), escape(one.counted))
-    styles = "text-align:left", *["text-align:left;white-space:nowrap"] * 4
-    pairs = zip(styles, values, strict=True)
-    return "".join(f'<td style="{style}">{value}</td>' for style, value in pairs)
+    whole = (False, True, True, len(one.state) <= _SHORT, True)
+    kept = {True: ";white-space:nowrap", False: ""}
+    pairs = zip(values, whole, strict=True)
+    return "".join(f'<td style="{_CELL}{kept[short]}">{value}</td>' for value, short in pairs)
 
 
 def _nothing() -> str:
