@@ -75,9 +75,10 @@ demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
 
 # lab/.as-released remembers each file as it was copied. A file that still equals its memory is
 # brought up to date; one that you changed is kept, and a newer edition of it is announced. The start
-# page holds nothing of yours: it is always new, and shows how far you are before you run anything.
+# page holds nothing of yours: it is always new, and shows how far you are before you run anything. It
+# is signed, or JupyterLab would leave out parts of what it shows.
 lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
-	@cd release && find . -type f ! -path '*/.*/*' ! -name $(START_PAGE) | while IFS= read -r file; do \
+	@cd release && find . -type f ! -path '*/.*/*' ! -path ./$(START_PAGE) | while IFS= read -r file; do \
 	    mine="../lab/$$file"; copied="../lab/.as-released/$$file"; \
 	    mkdir -p "$${mine%/*}" "$${copied%/*}"; \
 	    if [ ! -e "$$mine" ] || cmp -s "$$mine" "$$copied"; then \
@@ -86,6 +87,7 @@ lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
 	        echo "lab/$${file#./}: kept as you changed it; the new edition is release/$${file#./}"; \
 	    fi; done
 	@cp release/$(START_PAGE) lab/ && $(PY) -m course.progress.start_page lab/$(START_PAGE)
+	@$(PY) -m nbformat.sign lab/$(START_PAGE) >/dev/null
 	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
 	    PATH="$$PWD/$(VENV)/bin:$$PATH"; export PATH; cd lab && exec python -m jupyterlab $$root \
 	    --LabApp.default_url=/lab/tree/$(START_PAGE) $(LAB_ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,9 +12,12 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
+from autograder.lessons.editions.start_page import START_PAGE
 from autograder.lessons.model import Lesson, lesson_paths, read_lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.self_study import INSTALL_ID, PROGRESS_ID, self_study_edition
+from course.guide import cards
+from course.guide.placement import ASKED
 from tests.colab.runtime import (
     REQUIREMENTS,
     ROOT,
@@ -302,6 +306,37 @@ def test_progress_that_was_saved_comes_back_with_the_answers(
     shown = printed(with_course.run([loading], tmp_path)[PROGRESS_ID])  # another kernel
     assert f"✓ {first.name}" in shown
     assert without_markers(first.answer_source).strip() in shown
+
+
+# The start page.
+
+CARRY = """\
+from ipywidgets import HTML, Button, FileUpload, Widget
+
+widgets = list(Widget.widgets.values())
+(save,) = [one for one in widgets if getattr(one, "description", "") == "Save my progress"]
+(upload,) = [one for one in widgets if isinstance(one, FileUpload)]
+save.click()
+content = open("pytorch-measured-progress.json", "rb").read()
+upload.set_trait("value", {"taken.json": {"metadata": {}, "content": content}})
+told = " ".join(one.value for one in widgets if isinstance(one, HTML))
+["Begin with " in told, "taken.json: " in told, content.count(b"false")]"""
+
+
+def test_the_start_page_runs_places_and_carries_progress(
+    with_course: Runtime, tmp_path: Path
+) -> None:
+    page = ROOT / "release" / "self-study" / START_PAGE
+    cells = json.loads(page.read_text())["cells"]
+    more = [code("press", PRESS), code("carried", CARRY)]
+    outputs = with_course.run([*cells, *more], tmp_path)
+    assert errors(outputs) == {}
+    assert [id_ for id_, many in outputs.items() if any(is_stderr(one) for one in many)] == []
+    for card in cards():
+        assert card.title in printed(outputs["lessons"])
+        assert card.can in printed(outputs["map"])
+    assert ast.literal_eval(printed(outputs["press"])) == [len(ASKED), len(ASKED)]
+    assert ast.literal_eval(printed(outputs["carried"])) == [True, True, len(ASKED)]
 
 
 def test_the_one_gpu_for_everyone_runs_and_is_named(with_course: Runtime, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.lessons.editions.overview import overview
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("course", "autograder", "source", "release", "tests", "docs")
 NAMES = ("pyproject.toml", "nbgrader_config.py", "README.md", "Makefile", "LICENSE")
@@ -24,6 +26,14 @@ OWN = {
     "autograder/answers/17-mini.py",
     "release/17-mini/17-mini.ipynb",
     "release/self-study/17-mini.ipynb",
+}
+# What shows all lessons together; `autograder release` writes it from the lessons themselves.
+TOGETHER = {
+    "README.md",
+    "course/guide/lessons.json",
+    "docs/map.md",
+    "docs/map.svg",
+    "docs/map-narrow.svg",
 }
 RIGHT = ("return x * 1", "return x.clone()", "return torch.empty_like(x).copy_(x)")
 WRONG = (
@@ -156,4 +166,18 @@ def test_no_file_but_its_own_was_touched_and_none_is_left_without_them(
 ) -> None:
     after = contribution.files()
     assert after.keys() - contribution.before.keys() == OWN
-    assert {name: after[name] for name in after if name not in OWN} == contribution.before
+    ours = OWN | TOGETHER
+    assert {name: after[name] for name in after if name not in ours} == {
+        name: content for name, content in contribution.before.items() if name not in TOGETHER
+    }
+
+
+def test_the_map_knows_the_new_lesson_and_forgets_it_with_its_notebook(
+    contribution: Contribution, tmp_path: Path
+) -> None:
+    assert b'"slug": "17-mini"' in contribution.files()["course/guide/lessons.json"]
+    for name in ("source", "course/guide", "docs"):
+        shutil.copytree(contribution.root / name, tmp_path / name)
+    shutil.copy(contribution.root / "README.md", tmp_path)
+    shutil.rmtree(tmp_path / "source/17-mini")
+    assert overview(tmp_path) == {name: (ROOT / name).read_bytes() for name in TOGETHER}
