@@ -52,5 +52,5 @@ def test_the_first_example_prints_what_the_readme_says() -> None:
 def test_the_first_screen_holds_example_picture_and_commands() -> None:
     screen = README[: README.index("You need Linux")]
     assert len(screen.splitlines()) <= 32
-    for wanted in (">>> ", "docs/lesson.png", "make lab", "make demo"):
+    for wanted in (">>> ", "docs/lesson.png", "make demo", "make test"):
         assert wanted in screen
