@@ -6,7 +6,6 @@ import ast
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -14,6 +13,7 @@ from packaging.requirements import Requirement
 from autograder.lessons.model import Lesson, lesson_paths, read_lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.self_study import INSTALL_ID, PROGRESS_ID, self_study_edition
+from tests.colab.notebooks import code, errors, in_folder, is_stderr, printed, solved, tables
 from tests.colab.runtime import (
     REQUIREMENTS,
     ROOT,
@@ -26,7 +26,6 @@ from tests.colab.runtime import (
 )
 from tests.test_house import COLAB
 
-TABLE = "pytorch-measured"
 # Answer every prediction and move every other widget: ipywidgets 7 is not the one of the tests.
 PRESS = """\
 from ipywidgets import HTML, Button, IntSlider, Widget
@@ -73,50 +72,6 @@ def with_course(runtime: Runtime, wheel: Path) -> Runtime:
     if "pytorch-measured" not in runtime.packages():
         runtime.pip("install", "--quiet", "--no-deps", str(wheel))
     return runtime
-
-
-def solved(lesson: Lesson) -> list[Cell]:
-    """The self-study notebook of a lesson as somebody leaves it who solved everything."""
-    answers = {one.answer_id: without_markers(one.answer_source) for one in lesson.exercises}
-    cells = self_study_edition(lesson)["cells"]
-    return [{**cell, "source": answers.get(cell["id"], cell["source"])} for cell in cells]
-
-
-def in_folder(lesson: Lesson, folder: Path) -> Path:
-    """The folder of a notebook, with the lesson's data files."""
-    folder.mkdir(exist_ok=True)
-    for data in lesson.data_files:
-        (folder / data.name).write_bytes(data.read_bytes())
-    return folder
-
-
-def errors(outputs: dict[str, list[Any]]) -> dict[str, str]:
-    """How the cells ended that raised."""
-    found = {id_: one for id_, many in outputs.items() for one in many if "ename" in one}
-    return {id_: f"{one['ename']}: {one['evalue']}" for id_, one in found.items()}
-
-
-def is_stderr(output: Any) -> bool:
-    """Whether this is text on stderr: a warning of an older library, for example."""
-    return output.get("name") == "stderr"
-
-
-def tables(outputs: dict[str, list[Any]]) -> dict[str, tuple[float, float]]:
-    """Points and most points of each exercise, as its check table says."""
-    found = [
-        one["metadata"].get(TABLE) for many in outputs.values() for one in many if "data" in one
-    ]
-    return {one["exercise"]: (one["score"], one["max"]) for one in found if one}
-
-
-def printed(outputs: list[Any]) -> str:
-    """What a cell wrote and showed, as text."""
-    return "".join(one.get("text") or one.get("data", {}).get("text/plain", "") for one in outputs)
-
-
-def code(id_: str, source: str) -> Cell:
-    about = {"id": id_, "metadata": {}, "outputs": [], "execution_count": None}
-    return {"cell_type": "code", "source": source, **about}
 
 
 def colabs_versions() -> dict[str, str]:

@@ -1,0 +1,74 @@
+"""`make versions TORCH=2.11.0 PYTHON=python3.12`: what holds with another PyTorch or Python."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import shutil
+import sys
+from collections.abc import Callable
+
+from tests.colab.runtime import PipError, Runtime
+from tests.versions.environment import COLABS_TORCH, make_environment, versions_of
+from tests.versions.measure import (
+    Row,
+    proofs,
+    solved_notebooks,
+    tests_of_course,
+    untouched_notebooks,
+)
+from tests.versions.page import Result, keep, terminal_table
+
+
+def main() -> int:
+    """Measure, print the table, write docs/versions.md; 0 where all holds."""
+    asked = _arguments()
+    try:
+        runtime = make_environment(asked.torch, asked.python)
+    except (PipError, OSError, ValueError) as error:
+        print(f"make versions: no environment with torch {asked.torch}: {error}", file=sys.stderr)
+        return 2
+    torch, python = versions_of(runtime)
+    print(f"torch {torch}, Python {python}, in {runtime.root}", flush=True)
+    rows = [_told(measure, runtime, asked.jobs) for measure in _chosen(asked.only)]
+    print(terminal_table(rows))
+    if len(rows) == len(MEASURES):
+        others = "Colab's" if asked.torch == COLABS_TORCH else "constraints.txt"
+        today = datetime.date.today().isoformat()
+        keep(runtime.root.name, Result(torch, python, others, today, tuple(rows)))
+    if asked.remove:
+        shutil.rmtree(runtime.root)
+    return int(any(row.failed for row in rows))
+
+
+MEASURES: dict[str, Callable[[Runtime, int], Row]] = {
+    "solved": solved_notebooks,
+    "untouched": untouched_notebooks,
+    "proofs": lambda runtime, jobs: proofs(runtime),
+    "tests": lambda runtime, jobs: tests_of_course(runtime),
+}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make versions", description=__doc__)
+    parser.add_argument("--torch", required=True, help="a version of PyTorch, 2.11.0")
+    parser.add_argument("--python", default=sys.executable, help="the Python to make it from")
+    parser.add_argument("--jobs", type=int, default=2, help="notebooks that run at once")
+    parser.add_argument("--only", nargs="*", choices=MEASURES, help="not all; nothing is written")
+    parser.add_argument("--remove", action="store_true", help="the environment afterwards")
+    return parser.parse_args()
+
+
+def _chosen(only: list[str] | None) -> list[Callable[[Runtime, int], Row]]:
+    return [MEASURES[name] for name in only or MEASURES]
+
+
+def _told(measure: Callable[[Runtime, int], Row], runtime: Runtime, jobs: int) -> Row:
+    """The row, once a line says how far we are."""
+    row = measure(runtime, jobs)
+    print(f"{row.what}: {row.passed} passed, {len(row.failed)} failed", flush=True)
+    return row
+
+
+if __name__ == "__main__":
+    sys.exit(main())
