@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -170,6 +171,7 @@ def test_where_there_is_nothing_to_install_it_says_what_to_do_and_the_run_stops(
     (shown,) = outputs[INSTALL_ID]
     assert shown["traceback"] == [shown["evalue"]]
     assert "Put the file pytorch_measured-….whl beside this notebook" in shown["evalue"]
+    assert "Whoever gave you the notebook\nhas that file" in shown["evalue"]
     assert outputs["import"] == []
 
 
@@ -181,6 +183,29 @@ def test_an_installation_that_fails_is_told_in_pips_words(
     assert shown["traceback"] == [shown["evalue"]]
     assert shown["evalue"].startswith("pip could not install it:\n")
     assert "pytorch_measured-0.1.0-py3-none-any.whl" in shown["evalue"]
+
+
+def test_of_several_downloads_the_newest_is_installed_whatever_a_browser_called_it(
+    lesson: Lesson, without_course: Runtime, wheel: Path, tmp_path: Path
+) -> None:
+    stem = wheel.name.removesuffix(".whl")
+    for name in ("pytorch_measured-0.0.9-py3-none-any", "pytorch_measured-0.0.10-py3-none-any"):
+        (tmp_path / f"{name}.whl").write_text("an old one")
+    (tmp_path / f"{stem}.whl").write_text("cut off")
+    os.utime(tmp_path / f"{stem}.whl", (1, 1))
+    shutil.copy(wheel, tmp_path / f"{stem} (1).whl")
+    outputs = without_course.run([set_up(lesson), IMPORT], tmp_path)
+    assert errors(outputs) == {}
+    assert f"Installing course from {stem} (1).whl, and" in printed(outputs[INSTALL_ID])
+
+
+def test_wheels_are_compared_by_their_numbers(
+    lesson: Lesson, without_course: Runtime, tmp_path: Path
+) -> None:
+    for number in ("0.9.0", "0.10.0"):
+        (tmp_path / f"pytorch_measured-{number}-py3-none-any.whl").write_text("cut off")
+    outputs = without_course.run([set_up(lesson)], tmp_path)[INSTALL_ID]
+    assert "from pytorch_measured-0.10.0-py3-none-any.whl, and" in printed(outputs[:1])
 
 
 def test_where_it_is_installed_the_set_up_does_nothing(

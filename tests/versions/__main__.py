@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 from tests.colab.runtime import PipError, Runtime
-from tests.versions.environment import COLABS_TORCH, make_environment, versions_of
+from tests.versions.environment import COLABS_TORCH, make_environment, renew_tree, versions_of
 from tests.versions.measure import (
     Row,
     proofs,
@@ -28,6 +28,7 @@ def main() -> int:
     except (PipError, OSError, ValueError) as error:
         print(f"make versions: no environment with torch {asked.torch}: {error}", file=sys.stderr)
         return 2
+    renew_tree(runtime)
     torch, python = versions_of(runtime)
     print(f"torch {torch}, Python {python}, in {runtime.root}", flush=True)
     rows = [_told(measure, runtime, asked.jobs) for measure in _chosen(asked.only)]

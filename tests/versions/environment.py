@@ -7,6 +7,7 @@ on Colab; otherwise it is what constraints.txt says. Nothing of it touches `.ven
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -22,6 +23,7 @@ COLABS_TORCH = "2.11.0"
 TEST_TOOLS = ("pytest", "pytest-timeout", "hypothesis", "packaging", "gputil")
 # PyTorch says itself what it needs of these: another one than the version that is pinned.
 _TORCHS_OWN = ("torch", "torchvision", "setuptools")
+_FOLDERS = ("course", "autograder", "source", "release", "tests", "docs")
 # What names a PyTorch's build beside its version: `2.13.0+cpu`.
 _ASK = """\
 import json, sys, torch
@@ -54,10 +56,27 @@ def make_environment(torch: str, python: str) -> Runtime:
         runtime.pip("install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS))
     runtime.pip("install", "--quiet", "--constraint", str(constraints), *asked_for(torch))
     (site_packages,) = (runtime.root / "lib").glob("python*/site-packages")
-    (site_packages / "course-of-this-tree.pth").write_text(f"{ROOT}\n")
+    (site_packages / "course-of-this-tree.pth").write_text(f"{tree_of(runtime)}\n")
     runtime.add_kernel()
     done.write_text(wanted)
     return runtime
+
+
+def tree_of(runtime: Runtime) -> Path:
+    """The copy of this tree that is measured: what is edited meanwhile does not disturb."""
+    return runtime.root / "tree"
+
+
+def renew_tree(runtime: Runtime) -> None:
+    """Let the copy be as the tree is now."""
+    shutil.rmtree(tree_of(runtime), ignore_errors=True)
+    tree_of(runtime).mkdir()
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, tree_of(runtime))
+    without = shutil.ignore_patterns("__pycache__", "output")
+    for name in _FOLDERS:
+        shutil.copytree(ROOT / name, tree_of(runtime) / name, ignore=without)
 
 
 def versions_of(runtime: Runtime) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from autograder.lessons.cells import read_notebook
 from autograder.lessons.model import Lesson, all_lessons
 from tests.colab.notebooks import TABLE, errors, in_folder, is_stderr, solved, tables
 from tests.colab.runtime import ROOT, Cell, Runtime
+from tests.versions.environment import tree_of
 
 PROOFS = Path(__file__).with_name("proofs.py")
 # The grader's own side, which a notebook's environment has not; and the proofs, which are a row.
@@ -143,7 +144,7 @@ def _in(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(runtime.python), *command],
-        cwd=ROOT,
+        cwd=tree_of(runtime),
         env=os.environ | {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
