@@ -33,10 +33,9 @@ def main() -> int:
     print(f"torch {torch}, Python {python}, in {runtime.root}", flush=True)
     rows = [_told(measure, runtime, asked.jobs) for measure in _chosen(asked.only)]
     print(terminal_table(rows))
-    if len(rows) == len(MEASURES):
-        others = "Colab's" if asked.torch == COLABS_TORCH else "constraints.txt"
-        today = datetime.date.today().isoformat()
-        keep(runtime.root.name, Result(torch, python, others, today, tuple(rows)))
+    others = "Colab's" if asked.torch == COLABS_TORCH else "constraints.txt"
+    today = datetime.date.today().isoformat()
+    keep(runtime.root.name, Result(torch, python, others, today, tuple(rows)))
     if asked.remove:
         shutil.rmtree(runtime.root)
     return int(any(row.failed for row in rows))
@@ -55,7 +54,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--torch", required=True, help="a version of PyTorch, 2.11.0")
     parser.add_argument("--python", default=sys.executable, help="the Python to make it from")
     parser.add_argument("--jobs", type=int, default=2, help="notebooks that run at once")
-    parser.add_argument("--only", nargs="*", choices=MEASURES, help="not all; nothing is written")
+    parser.add_argument("--only", nargs="*", choices=MEASURES, help="not all; other rows stay")
     parser.add_argument("--remove", action="store_true", help="the environment afterwards")
     return parser.parse_args()
 

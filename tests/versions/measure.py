@@ -93,6 +93,7 @@ def _each(
         with tempfile.TemporaryDirectory() as folder:
             try:
                 outputs = runtime.run(cells_of(lesson), in_folder(lesson, Path(folder)))
+                _keep(outputs, runtime.root / "outputs" / cells_of.__name__, lesson.slug)
             except (AssertionError, subprocess.TimeoutExpired) as error:
                 return f"the kernel did not get to the end: {str(error)[-_REASON:]}"
             return unlike(lesson, outputs)
@@ -100,6 +101,12 @@ def _each(
     lessons = all_lessons(ROOT)
     with ThreadPoolExecutor(jobs) as pool:
         return dict(zip((one.slug for one in lessons), pool.map(outcome, lessons), strict=True))
+
+
+def _keep(outputs: dict[str, list[Any]], folder: Path, slug: str) -> None:
+    """Keep what the cells showed, to look at and to compare between versions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{slug}.json").write_text(json.dumps(outputs, indent=1), encoding="utf-8")
 
 
 def _as_released(lesson: Lesson) -> list[Cell]:

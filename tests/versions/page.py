@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,16 @@ def read_results() -> dict[str, Result]:
 
 
 def keep(environment: str, result: Result) -> None:
-    """Put a result in the place of the one before, in results.json and in docs/versions.md."""
-    found = read_results() | {environment: result}
+    """Put a result in the place of the one before, in results.json and in docs/versions.md.
+
+    Rows that were not measured again stay, where torch and Python are the same.
+    """
+    found = read_results()
+    before = found.get(environment)
+    if before and (before.torch, before.python) == (result.torch, result.python):
+        rows = {row.what: row for row in (*before.rows, *result.rows)}
+        result = replace(result, rows=tuple(rows.values()))
+    found[environment] = result
     plain = {name: asdict(found[name]) for name in sorted(found)}
     RESULTS.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
@@ -64,12 +72,13 @@ def with_tables(page: str) -> str:
 def tables(results: Iterable[Result]) -> str:
     """A line an environment, and below what failed."""
     results = list(results)
-    whats = [row.what for row in results[0].rows] if results else []
+    whats = list(dict.fromkeys(row.what for one in results for row in one.rows))
     head = ["torch", "Python", "everything else", *whats, "measured"]
     lines = [_line(head), _line(["---"] * len(head))]
     for one in results:
-        cells = [f"{row.passed} of {row.passed + len(row.failed)}" for row in one.rows]
-        lines.append(_line([one.torch, one.python, one.others, *cells, one.date]))
+        cells = {row.what: f"{row.passed} of {row.passed + len(row.failed)}" for row in one.rows}
+        found = [cells.get(what, "not run") for what in whats]
+        lines.append(_line([one.torch, one.python, one.others, *found, one.date]))
     failed = [
         f"- {one.name}, {row.what}: `{name}`: {_one_line(why)}"
         for one in results
