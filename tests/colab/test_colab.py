@@ -53,6 +53,8 @@ for one in widgets:
         one.index = 1 if one.index == 0 else 0
 [len(buttons), answered]"""
 SLUGS = list(lesson_paths(ROOT))
+# The torch of these tests is the newest that is pinned, not Colab's.
+AS_TORCH_2_11 = Path(__file__).with_name("as_torch_2_11.py").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -246,12 +248,54 @@ def test_three_cells_are_enough_for_the_first_check(
     assert [score == most for score, most in tables(outputs).values()] == [True]
 
 
+def test_the_stand_ins_answer_as_torch_2_11_does(with_course: Runtime, tmp_path: Path) -> None:
+    ask = """\
+import warnings
+from torch.utils.data import DataLoader, get_worker_info
+
+def said(call):
+    try:
+        return str(call())
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+def spoilt():
+    y = torch.ones(2, requires_grad=True).exp()
+    y.add_(1)
+    y.sum().backward()
+
+def profiled():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+    return [str(one.message) for one in caught]
+
+calls = (
+    lambda: worker.WorkerInfo(1, 2, 3, None),
+    lambda: torch._utils.cpu_count(),
+    spoilt,
+    profiled,
+)
+
+def worker_ids(rows):
+    return get_worker_info().id
+[*map(said, calls), list(DataLoader([1, 2], 1, num_workers=1, collate_fn=worker_ids))]"""
+    outputs = with_course.run([code("as-2-11", AS_TORCH_2_11), code("ask", ask)], tmp_path)
+    assert errors(outputs) == {}
+    info, count, spoilt, profiled, workers = ast.literal_eval(printed(outputs["ask"]))
+    assert info.startswith("TypeError: WorkerInfo.__init__() takes 1 positional argument but 5")
+    assert count == "AttributeError: module 'torch._utils' has no attribute 'cpu_count'"
+    assert "which is output 0 of ExpBackward0, is at version 1" in spoilt
+    assert "clears events" in profiled
+    assert workers == [0, 0]
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_solved_notebook_runs_to_its_end_with_all_points(
     slug: str, with_course: Runtime, tmp_path: Path
 ) -> None:
     lesson = read_lesson(lesson_paths(ROOT)[slug])
-    cells = [*solved(lesson), code("press", PRESS)]
+    cells = [code("as-2-11", AS_TORCH_2_11), *solved(lesson), code("press", PRESS)]
     outputs = with_course.run(cells, in_folder(lesson, tmp_path))
     assert errors(outputs) == {}
     assert [id_ for id_, many in outputs.items() if any(is_stderr(one) for one in many)] == []

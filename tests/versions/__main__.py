@@ -6,9 +6,10 @@ import argparse
 import datetime
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from tests.colab.runtime import PipError, Runtime
+from autograder.lessons.model import Lesson, all_lessons
+from tests.colab.runtime import ROOT, PipError, Runtime
 from tests.versions.environment import COLABS_TORCH, make_environment, renew_tree, versions_of
 from tests.versions.measure import (
     Row,
@@ -31,21 +32,23 @@ def main() -> int:
     renew_tree(runtime)
     torch, python = versions_of(runtime)
     print(f"torch {torch}, Python {python}, in {runtime.root}", flush=True)
-    rows = [_told(measure, runtime, asked.jobs) for measure in _chosen(asked.only)]
+    lessons = [one for one in all_lessons(ROOT) if _meant(one.slug, asked.lessons)]
+    rows = [_told(MEASURES[name](runtime, lessons, asked.jobs)) for name in asked.only]
     print(terminal_table(rows))
     others = "Colab's" if asked.torch == COLABS_TORCH else "constraints.txt"
     today = datetime.date.today().isoformat()
-    keep(runtime.root.name, Result(torch, python, others, today, tuple(rows)))
+    result = Result(torch, python, others, today, tuple(rows))
+    keep(runtime.root.name, result, [one.slug for one in lessons] if asked.lessons else None)
     if asked.remove:
         shutil.rmtree(runtime.root)
     return int(any(row.failed for row in rows))
 
 
-MEASURES: dict[str, Callable[[Runtime, int], Row]] = {
+MEASURES: dict[str, Callable[[Runtime, Sequence[Lesson], int], Row]] = {
     "solved": solved_notebooks,
     "untouched": untouched_notebooks,
-    "proofs": lambda runtime, jobs: proofs(runtime),
-    "tests": lambda runtime, jobs: tests_of_course(runtime),
+    "proofs": lambda runtime, lessons, jobs: proofs(runtime),
+    "tests": lambda runtime, lessons, jobs: tests_of_course(runtime),
 }
 
 
@@ -54,19 +57,21 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--torch", required=True, help="a version of PyTorch, 2.11.0")
     parser.add_argument("--python", default=sys.executable, help="the Python to make it from")
     parser.add_argument("--jobs", type=int, default=2, help="notebooks that run at once")
-    parser.add_argument("--only", nargs="*", choices=MEASURES, help="not all; other rows stay")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*MEASURES], default=[*MEASURES], help="other rows stay"
+    )
+    parser.add_argument("--lessons", nargs="+", help="01 04: others' notebooks stay as they were")
     parser.add_argument("--remove", action="store_true", help="the environment afterwards")
     return parser.parse_args()
 
 
-def _chosen(only: list[str] | None) -> list[Callable[[Runtime, int], Row]]:
-    return [MEASURES[name] for name in only or MEASURES]
+def _meant(slug: str, named: list[str] | None) -> bool:
+    return named is None or any(slug.startswith(name) for name in named)
 
 
-def _told(measure: Callable[[Runtime, int], Row], runtime: Runtime, jobs: int) -> Row:
-    """The row, once a line says how far we are."""
-    row = measure(runtime, jobs)
-    print(f"{row.what}: {row.passed} passed, {len(row.failed)} failed", flush=True)
+def _told(row: Row) -> Row:
+    """The row, printed at once: all of them take long."""
+    print(terminal_table([row]), flush=True)
     return row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,15 +46,19 @@ def read_results() -> dict[str, Result]:
     return {name: Result.of(plain[name]) for name in sorted(plain)}
 
 
-def keep(environment: str, result: Result) -> None:
+def keep(environment: str, result: Result, lessons: Sequence[str] | None = None) -> None:
     """Put a result in the place of the one before, in results.json and in docs/versions.md.
 
-    Rows that were not measured again stay, where torch and Python are the same.
+    Rows that were not measured again stay, where torch and Python are the same; so do, within a
+    row of notebooks, all lessons but these.
     """
     found = read_results()
     before = found.get(environment)
     if before and (before.torch, before.python) == (result.torch, result.python):
-        rows = {row.what: row for row in (*before.rows, *result.rows)}
+        rows = {row.what: row for row in before.rows}
+        for row in result.rows:
+            part = lessons is not None and row.what in rows
+            rows[row.what] = rows[row.what].again(row, lessons or ()) if part else row
         result = replace(result, rows=tuple(rows.values()))
     found[environment] = result
     plain = {name: asdict(found[name]) for name in sorted(found)}

@@ -74,7 +74,8 @@ def _lost(seen: Observation, name: str) -> Absent | None:
     if not seen.attempted:
         return Absent(f"`{name}` is not written yet", attempted=False)
     errors = [one["error"].node for one in seen.result]
-    fault = next((one for one in errors if isinstance(one, dict) and one.get("fault") is True), None)
+    faults = (one for one in errors if isinstance(one, dict) and one.get("fault") is True)
+    fault = next(faults, None)
     if fault is None:
         return None
     told = ErrorFacts(str(fault["type"]), (), str(fault["message"]), fault=True)

@@ -34,9 +34,9 @@ def timelines_of_the_lesson() -> dict[str, Timeline]:
     try:
         for cell in cells:
             role = cell["metadata"].get("course", {}).get("role")
-            if cell["id"] == "setup" or role in ("scene", "measure", "figure"):
-                if cell["cell_type"] == "code":
-                    exec("".join(cell["source"]), names)
+            runs = cell["id"] == "setup" or role in ("scene", "measure", "figure")
+            if runs and cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)
     finally:
         figures.show_timeline = shown
     return found
