@@ -31,7 +31,7 @@ TESTS    ?=
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help demo lab formgrader release answers mutants test lint types drift pytest test-gpu system bench wheel \
-    clean force
+    versions clean force
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -165,9 +165,18 @@ mutation: $(READY)  ## small changes to comparing, checking, judging: which ones
 	@$(RUN) PYTHONPATH=$(CURDIR)/$(MUTATION) PYTHONHASHSEED=0 $(PY) -m mutmut run --max-children 2
 	@$(RUN) PYTHONPATH=$(CURDIR)/$(MUTATION) $(PY) -m mutmut results
 
+# An environment of its own in .versions/, several GB; docs/versions.md tells what is measured.
+ONLY    ?=
+LESSON  ?=
+REMOVE  ?=
+versions: $(READY)  ## all lessons with another PyTorch: make versions TORCH=2.11.0 PYTHON=python3.13
+	@[ '$(TORCH)' ] || { echo "make: say which PyTorch: make versions TORCH=2.11.0"; exit 2; } >&2
+	@$(RUN) PYTHONHASHSEED=0 $(PY) -m tests.versions --torch '$(TORCH)' --python '$(PYTHON)' \
+	    $(if $(ONLY),--only $(ONLY)) $(if $(LESSON),--lessons $(LESSON)) $(if $(REMOVE),--remove)
+
 bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench
 
 clean:  ## remove what can be made again; .venv, lab/ and a real class stay
-	@rm -rf demo dist build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
+	@rm -rf .versions demo dist build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
 	@find course autograder tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -130,11 +130,22 @@ def test_every_dependency_says_why_it_is_there() -> None:
     assert [line for line in asked_for if not re.search(r'",  +# \S', line)] == []
 
 
-def test_conda_takes_the_same_constraints_and_extras_that_exist() -> None:
+# The Pythons that constraints.txt was resolved for.
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+def test_conda_takes_the_same_constraints_and_all_extras_but_the_database() -> None:
     text = (ROOT / "environment.yml").read_text()
     assert "--constraint constraints.txt" in text
     (extras,) = re.findall(r"--editable \.\[([a-z,]+)\]", text)
-    assert set(extras.split(",")) <= EXTRAS.keys()
+    assert set(extras.split(",")) == EXTRAS.keys() - {"postgres"}
+
+
+def test_conda_takes_one_python_for_which_the_pins_are() -> None:
+    (python,) = re.findall(r"^  - python(\S*)", (ROOT / "environment.yml").read_text(), re.M)
+    assert python.removeprefix("=") in PYTHONS
+    told = ", ".join(PYTHONS[1:-1]) + f" and {PYTHONS[-1]} resolve with it too"
+    assert told in (ROOT / "constraints.txt").read_text()
 
 
 def test_what_every_target_installs_leaves_out_the_large_packages_which_only_tests_get() -> None:
