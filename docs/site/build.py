@@ -10,10 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
 
+from autograder.lessons.cells import read_notebook
 from autograder.lessons.model import Lesson, all_lessons
-from docs.site.atlas.entries import entries
-from docs.site.atlas.pages import environment, surprising, write_atlas
+from course.progress.start_page import progress_in
+from docs.site.atlas.entries import Entry, entries
+from docs.site.atlas.pages import environment, surprising, write, write_atlas
 from docs.site.atlas.proofs import measured_proofs
+from docs.site.gallery import write_gallery
 from docs.site.lessons.execute import Outputs, outputs_of
 from docs.site.lessons.page import solved_cells, write_lesson
 from docs.site.settings import ROOT, Settings
@@ -22,8 +25,16 @@ from docs.site.sphinx_extension import API
 __all__ = ["SiteBroken", "build"]
 
 _JOBS = 2
+FIRST = "reshape-always-copies"  # the claim on the first page
 # The pages for teachers, in their order; those that are not there are left out.
-TEACHING = ("teaching", "trust", "authoring", "architecture", "systems", "versions")
+TEACHING = {
+    "teaching": "from an empty machine to graded feedback.",
+    "trust": "what the grader promises about learners who cheat, and how that is tested.",
+    "versions": "which versions of torch and Python were run, and what differs between them.",
+    "authoring": "the form of a lesson, of a check and of a claim.",
+    "architecture": "one submission on its way through the house, file by file.",
+    "systems": "which systems were tried, and what remains open.",
+}
 
 
 class SiteBroken(Exception):
@@ -63,25 +74,27 @@ def _outputs(lessons: Sequence[Lesson], settings: Settings) -> list[Outputs]:
         return list(pool.map(of, lessons))
 
 
-def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequence) -> None:
+def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequence[Entry]) -> None:
+    """The first page, and those that lead to lessons, teachers' pages and reference."""
     templates, pages = environment(), settings.pages
-    teaching = [name for name in TEACHING if (ROOT / "docs" / f"{name}.md").is_file()]
+    names = [name for name in TEACHING if (ROOT / "docs" / f"{name}.md").is_file()]
     about = {
         "lessons": lessons,
+        "times": {one.slug: progress_in(read_notebook(one.source), one.slug).time for one in lessons},
         "number": len(found),
-        "first": next(one for one in found if one.claim.id == "reshape-always-copies"),
+        "first": next(one for one in found if one.claim.id == FIRST),
         "surprising": surprising(found)[1:4],
-        "teaching": teaching,
+        "teaching": [(name, TEACHING[name]) for name in names],
+        "gallery": write_gallery(settings) if settings.gallery else [],
         "api": API,
         "map": _map(settings),
     }
     for name in ("index", "lessons", "teachers", "reference"):
-        text = templates.get_template(f"{name}.md").render(about)
-        (pages / f"{name}.md").write_text(text, encoding="utf-8")
-    for name in teaching:
+        write(pages / f"{name}.md", templates.get_template(f"{name}.md").render(about))
+    (pages / "teachers").mkdir(exist_ok=True)
+    for name in names:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-        (pages / "teachers").mkdir(exist_ok=True)
-        (pages / "teachers" / f"{name}.md").write_text(_for_the_site(text), encoding="utf-8")
+        write(pages / "teachers" / f"{name}.md", _for_the_site(text))
 
 
 def _map(settings: Settings) -> bool:

@@ -20,6 +20,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("doctree-read", give_sections_the_anchors_of_the_course)
     app.connect("html-page-context", without_scripts_of_others)
+    app.connect("autodoc-process-docstring", markdown_blocks_as_rst)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -40,3 +41,19 @@ def without_scripts_of_others(
     """No page asks another address for a script, whatever an extension would like to add."""
     kept = [one for one in context["script_files"] if not re.match(r"(https?:)?//", str(one.filename or ""))]
     context["script_files"] = kept
+
+
+def markdown_blocks_as_rst(
+    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Docstrings fence their code as Markdown does, and list with hyphens below a line of text."""
+    made: list[str] = []
+    fenced = False
+    for line in lines:
+        indent = line[: len(line) - len(line.lstrip())]
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            made += ["", f"{indent}.. code-block:: python", ""] if fenced else [""]
+        else:
+            made.append(f"    {line}" if fenced and line else line)
+    lines[:] = made

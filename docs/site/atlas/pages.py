@@ -18,7 +18,7 @@ from docs.site.atlas.entries import Entry, most_related
 from docs.site.atlas.keywords import common
 from docs.site.words import as_markdown, as_text, inline
 
-__all__ = ["environment", "surprising", "write_atlas"]
+__all__ = ["environment", "surprising", "write", "write_atlas"]
 
 HERE = Path(__file__).parent
 _MOST_DESCRIPTION = 300
@@ -35,13 +35,13 @@ def write_atlas(pages: Path, found: Sequence[Entry], on: Mapping[str, str]) -> N
     templates = environment()
     folder = pages / "atlas"
     folder.mkdir(parents=True, exist_ok=True)
-    _write(pages / "atlas.md", templates.get_template("atlas.md").render(_of_the_list(found, on)))
+    write(pages / "atlas.md", templates.get_template("atlas.md").render(_of_the_list(found, on)))
     chosen = surprising(found)
     text = templates.get_template("surprising.md").render(chosen=chosen, on=on)
-    _write(folder / "most-surprising.md", text)
+    write(folder / "most-surprising.md", text)
     page = templates.get_template("claim.md")
     for before, entry, after in zip([None, *found], found, [*found[1:], None], strict=False):
-        _write(folder / f"{entry.claim.id}.md", page.render(_of(entry, before, after, found, on)))
+        write(folder / f"{entry.claim.id}.md", page.render(_of(entry, before, after, found, on)))
 
 
 def environment() -> Environment:
@@ -115,7 +115,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     """Write only what changed: Sphinx reads a page again when its file is newer."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-__all__ = ["with_files"]
+__all__ = ["pictures_to_files", "with_files"]
 
 _DATA = re.compile(r'src=(["\'])data:image/(png|svg\+xml|jpeg)(;[^,"\']*)?,([^"\']*)\1')
 _SUFFIX = {"png": "png", "svg+xml": "svg", "jpeg": "jpg"}
@@ -31,8 +31,13 @@ def with_files(outputs: list[Any], folder: Path, cell: str) -> list[Any]:
         data.pop(_WIDGET, None)
         if "text/html" in data:
             html = "".join(data["text/html"])
-            data["text/html"] = _DATA.sub(lambda hit: _file(hit, folder, cell), html)
+            data["text/html"] = pictures_to_files(html, folder, cell)
     return [one for one in made if one.get("output_type") != "stream" or one.get("name") != "stderr"]
+
+
+def pictures_to_files(html: str, folder: Path, name: str) -> str:
+    """The HTML with every picture that it carries as a file in `folder`, called after `name`."""
+    return _DATA.sub(lambda hit: _file(hit, folder, name), html)
 
 
 def _file(hit: re.Match[str], folder: Path, cell: str) -> str:

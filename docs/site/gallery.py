@@ -1,0 +1,91 @@
+"""What a class gets back, for teachers to look at: a small simulated class, really graded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.lessons.model import find_lesson
+from docs.site.kept import digest_of, kept
+from docs.site.lessons.figures import pictures_to_files
+from docs.site.settings import ROOT, Settings
+
+__all__ = ["Exhibit", "GalleryFailed", "write_gallery"]
+
+LESSON = "04-memory-layout"
+STUDENTS = 3
+
+
+class GalleryFailed(Exception):
+    """A command of the grader failed on the simulated class; the message has its last lines."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One page of the gallery, as the page for teachers names it."""
+
+    href: str
+    title: str
+    about: str
+
+
+def write_gallery(settings: Settings) -> list[Exhibit]:
+    """Grade a small class, unless it was graded before, and put its pages into the site.
+
+    Raises:
+        GalleryFailed: The grader could not do it here.
+    """
+    pages = kept(settings.kept, "gallery", _digest(), _graded)
+    folder = settings.extra / "gallery"
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(pictures_to_files(text, path.parent / path.stem, "page"), encoding="utf-8")
+    return [_exhibit(name) for name in pages]
+
+
+def _exhibit(name: str) -> Exhibit:
+    if name.startswith("report/"):
+        about = "What the instructor sees: who, which exercise, which misconception."
+        return Exhibit(f"gallery/{name}", "The report of the class", about)
+    student = name.split("/")[1]
+    about = "What this learner sees: what was asked, what the answer did, and why it matters."
+    return Exhibit(f"gallery/{name}", f"Feedback for {student}", about)
+
+
+def _digest() -> str:
+    code = sorted((ROOT / "autograder").rglob("*"))
+    texts = [path.read_text("utf-8") for path in code if path.suffix in {".py", ".j2", ".css", ".js"}]
+    return digest_of(find_lesson(ROOT, LESSON).digest, *texts)
+
+
+def _graded() -> dict[str, str]:
+    """The pages by their names below the course directory; the report comes first."""
+    with tempfile.TemporaryDirectory(prefix="site-class-") as name:
+        course = Path(name, "class")
+        _autograder("simulate", "--students", str(STUDENTS), "--lessons", LESSON[:2], "--seed", "1",
+                    "--out", str(course))
+        for command in ("grade", "feedback", "report"):
+            _autograder(command, "--course", str(course))
+        pages = [course / "report" / "index.html", *sorted((course / "feedback").rglob("*.html"))]
+        return {str(path.relative_to(course)): path.read_text("utf-8") for path in pages}
+
+
+def _autograder(*words: str) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        [sys.executable, "-m", "autograder", *words],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+    )
+    # grade ends with 1 where a submission needs a person, as one of a simulated class may.
+    if run.returncode and words[0] != "grade":
+        raise GalleryFailed(f"autograder {words[0]}:\n{(run.stderr or run.stdout)[-2000:]}")
+
+
