@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -16,13 +16,15 @@ from course.progress.start_page import progress_in
 from docs.site.atlas.entries import Entry, entries
 from docs.site.atlas.pages import environment, surprising, write, write_atlas
 from docs.site.atlas.proofs import measured_proofs
+from docs.site.checks import faults_of
+from docs.site.errors import SiteBroken
 from docs.site.gallery import write_gallery
 from docs.site.lessons.execute import Outputs, outputs_of
 from docs.site.lessons.page import solved_cells, write_lesson
 from docs.site.settings import ROOT, Settings
 from docs.site.sphinx_extension import API
 
-__all__ = ["SiteBroken", "build"]
+__all__ = ["build"]
 
 _JOBS = 2
 FIRST = "reshape-always-copies"  # the claim on the first page
@@ -37,41 +39,37 @@ TEACHING = {
 }
 
 
-class SiteBroken(Exception):
-    """Sphinx warned of something: a reference that leads nowhere, a page nobody reaches."""
-
-
 def build(settings: Settings) -> None:
     """Make the site in `settings.out`.
 
     Raises:
         LessonFailed: A solved lesson raised an error.
         ProofFailed: A claim's proof does not hold on this machine.
-        SiteBroken: Sphinx had a warning; the message has them all.
+        GalleryFailed: The grader could not grade the simulated class here.
+        SiteBroken: Sphinx had a warning, or a page has a fault; the message has them all.
     """
     lessons = all_lessons(ROOT)
     shown = [one for one in lessons if not settings.lessons or one.slug in settings.lessons]
+    slugs = tuple(one.slug for one in shown)
     shutil.rmtree(settings.extra, ignore_errors=True)
     settings.pages.mkdir(parents=True, exist_ok=True)
-    proofs = measured_proofs(settings.kept)
-    for lesson, outputs in zip(shown, _outputs(shown, settings), strict=True):
+    proofs = measured_proofs(settings.kept, slugs)
+    for lesson, outputs in zip(shown, _outputs(shown, settings.kept), strict=True):
         write_lesson(lesson, outputs, settings)
-    found = entries(lessons, proofs["proofs"])
+    found = entries(shown, proofs["proofs"])
     write_atlas(settings.pages, found, proofs["on"])
     _write_the_rest(settings, shown, found)
     _run_sphinx(settings)
+    faults = faults_of(settings.out)
+    if faults:
+        raise SiteBroken("The pages have faults:\n" + "\n".join(faults))
 
 
-def _outputs(lessons: Sequence[Lesson], settings: Settings) -> list[Outputs]:
+def _outputs(lessons: Sequence[Lesson], folder: Path) -> list[Outputs]:
     """The outputs of each lesson; two run at a time, each in a kernel of its own."""
-
-    def of(lesson: Lesson) -> Outputs:
-        if settings.executed is not None and lesson.slug not in settings.executed:
-            return {}
-        return outputs_of(lesson, solved_cells(lesson), settings.kept)
-
     with ThreadPoolExecutor(_JOBS) as pool:
-        return list(pool.map(of, lessons))
+        found = pool.map(lambda one: outputs_of(one, solved_cells(one), folder), lessons)
+        return list(found)
 
 
 def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequence[Entry]) -> None:
@@ -80,17 +78,23 @@ def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequen
     names = [name for name in TEACHING if (ROOT / "docs" / f"{name}.md").is_file()]
     about = {
         "lessons": lessons,
-        "times": {one.slug: progress_in(read_notebook(one.source), one.slug).time for one in lessons},
+        "times": {
+            one.slug: progress_in(read_notebook(one.source), one.slug).time for one in lessons
+        },
         "number": len(found),
         "first": next(one for one in found if one.claim.id == FIRST),
         "surprising": surprising(found)[1:4],
         "teaching": [(name, TEACHING[name]) for name in names],
         "gallery": write_gallery(settings) if settings.gallery else [],
-        "api": API,
+        "api": [(name, first_line(import_module(name).__doc__)) for name in API],
         "map": _map(settings),
     }
     for name in ("index", "lessons", "teachers", "reference"):
         write(pages / f"{name}.md", templates.get_template(f"{name}.md").render(about))
+    (pages / "reference").mkdir(exist_ok=True)
+    for name in API:
+        text = templates.get_template("package.md").render(name=name)
+        write(pages / "reference" / f"{name}.md", text)
     (pages / "teachers").mkdir(exist_ok=True)
     for name in names:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
@@ -134,11 +138,6 @@ def _run_sphinx(settings: Settings) -> None:
         raise SiteBroken(f"Sphinx warns:\n{said}")
 
 
-def main(words: Iterable[str]) -> None:
-    """Build the whole site into site/."""
-    build(Settings())
-    print(f"{Settings().out / 'index.html'}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def first_line(text: str | None) -> str:
+    """The first line of a docstring."""
+    return (text or "").partition("\n")[0]

@@ -10,18 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.lessons.model import find_lesson
+from docs.site.errors import GalleryFailed
 from docs.site.kept import digest_of, kept
 from docs.site.lessons.figures import pictures_to_files
 from docs.site.settings import ROOT, Settings
 
-__all__ = ["Exhibit", "GalleryFailed", "write_gallery"]
+__all__ = ["Exhibit", "write_gallery"]
 
 LESSON = "04-memory-layout"
-STUDENTS = 3
-
-
-class GalleryFailed(Exception):
-    """A command of the grader failed on the simulated class; the message has its last lines."""
+SEED = "1"  # a class in which not everything is right
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,9 @@ def write_gallery(settings: Settings) -> list[Exhibit]:
     Raises:
         GalleryFailed: The grader could not do it here.
     """
-    pages = kept(settings.kept, "gallery", _digest(), _graded)
+    pages = kept(
+        settings.kept, "gallery", _digest(settings.gallery), lambda: _graded(settings.gallery)
+    )
     folder = settings.extra / "gallery"
     for name, text in pages.items():
         path = folder / name
@@ -57,18 +56,20 @@ def _exhibit(name: str) -> Exhibit:
     return Exhibit(f"gallery/{name}", f"Feedback for {student}", about)
 
 
-def _digest() -> str:
+def _digest(students: int) -> str:
     code = sorted((ROOT / "autograder").rglob("*"))
-    texts = [path.read_text("utf-8") for path in code if path.suffix in {".py", ".j2", ".css", ".js"}]
-    return digest_of(find_lesson(ROOT, LESSON).digest, *texts)
+    texts = [
+        path.read_text("utf-8") for path in code if path.suffix in {".py", ".j2", ".css", ".js"}
+    ]
+    return digest_of(find_lesson(ROOT, LESSON).digest, str(students), SEED, *texts)
 
 
-def _graded() -> dict[str, str]:
+def _graded(students: int) -> dict[str, str]:
     """The pages by their names below the course directory; the report comes first."""
     with tempfile.TemporaryDirectory(prefix="site-class-") as name:
         course = Path(name, "class")
-        _autograder("simulate", "--students", str(STUDENTS), "--lessons", LESSON[:2], "--seed", "1",
-                    "--out", str(course))
+        chosen = ("--students", str(students), "--lessons", LESSON[:2], "--seed", SEED)
+        _autograder("simulate", *chosen, "--out", str(course))
         for command in ("grade", "feedback", "report"):
             _autograder(command, "--course", str(course))
         pages = [course / "report" / "index.html", *sorted((course / "feedback").rglob("*.html"))]
@@ -87,5 +88,3 @@ def _autograder(*words: str) -> None:
     # grade ends with 1 where a submission needs a person, as one of a simulated class may.
     if run.returncode and words[0] != "grade":
         raise GalleryFailed(f"autograder {words[0]}:\n{(run.stderr or run.stdout)[-2000:]}")
-
-

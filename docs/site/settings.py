@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "Settings"]
+__all__ = ["ROOT", "Settings", "address", "repository"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,15 +17,14 @@ class Settings:
     """One build.
 
     `out` is the site itself, `work` holds the pages that Sphinx reads, and what was measured and
-    need not be measured again. `lessons` names slugs; empty means all of them. A lesson that is not
-    in `executed` is shown without outputs; None executes all.
+    need not be measured again. `lessons` names slugs, and their claims come with them; empty means
+    all. `gallery` is the number of simulated learners whose pages are shown, 0 for none.
     """
 
     out: Path = ROOT / "site"
     work: Path = ROOT / ".site"
     lessons: tuple[str, ...] = ()
-    executed: tuple[str, ...] | None = None
-    gallery: bool = True
+    gallery: int = 3
 
     @property
     def pages(self) -> Path:

@@ -39,7 +39,11 @@ def without_scripts_of_others(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """No page asks another address for a script, whatever an extension would like to add."""
-    kept = [one for one in context["script_files"] if not re.match(r"(https?:)?//", str(one.filename or ""))]
+    kept = [
+        one
+        for one in context["script_files"]
+        if not re.match(r"(https?:)?//", str(one.filename or ""))
+    ]
     context["script_files"] = kept
 
 

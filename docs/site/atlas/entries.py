@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,11 +59,11 @@ class Entry:
         return version_sentences(self.claim.fact)
 
 
-def entries(lessons: Iterable[Lesson], proofs: Mapping[str, Any]) -> list[Entry]:
-    """Every claim, lesson by lesson, in the order in which the claims are written down.
+def entries(lessons: Sequence[Lesson], proofs: Mapping[str, Any]) -> list[Entry]:
+    """The claims of these lessons, in the order in which they are written down.
 
     Args:
-        lessons: All lessons of the course, whichever the site shows.
+        lessons: Those that the site shows.
         proofs: By the claim's id, from `measured_proofs`.
     """
     places = {id_: place for lesson in lessons for id_, place in _places(lesson)}
@@ -71,12 +71,13 @@ def entries(lessons: Iterable[Lesson], proofs: Mapping[str, Any]) -> list[Entry]
     return [
         Entry(
             claim,
-            places.get(claim.id) or Place(claim.lesson, claim.lesson, "", ""),
+            places.get(claim.id) or Place(lesson.slug, _short(lesson), "", ""),
             words_of(claim),
             proofs[claim.id],
             ideas.get(claim.misconception or ""),
         )
-        for claim in claims()
+        for lesson in lessons
+        for claim in claims(lesson.slug)
     ]
 
 
@@ -102,10 +103,15 @@ def version_sentences(fact: str) -> str:
     return " ".join(one for one in found if _VERSION.search(one))
 
 
+def _short(lesson: Lesson) -> str:
+    """Number and title without what follows its colon: "04 Memory layout"."""
+    return f"{lesson.slug[:2]} {lesson.title.partition(':')[0]}"
+
+
 def _places(lesson: Lesson) -> Iterator[tuple[str, Place]]:
     """Each claim that the lesson's cells ask for, with the section above that cell."""
     here, heading = "", ""
-    title = f"{lesson.slug[:2]} {lesson.title.partition(':')[0]}"
+    title = _short(lesson)
     for cell in lesson.cells():
         for level, text in headings(cell):
             if level == 2:

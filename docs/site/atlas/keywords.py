@@ -14,7 +14,18 @@ __all__ = ["LEAST", "common", "words_of"]
 
 LEAST = 3  # claims that a keyword must have to be offered as a filter
 # In torch, too, but as code they say nothing about what a claim is about.
-_SAY_NOTHING = {"torch", "cpu", "data", "optim", "path", "nn", "utils", "functional", "init", "func"}
+_SAY_NOTHING = {
+    "torch",
+    "cpu",
+    "data",
+    "optim",
+    "path",
+    "nn",
+    "utils",
+    "functional",
+    "init",
+    "func",
+}
 
 
 def words_of(claim: Claim) -> frozenset[str]:

@@ -63,21 +63,23 @@ def environment() -> Environment:
 
 
 def surprising(found: Iterable[Entry]) -> list[tuple[Entry, str]]:
-    """The claims of surprising.toml, each with the reason why it stands there, in its order.
-
-    Raises:
-        KeyError: An id there is no claim's.
-    """
+    """The claims of surprising.toml, each with the reason why it stands there, in its order."""
     by_id = {entry.claim.id: entry for entry in found}
     chosen = tomllib.loads((HERE / "surprising.toml").read_text(encoding="utf-8"))["claim"]
-    return [(by_id[one["id"]], one["why"]) for one in chosen]
+    return [(by_id[one["id"]], one["why"]) for one in chosen if one["id"] in by_id]
 
 
 def _of_the_list(found: Sequence[Entry], on: Mapping[str, str]) -> dict[str, Any]:
     groups = [(place, list(some)) for place, some in groupby(found, lambda one: one.place.slug)]
     counts = {one: sum(entry.claim.verdict == one for entry in found) for one in VERDICTS}
     keywords = common({entry.claim.id: entry.words for entry in found})
-    return {"groups": groups, "counts": counts, "keywords": keywords, "number": len(found), "on": on}
+    return {
+        "groups": groups,
+        "counts": counts,
+        "keywords": keywords,
+        "number": len(found),
+        "on": on,
+    }
 
 
 def _of(

@@ -11,32 +11,32 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from course.claims import claims, prove
+from docs.site.errors import ProofFailed
 from docs.site.kept import digest_of, kept
 from docs.site.settings import ROOT
 
-__all__ = ["ProofFailed", "measured_proofs"]
+__all__ = ["measured_proofs"]
 
 Measured = dict[str, Any]
 
 
-class ProofFailed(Exception):
-    """A proof does not hold here, so the atlas would tell something false."""
-
-
-def measured_proofs(folder: Path) -> Measured:
+def measured_proofs(folder: Path, lessons: Sequence[str]) -> Measured:
     """What every proof showed, and with what: `{"on": {…}, "proofs": {id: {…}}}`.
 
     Args:
         folder: Where the results of earlier builds lie.
+        lessons: The slugs of those whose claims are asked for.
 
     Raises:
         ProofFailed: Some proof did not hold; the message names each with its reason.
     """
-    found: Measured = kept(folder, "proofs", digest_of(Path(__file__).read_text()), _run_all)
+    digest = digest_of(Path(__file__).read_text("utf-8"), *lessons)
+    found: Measured = kept(folder, "proofs", digest, lambda: _run_all(lessons))
     wrong = [f"{id_}: {one['error']}" for id_, one in found["proofs"].items() if not one["holds"]]
     unproved = [line for line in wrong if "which is not installed" not in line]
     if unproved:
@@ -44,9 +44,9 @@ def measured_proofs(folder: Path) -> Measured:
     return found
 
 
-def _run_all() -> Measured:
+def _run_all(lessons: Sequence[str]) -> Measured:
     quiet = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    command = [sys.executable, "-m", __name__]
+    command = [sys.executable, "-m", "docs.site.atlas.proofs", *lessons]
     run = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True)
     if run.returncode:
         raise ProofFailed(f"The proofs could not be run:\n{run.stderr[-2000:]}")
@@ -54,7 +54,7 @@ def _run_all() -> Measured:
     return found
 
 
-def _main() -> None:
+def _main(lessons: Sequence[str]) -> None:
     import torch
 
     build = "CUDA build" if torch.version.cuda else "CPU build"
@@ -65,7 +65,7 @@ def _main() -> None:
         "system": platform.system(),
     }
     proofs = {}
-    for claim in claims():
+    for claim in (one for lesson in lessons for one in claims(lesson)):
         seen = prove(claim)
         proofs[claim.id] = {
             "shown": seen.shown,
@@ -77,4 +77,4 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
-    _main()
+    _main(sys.argv[1:])

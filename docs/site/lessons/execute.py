@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons.model import Lesson
+from docs.site.errors import LessonFailed
 from docs.site.kept import digest_of, kept
 from docs.site.settings import ROOT
 
-__all__ = ["LessonFailed", "outputs_of"]
+__all__ = ["outputs_of"]
 
 LIMIT_S = 300  # for one cell
 
 Outputs = dict[str, list[dict[str, Any]]]
-
-
-class LessonFailed(Exception):
-    """A solved lesson raised an error; the message names lesson, cell and error."""
 
 
 def outputs_of(lesson: Lesson, cells: list[dict[str, Any]], folder: Path) -> Outputs:
@@ -60,7 +57,9 @@ def _run(lesson: Lesson, cells: list[dict[str, Any]]) -> Outputs:
         try:
             client.execute(env=_environment())
         except CellExecutionError as error:
-            raise LessonFailed(f"{lesson.slug}: a cell of the solved lesson fails.\n{error}") from None
+            raise LessonFailed(
+                f"{lesson.slug}: a cell of the solved lesson fails.\n{error}"
+            ) from None
     return {
         cell["id"]: [json.loads(json.dumps(one)) for one in cell["outputs"]]
         for cell in notebook["cells"]

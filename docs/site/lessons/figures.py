@@ -32,7 +32,9 @@ def with_files(outputs: list[Any], folder: Path, cell: str) -> list[Any]:
         if "text/html" in data:
             html = "".join(data["text/html"])
             data["text/html"] = pictures_to_files(html, folder, cell)
-    return [one for one in made if one.get("output_type") != "stream" or one.get("name") != "stderr"]
+    return [
+        one for one in made if one.get("output_type") != "stream" or one.get("name") != "stderr"
+    ]
 
 
 def pictures_to_files(html: str, folder: Path, name: str) -> str:

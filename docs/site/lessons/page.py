@@ -126,6 +126,5 @@ def _ways_in(lesson: Lesson) -> str:
         links.append(
             f'<a href="https://colab.research.google.com/github/{place}">Open it in Colab</a>'
         )
-    links.append(f'<a href="../atlas.html?lesson={lesson.slug}">Its claims in the atlas</a>')
+    links.append(f'<a href="../atlas.html#lesson-{lesson.slug}">Its claims in the atlas</a>')
     return f'<p class="ways-in">{" · ".join(links)}</p>'
-

@@ -47,10 +47,12 @@
   const ranked = (some, q) => {
     const telling = words(q).filter(word => !idle.has(word));
     const asked = (telling.length ? telling : words(q)).map(stem).filter(Boolean);
+    const aside = words(q).filter(word => idle.has(word)).map(stem);
     const scored = some.map(claim => {
       const weights = asked.map(one => weight(claim, one));
       return { claim, hits: weights.filter(Boolean).length,
-        score: weights.reduce((sum, one) => sum + one, 0) };
+        score: weights.reduce((sum, one) => sum + one, 0)
+          + aside.filter(one => claim.said.includes(one)).length };
     });
     const most = Math.max(0, ...scored.map(one => one.hits));
     const rows = most ? scored.filter(one => one.hits === most) : [];
@@ -96,6 +98,7 @@
 
   restore();
   form.hidden = false;
+  document.getElementById("atlas-jump").hidden = true;
   form.addEventListener("input", show);
   form.addEventListener("submit", event => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(show));
