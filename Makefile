@@ -12,6 +12,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 LESSONS := $(VENV)/.lessons
+SITE    := $(VENV)/.site
 
 # nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
 # The shell says where we are: a path with a quote in it would break the commands.
@@ -30,7 +31,7 @@ TESTS    ?=
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo lab formgrader release answers mutants test lint types drift pytest test-gpu system bench wheel \
+.PHONY: help demo lab formgrader site release answers mutants test lint types drift pytest test-gpu system bench wheel \
     clean force
 
 help:  ## this list
@@ -63,6 +64,13 @@ $(LESSONS): $(READY)
 	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
 	    -c constraints.txt -e '.[lessons]'
 	@touch $(LESSONS)
+
+# Sphinx and what it brings.
+$(SITE): $(READY)
+	@echo "Installing what builds the site: Sphinx, myst-nb, furo"
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c constraints.txt -e '.[site]'
+	@touch $(SITE)
 
 # --- use ---------------------------------------------------------------------------------------
 
@@ -105,6 +113,9 @@ wheel: $(READY)  ## build the package into dist/, for a notebook without network
 	@ls dist/*.whl
 	@echo 'Put it beside a self-study notebook, or upload it to Colab: the set-up cell installs it.'
 
+site: $(READY) $(LESSONS) $(SITE)  ## the site in site/: lessons with outputs, atlas of claims, pages for teachers
+	@$(RUN) PYTHONHASHSEED=0 $(PY) -m docs.site
+
 system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreSQL (apt-get)
 	@.ci/system
 
@@ -138,7 +149,7 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-pytest: $(READY) $(LESSONS)  ## the tests alone, on two cores
+pytest: $(READY) $(LESSONS) $(SITE)  ## the tests alone, on two cores
 	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
@@ -167,5 +178,5 @@ bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench
 
 clean:  ## remove what can be made again; .venv, lab/ and a real class stay
-	@rm -rf demo dist build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
+	@rm -rf demo dist build site .site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
 	@find course autograder tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -60,9 +60,11 @@ def build(settings: Settings) -> None:
     write_atlas(settings.pages, found, proofs["on"])
     _write_the_rest(settings, shown, found)
     _run_sphinx(settings)
-    faults = faults_of(settings.out)
+    faults = faults_of(settings.html)
     if faults:
         raise SiteBroken("The pages have faults:\n" + "\n".join(faults))
+    shutil.rmtree(settings.out, ignore_errors=True)
+    settings.html.replace(settings.out)
 
 
 def _outputs(lessons: Sequence[Lesson], folder: Path) -> list[Outputs]:
@@ -119,12 +121,12 @@ def _run_sphinx(settings: Settings) -> None:
     from sphinx.application import Sphinx
 
     here, warnings = Path(__file__).parent, StringIO()
-    shutil.rmtree(settings.out, ignore_errors=True)
+    shutil.rmtree(settings.html, ignore_errors=True)
     settings.extra.mkdir(parents=True, exist_ok=True)
     app = Sphinx(
         settings.pages,
         here,
-        settings.out,
+        settings.html,
         settings.work / "doctrees",
         "html",
         confoverrides={"html_extra_path": [str(settings.extra)]},

@@ -1,4 +1,4 @@
-"""Sphinx's configuration. `python -m docs.site` starts it; what it decides comes with `overrides`."""
+"""Sphinx's configuration. `python -m docs.site` starts Sphinx, and adds the paths of the build."""
 
 import importlib
 

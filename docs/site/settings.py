@@ -37,6 +37,11 @@ class Settings:
         return self.work / "kept"
 
     @property
+    def html(self) -> Path:
+        """The pages as Sphinx writes them, before they are found to be in order."""
+        return self.work / "html"
+
+    @property
     def extra(self) -> Path:
         """Files that go into the site as they are: figures, notebooks, the gallery's pages."""
         return self.work / "extra"

@@ -1,4 +1,4 @@
-"""What Sphinx and myst-nb don't do by themselves: section ids, tables that scroll, no outside links."""
+"""What Sphinx and myst-nb don't do by themselves: our section ids, docstrings, no outside scripts."""
 
 from __future__ import annotations
 

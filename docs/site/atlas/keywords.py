@@ -13,7 +13,7 @@ from course.claims import Claim
 __all__ = ["LEAST", "common", "words_of"]
 
 LEAST = 3  # claims that a keyword must have to be offered as a filter
-# In torch, too, but as code they say nothing about what a claim is about.
+# In torch, too, but they don't tell what a claim is about.
 _SAY_NOTHING = {
     "torch",
     "cpu",

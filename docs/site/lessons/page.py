@@ -1,4 +1,4 @@
-"""A lesson as a page to read: the self-study edition with outputs, its answers and checks folded."""
+"""A lesson as a page to read: the self-study edition with outputs, solutions and checks folded."""
 
 from __future__ import annotations
 
