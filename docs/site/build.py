@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import re
 import shutil
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from docs.site.atlas.proofs import measured_proofs
 from docs.site.checks import faults_of
 from docs.site.errors import SiteBroken
 from docs.site.gallery import write_gallery
+from docs.site.kept import digest_of
 from docs.site.lessons.execute import Outputs, outputs_of
 from docs.site.lessons.page import solved_cells, write_lesson
 from docs.site.settings import ROOT, Settings
@@ -51,20 +53,40 @@ def build(settings: Settings) -> None:
     lessons = all_lessons(ROOT)
     shown = [one for one in lessons if not settings.lessons or one.slug in settings.lessons]
     slugs = tuple(one.slug for one in shown)
-    shutil.rmtree(settings.extra, ignore_errors=True)
-    settings.pages.mkdir(parents=True, exist_ok=True)
+    before = _empty(settings)
     proofs = measured_proofs(settings.kept, slugs)
     for lesson, outputs in zip(shown, _outputs(shown, settings.kept), strict=True):
         write_lesson(lesson, outputs, settings)
     found = entries(shown, proofs["proofs"])
     write_atlas(settings.pages, found, proofs["on"])
     _write_the_rest(settings, shown, found)
+    _keep_times(before, settings.pages)
     _run_sphinx(settings)
     faults = faults_of(settings.html)
     if faults:
         raise SiteBroken("The pages have faults:\n" + "\n".join(faults))
     shutil.rmtree(settings.out, ignore_errors=True)
-    settings.html.replace(settings.out)
+    shutil.move(settings.html, settings.out)
+
+
+def _empty(settings: Settings) -> Path:
+    """Clear the folders that pages are written to; the last build's pages move into the result."""
+    before = settings.work / "pages-before"
+    for folder in (before, settings.extra, settings.html):
+        shutil.rmtree(folder, ignore_errors=True)
+    if settings.pages.is_dir():
+        settings.pages.rename(before)
+    for folder in (settings.pages, settings.extra):
+        folder.mkdir(parents=True)
+    return before
+
+
+def _keep_times(before: Path, now: Path) -> None:
+    """Give pages that are what they were their old times: Sphinx reads the other ones only."""
+    for path in (one for one in now.rglob("*") if one.is_file()):
+        old = before / path.relative_to(now)
+        if old.is_file() and filecmp.cmp(old, path, shallow=False):
+            shutil.copystat(old, path)
 
 
 def _outputs(lessons: Sequence[Lesson], folder: Path) -> list[Outputs]:
@@ -93,11 +115,9 @@ def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequen
     }
     for name in ("index", "lessons", "teachers", "reference"):
         write(pages / f"{name}.md", templates.get_template(f"{name}.md").render(about))
-    (pages / "reference").mkdir(exist_ok=True)
     for name in API:
         text = templates.get_template("package.md").render(name=name)
         write(pages / "reference" / f"{name}.md", text)
-    (pages / "teachers").mkdir(exist_ok=True)
     for name in names:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         write(pages / "teachers" / f"{name}.md", _for_the_site(text))
@@ -107,7 +127,6 @@ def _map(settings: Settings) -> bool:
     """Whether there is a map of the lessons; its picture goes beside the first page."""
     drawn = ROOT / "docs" / "map.svg"
     if drawn.is_file():
-        settings.extra.mkdir(parents=True, exist_ok=True)
         shutil.copy(drawn, settings.extra)
     return drawn.is_file()
 
@@ -121,15 +140,13 @@ def _run_sphinx(settings: Settings) -> None:
     from sphinx.application import Sphinx
 
     here, warnings = Path(__file__).parent, StringIO()
-    shutil.rmtree(settings.html, ignore_errors=True)
-    settings.extra.mkdir(parents=True, exist_ok=True)
     app = Sphinx(
         settings.pages,
         here,
         settings.html,
         settings.work / "doctrees",
         "html",
-        confoverrides={"html_extra_path": [str(settings.extra)]},
+        confoverrides={"html_extra_path": [str(settings.extra)], "site_code": _own_digest()},
         status=None,
         warning=warnings,
         parallel=_JOBS,
@@ -138,6 +155,12 @@ def _run_sphinx(settings: Settings) -> None:
     said = warnings.getvalue()
     if said:
         raise SiteBroken(f"Sphinx warns:\n{said}")
+
+
+def _own_digest() -> str:
+    """A digest of the code that makes the pages."""
+    code = sorted(Path(__file__).parent.rglob("*.py"))
+    return digest_of(*(path.read_text(encoding="utf-8") for path in code))
 
 
 def first_line(text: str | None) -> str:

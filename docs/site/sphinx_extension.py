@@ -1,4 +1,4 @@
-"""What Sphinx and myst-nb don't do by themselves: our section ids, docstrings, no outside scripts."""
+"""What Sphinx and myst-nb don't do by themselves: our section ids, our docstrings' code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ API = ("course", "course.gpu", "course.testing", "course.probes")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register with Sphinx."""
+    """Register with Sphinx; where the digest `site_code` is new, it reads every page anew."""
+    app.add_config_value("site_code", "", "env")
     app.connect("doctree-read", give_sections_the_anchors_of_the_course)
     app.connect("html-page-context", without_scripts_of_others)
     app.connect("autodoc-process-docstring", markdown_blocks_as_rst)

@@ -34,7 +34,6 @@ def write_atlas(pages: Path, found: Sequence[Entry], on: Mapping[str, str]) -> N
     """
     templates = environment()
     folder = pages / "atlas"
-    folder.mkdir(parents=True, exist_ok=True)
     write(pages / "atlas.md", templates.get_template("atlas.md").render(_of_the_list(found, on)))
     chosen = surprising(found)
     text = templates.get_template("surprising.md").render(chosen=chosen, on=on)
@@ -118,6 +117,6 @@ def _quoted(text: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write only what changed: Sphinx reads a page again when its file is newer."""
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+    """Write a page, and the folder that it lies in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
