@@ -1,4 +1,4 @@
-"""A small site for the tests: one lesson with its claims, built as `make site` builds all of them."""
+"""A small site for the tests: one lesson with its claims, made as `make site` makes all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site in Chromium: from a question to a verdict, in both themes, on a phone, without scripts."""
+"""The site in Chromium: from question to verdict, in both themes, on a phone, without scripts."""
 
 from __future__ import annotations
 
