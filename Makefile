@@ -3,6 +3,7 @@
 #   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
 #   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
 #   TESTS=tests/course  the tests that `make pytest` runs (all by default)
+#   SITE_ADDRESS=https://…  where the site will lie (`make site`), for links in search engines
 #
 # On Linux, pip takes PyTorch's CUDA build, several GB. PIP_EXTRA_INDEX_URL with the address of
 # PyTorch's CPU builds (see its "Get started" page) takes the small one.

@@ -1,13 +1,18 @@
-"""What was measured is kept, and measured again when what it came from has changed."""
+"""What stands behind the pages: what is kept, pictures, the gallery, the notebook that is read."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from autograder.lessons.model import find_lesson
 from docs.site.gallery import Exhibit, write_gallery
 from docs.site.kept import digest_of, kept
 from docs.site.lessons.figures import with_files
+from docs.site.lessons.page import page_of, solved_cells
 from docs.site.settings import Settings
+from tests.docs.site_build import LESSON, ROOT
 
 
 def test_the_same_digest_is_made_once_and_another_one_anew(tmp_path: Path) -> None:
@@ -41,7 +46,7 @@ def test_pictures_become_files_and_stderr_stays_away(tmp_path: Path) -> None:
 
 
 def test_the_gallery_shows_the_report_first_and_each_learners_page(
-    tmp_path: Path, monkeypatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = {"report/index.html": "<p>all</p>", "feedback/student-001/04/04.html": "<p>one</p>"}
     monkeypatch.setattr("docs.site.gallery.kept", lambda *_: pages)
@@ -50,3 +55,28 @@ def test_the_gallery_shows_the_report_first_and_each_learners_page(
     assert [one.title for one in shown] == ["The report of the class", "Feedback for student-001"]
     assert isinstance(shown[0], Exhibit)
     assert (settings.extra / shown[1].href).read_text() == "<p>one</p>"
+
+
+@pytest.mark.parametrize("repository", ["", "owner/name"])
+def test_a_lesson_leads_to_colab_where_there_is_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: str
+) -> None:
+    monkeypatch.setattr("docs.site.lessons.page.repository", lambda: repository)
+    cells = page_of(find_lesson(ROOT, LESSON), {}, tmp_path)["cells"]
+    (links,) = [cell["source"] for cell in cells if cell["id"] == "ways-in"]
+    path = f"github/owner/name/blob/main/release/self-study/{LESSON}.ipynb"
+    assert (path in links) == bool(repository)
+    assert ("colab" in links) == bool(repository)
+
+
+def test_a_lesson_that_was_not_run_is_a_page_without_outputs(tmp_path: Path) -> None:
+    cells = page_of(find_lesson(ROOT, LESSON), {}, tmp_path)["cells"]
+    assert [cell for cell in cells if cell.get("outputs")] == []
+    assert [cell["id"] for cell in cells if "BEGIN " in cell["source"]] == []
+
+
+def test_a_lesson_is_run_with_every_answer_filled_in() -> None:
+    solved = solved_cells(find_lesson(ROOT, LESSON))
+    code = "\n".join(cell["source"] for cell in solved if cell["cell_type"] == "code")
+    assert "# YOUR CODE HERE" not in code
+    assert "def row_major_strides" in code
