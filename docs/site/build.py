@@ -25,6 +25,7 @@ from docs.site.lessons.execute import Outputs, outputs_of
 from docs.site.lessons.page import solved_cells, write_lesson
 from docs.site.settings import ROOT, Settings
 from docs.site.sphinx_extension import API
+from docs.site.teachers import page_for_teachers
 
 __all__ = ["build"]
 
@@ -112,6 +113,7 @@ def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequen
         "gallery": write_gallery(settings) if settings.gallery else [],
         "api": [(name, first_line(import_module(name).__doc__)) for name in API],
         "map": _map(settings),
+        "narrow": (settings.extra / "map-narrow.svg").is_file(),
     }
     for name in ("index", "lessons", "teachers", "reference"):
         write(pages / f"{name}.md", templates.get_template(f"{name}.md").render(about))
@@ -119,21 +121,19 @@ def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequen
         text = templates.get_template("package.md").render(name=name)
         write(pages / "reference" / f"{name}.md", text)
     for name in names:
-        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-        write(pages / "teachers" / f"{name}.md", _for_the_site(text))
+        write(pages / "teachers" / f"{name}.md", page_for_teachers(name, names, pages / "teachers"))
 
 
-def _map(settings: Settings) -> bool:
-    """Whether there is a map of the lessons; its picture goes beside the first page."""
-    drawn = ROOT / "docs" / "map.svg"
-    if drawn.is_file():
+def _map(settings: Settings) -> str:
+    """What the map of the lessons shows, for who cannot see it; "" where there is no map.
+
+    Its pictures go beside the first page. `autograder release` draws them.
+    """
+    for drawn in sorted((ROOT / "docs").glob("map*.svg")):
         shutil.copy(drawn, settings.extra)
-    return drawn.is_file()
-
-
-def _for_the_site(text: str) -> str:
-    """A page of docs/ without links to files that only the repository has; they become code."""
-    return re.sub(r"\[([^\]]+)\]\(\.\./([^)#]+)\)", r"\1 (`\2`)", text)
+    page = ROOT / "docs" / "map.md"
+    told = re.search(r'alt="([^"]+)"', page.read_text("utf-8")) if page.is_file() else None
+    return told[1] if told and (settings.extra / "map.svg").is_file() else ""
 
 
 def _run_sphinx(settings: Settings) -> None:

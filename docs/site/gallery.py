@@ -43,7 +43,10 @@ def write_gallery(settings: Settings) -> list[Exhibit]:
     for name, text in pages.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(pictures_to_files(text, path.parent / path.stem, "page"), encoding="utf-8")
+        shown = pictures_to_files(text, path.parent / path.stem, "page")
+        # Feedback leads to the learner's own copy of the lesson; here the site's stands for it.
+        ours = f'href="../../../../lessons/{LESSON}.html"'
+        path.write_text(shown.replace(f'href="../../{LESSON}.ipynb"', ours), encoding="utf-8")
     return [_exhibit(name) for name in pages]
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from autograder.lessons.model import find_lesson
+from docs.site.checks import faults_of
 from docs.site.gallery import Exhibit, write_gallery
 from docs.site.kept import digest_of, kept
 from docs.site.lessons.figures import with_files
 from docs.site.lessons.page import page_of, solved_cells
 from docs.site.settings import Settings
+from docs.site.teachers import page_for_teachers
 from tests.docs.site_build import LESSON, ROOT
 
 
@@ -80,3 +82,31 @@ def test_a_lesson_is_run_with_every_answer_filled_in() -> None:
     code = "\n".join(cell["source"] for cell in solved if cell["cell_type"] == "code")
     assert "# YOUR CODE HERE" not in code
     assert "def row_major_strides" in code
+
+
+def test_links_of_a_page_for_teachers_lead_into_the_site_or_become_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "picture.png").write_bytes(b"png")
+    (docs / "a.md").write_text(
+        "[x](b.md#y) [x](c.md) [x](../tests/t.py#L1) [x](#y) [x](https://e.org) ![x](picture.png)"
+    )
+    monkeypatch.setattr("docs.site.teachers.ROOT", tmp_path)
+    assert page_for_teachers("a", {"a", "b"}, tmp_path / "pages") == (
+        "[x](b.md#y) x (`docs/c.md`) x (`tests/t.py`) [x](#y) [x](https://e.org) ![x](picture.png)"
+    )
+    assert (tmp_path / "pages" / "picture.png").read_bytes() == b"png"
+
+
+def test_the_gallery_leads_to_the_lesson_where_feedback_leads_to_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = f"feedback/s/{LESSON}/{LESSON}.html"
+    pages = {page: f'<a href="../../{LESSON}.ipynb">your copy</a>'}
+    monkeypatch.setattr("docs.site.gallery.kept", lambda *_: pages)
+    write_gallery(Settings(work=tmp_path))
+    (tmp_path / "extra" / "lessons").mkdir()
+    (tmp_path / "extra" / "lessons" / f"{LESSON}.html").write_text("the lesson")
+    assert faults_of(tmp_path / "extra") == []
