@@ -19,7 +19,7 @@ extensions = [
 # Notebooks come with their outputs; see docs/site/lessons/execute.py.
 nb_execution_mode = "off"
 # What myst-nb loads for live widgets comes from other addresses. Ours are shown as figures.
-nb_ipywidgets_js = {}
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 nb_merge_streams = True
 myst_enable_extensions = ["attrs_inline"]
 myst_heading_anchors = 4

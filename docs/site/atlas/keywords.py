@@ -51,8 +51,9 @@ def _known() -> frozenset[str]:
     from torch.utils import data
 
     homes = (torch, torch.Tensor, nn, nn.Module, functional, data, optim, torch.cuda)
-    called = (data.DataLoader, nn.Conv2d, nn.BatchNorm2d, functional.interpolate, torch.load)
-    called += (torch.tensor, torch.Tensor.to, torch.save, optim.SGD, data.WeightedRandomSampler)
+    called: list[object] = [data.DataLoader, data.WeightedRandomSampler, optim.SGD]
+    called += [nn.Conv2d, nn.BatchNorm2d, functional.interpolate]
+    called += [torch.tensor, torch.Tensor.to, torch.save, torch.load]
     named = {name for home in homes for name in dir(home) if not name.startswith("_")}
     # These two take any arguments in Python; their parameters are read by C++.
     asked = {"requires_grad", "non_blocking", "dtype", "device", "dim"}
