@@ -55,7 +55,7 @@ def _known() -> frozenset[str]:
     called += [nn.Conv2d, nn.BatchNorm2d, functional.interpolate]
     called += [torch.tensor, torch.Tensor.to, torch.save, torch.load]
     named = {name for home in homes for name in dir(home) if not name.startswith("_")}
-    # These two take any arguments in Python; their parameters are read by C++.
+    # Words for parameters of functions whose signatures only C++ knows.
     asked = {"requires_grad", "non_blocking", "dtype", "device", "dim"}
     return frozenset(named | asked | {name for one in called for name in _parameters(one)})
 
