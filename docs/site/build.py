@@ -38,7 +38,7 @@ TEACHING = {
     "versions": "which versions of torch and Python were run, and what differs between them.",
     "authoring": "the form of a lesson, of a check and of a claim.",
     "architecture": "one submission on its way through the house, file by file.",
-    "systems": "which systems were tried, and what remains open.",
+    "systems": "what lessons run beside PyTorch, and the test of each.",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -47,15 +48,18 @@ def write_gallery(settings: Settings) -> list[Exhibit]:
         # Feedback leads to the learner's own copy of the lesson; here the site's stands for it.
         ours = f'href="../../../../lessons/{LESSON}.html"'
         path.write_text(shown.replace(f'href="../../{LESSON}.ipynb"', ours), encoding="utf-8")
-    return [_exhibit(name) for name in pages]
+    return [_exhibit(name, text) for name, text in pages.items()]
 
 
-def _exhibit(name: str) -> Exhibit:
+def _exhibit(name: str, text: str) -> Exhibit:
     if name.startswith("report/"):
         about = "What the instructor sees: who, which exercise, which misconception."
         return Exhibit(f"gallery/{name}", "The report of the class", about)
     student = name.split("/")[1]
-    about = "What this learner sees: what was asked, what the answer did, and why it matters."
+    plain = " ".join(re.sub(r"<[^>]+>", " ", text).split())
+    points = re.search(r"[\d.]+ of [\d.]+ points", plain)
+    about = "What was asked, what the answer did, and why it matters."
+    about = f"{points[0]}. {about}" if points else about
     return Exhibit(f"gallery/{name}", f"Feedback for {student}", about)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.lessons.model import find_lesson
 from docs.site.checks import faults_of
-from docs.site.gallery import Exhibit, write_gallery
+from docs.site.gallery import write_gallery
 from docs.site.kept import digest_of, kept
 from docs.site.lessons.figures import with_files
 from docs.site.lessons.page import page_of, solved_cells
@@ -50,13 +50,14 @@ def test_pictures_become_files_and_stderr_stays_away(tmp_path: Path) -> None:
 def test_the_gallery_shows_the_report_first_and_each_learners_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages = {"report/index.html": "<p>all</p>", "feedback/student-001/04/04.html": "<p>one</p>"}
+    one = "<p>7.5 <span>of 39 points</span></p>"
+    pages = {"report/index.html": "<p>all</p>", "feedback/student-001/04/04.html": one}
     monkeypatch.setattr("docs.site.gallery.kept", lambda *_: pages)
     settings = Settings(work=tmp_path)
     shown = write_gallery(settings)
     assert [one.title for one in shown] == ["The report of the class", "Feedback for student-001"]
-    assert isinstance(shown[0], Exhibit)
-    assert (settings.extra / shown[1].href).read_text() == "<p>one</p>"
+    assert shown[1].about.startswith("7.5 of 39 points.")
+    assert (settings.extra / shown[1].href).read_text() == one
 
 
 @pytest.mark.parametrize("repository", ["", "owner/name"])
