@@ -3,6 +3,7 @@
 #   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
 #   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
 #   TESTS=tests/course  the tests that `make pytest` runs (all by default)
+#   SITE_ADDRESS=https://…  where the site will lie (`make site`), for links in search engines
 #
 # On Linux, pip takes PyTorch's CUDA build, several GB. PIP_EXTRA_INDEX_URL with the address of
 # PyTorch's CPU builds (see its "Get started" page) takes the small one.
@@ -12,6 +13,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 LESSONS := $(VENV)/.lessons
+SITE    := $(VENV)/.site
 
 # nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
 # The shell says where we are: a path with a quote in it would break the commands.
@@ -30,8 +32,8 @@ TESTS    ?=
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo lab formgrader release answers mutants test lint types drift pytest test-gpu system bench wheel \
-    versions clean force
+.PHONY: help demo lab formgrader site release answers mutants test lint types drift pytest test-gpu system bench \
+    wheel versions clean force
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +65,13 @@ $(LESSONS): $(READY)
 	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
 	    -c constraints.txt -e '.[lessons]'
 	@touch $(LESSONS)
+
+# Sphinx and what it brings.
+$(SITE): $(READY)
+	@echo "Installing what builds the site: Sphinx, myst-nb, furo"
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c constraints.txt -e '.[site]'
+	@touch $(SITE)
 
 # --- use ---------------------------------------------------------------------------------------
 
@@ -107,6 +116,9 @@ wheel: $(READY)  ## build the package into dist/, for a notebook without network
 	@ls dist/*.whl
 	@echo 'Put it beside a self-study notebook, or upload it to Colab: the set-up cell installs it.'
 
+site: $(READY) $(LESSONS) $(SITE)  ## the site in site/: lessons with outputs, atlas of claims, pages for teachers
+	@$(RUN) PYTHONHASHSEED=0 $(PY) -m docs.site
+
 system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreSQL (apt-get)
 	@.ci/system
 
@@ -140,7 +152,7 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-pytest: $(READY) $(LESSONS)  ## the tests alone, on two cores
+pytest: $(READY) $(LESSONS) $(SITE)  ## the tests alone, on two cores
 	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
@@ -178,5 +190,6 @@ bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench
 
 clean:  ## remove what can be made again; .venv, lab/ and a real class stay
-	@rm -rf .versions demo dist build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
+	@rm -rf .versions demo dist build site .site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf tests/output
 	@find course autograder tests -name __pycache__ -type d -prune -exec rm -rf {} +
