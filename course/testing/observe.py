@@ -311,7 +311,7 @@ def _error_from(data: dict[str, Any]) -> ErrorFacts:
     source = None if data["source"] is None else visible(str(data["source"])[:200])
     bases = tuple(visible(str(name)[:200]) for name in data["bases"])
     kind, message = visible(str(data["type"])[:200]), visible(str(data["message"])[:MESSAGE_LIMIT])
-    return ErrorFacts(kind, bases, message, line, source, data["fault"] is True)
+    return ErrorFacts(kind, bases, message, line, source, data.get("fault") is True)
 
 
 def visible(text: str) -> str:

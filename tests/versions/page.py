@@ -57,7 +57,7 @@ def keep(environment: str, result: Result, lessons: Sequence[str] | None = None)
     if before and (before.torch, before.python) == (result.torch, result.python):
         rows = {row.what: row for row in before.rows}
         for row in result.rows:
-            part = lessons is not None and row.what in rows
+            part = lessons is not None and row.what in rows and "notebooks" in row.what
             rows[row.what] = rows[row.what].again(row, lessons or ()) if part else row
         result = replace(result, rows=tuple(rows.values()))
     found[environment] = result

@@ -118,13 +118,17 @@ def test_rows_that_were_not_measured_again_stay(
     monkeypatch.setattr(page, "PAGE", tmp_path / "versions.md")
     page.PAGE.write_text(f"before\n{page.BEGIN}\n{page.END}\nafter\n")
     about = ("2.11.0+cpu", "3.11.7", "Colab's", "2026-11-23")
-    keep("torch-2.11.0-py3.11", Result(*about, (Row("a", 1), Row("b", 1, {"01": "x", "02": "y"}))))
-    keep("torch-2.11.0-py3.11", Result(*about, (Row("b", 1),)), ["01"])
-    assert read_results()["torch-2.11.0-py3.11"].rows == (Row("a", 1), Row("b", 2, {"02": "y"}))
+    notebooks = Row("notebooks", 1, {"01": "x", "02": "y"})
+    first = (Row("a", 1), notebooks, Row("proofs", 1, {"01: claim": "no"}))
+    keep("torch-2.11.0-py3.11", Result(*about, first))
+    again = (Row("notebooks", 1), Row("proofs", 2))
+    keep("torch-2.11.0-py3.11", Result(*about, again), ["01"])
+    now = read_results()["torch-2.11.0-py3.11"].rows
+    assert now == (Row("a", 1), Row("notebooks", 2, {"02": "y"}), Row("proofs", 2))
     text = page.PAGE.read_text()
     assert text.startswith("before\n") and text.endswith("after\n")
-    assert "| 2.11.0+cpu | 3.11.7 | Colab's | 1 of 1 | 2 of 3 | 2026-11-23 |" in text
-    assert "- torch 2.11.0+cpu, Python 3.11.7, b: `02`: y" in text
+    assert "| 2.11.0+cpu | 3.11.7 | Colab's | 1 of 1 | 2 of 3 | 2 of 2 | 2026-11-23 |" in text
+    assert "- torch 2.11.0+cpu, Python 3.11.7, notebooks: `02`: y" in text
     assert json.loads(page.RESULTS.read_text()).keys() == {"torch-2.11.0-py3.11"}
 
 
