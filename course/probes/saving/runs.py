@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["resumed", "weights_kept"]
+__all__ = ["carried_on", "resumed", "weights_kept"]
 
 _DATA = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2)
 
@@ -168,6 +169,84 @@ def _opens(path: Path) -> str:
     except Exception as error:
         return type(error).__name__
     return "yes"
+
+
+@probe
+def carried_on(
+    snapshot: Callable[..., Any],
+    restore: Callable[..., Any],
+    uses: Sequence[str] = ("own", "torch"),
+    stop: int = 2,
+    *,
+    kind: str = "linear",
+    steps: int = 4,
+    filed: bool = True,
+    twice: bool = False,
+) -> dict[str, Any]:
+    """The losses of a run of which a snapshot is taken at `stop`, and of those that carry it on.
+
+    `uses` says what a loss depends on beside weights and optimizer: a number of the run's "own"
+    generator, one of "torch", and the number of the "epoch". The second run starts
+    from other weights and seeds, from a snapshot that went through a file if it's `filed`; `twice`
+    carries on a third one. "drawn" says how far taking it moved the states of torch's generator
+    and the run's own.
+    """
+    with _random_states_kept():
+        first = other = _begun(kind, 1)
+        torch.default_generator.manual_seed(1)
+        losses = [_moved(first, uses) for _ in range(stop)]
+        drawn = torch.get_rng_state(), first.rng.get_state()
+        saved = snapshot(first)
+        now = torch.get_rng_state(), first.rng.get_state()
+        losses += [_moved(first, uses) for _ in range(stop, steps)]
+        again, opens = _reopened(saved) if filed else (saved, "not asked")
+        seen: list[tuple[Any, list[float]]] = []
+        for seed in (2, 3)[: 1 + twice]:
+            other = _begun(kind, seed)
+            restore(other, again)
+            begun = other.epoch, other.best
+            seen.append((begun, [_moved(other, uses) for _ in range(stop, steps)]))
+    return {
+        "losses": losses,
+        "later": [later for _, later in seen],
+        "epoch": [begun[0] for begun, _ in seen],
+        "best": [begun[1] for begun, _ in seen],
+        "opens": opens,
+        "drawn": [(a.int() - b.int()).abs().sum().item() for a, b in zip(drawn, now, strict=True)],
+        "weights": [one.detach() for one in other.model.state_dict().values()],
+        "reference": [one.detach() for one in first.model.state_dict().values()],
+    }
+
+
+def _begun(kind: str, seed: int) -> SimpleNamespace:
+    """A run before its first step, with all that a snapshot is to hold."""
+    torch.default_generator.manual_seed(seed)
+    model = _made(kind)
+    rng, optimizer = torch.Generator().manual_seed(seed), _Moving(list(model.parameters()))
+    return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
+
+
+def _moved(run: SimpleNamespace, uses: Sequence[str]) -> float:
+    """One step of a run; returns its loss."""
+    noise = torch.rand(1, generator=run.rng).item() if "own" in uses else 0.0
+    noise += torch.rand(1).item() if "torch" in uses else 0.0
+    noise += run.epoch if "epoch" in uses else 0.0
+    loss = (run.model(_DATA) - noise).square().mean()
+    loss.backward()
+    run.optimizer.step()
+    run.epoch += 1
+    if run.best is None or loss.item() < run.best["score"]:
+        weights = {name: one.clone() for name, one in run.model.state_dict().items()}
+        run.best = {"score": loss.item(), "weights": weights}
+    return loss.item()
+
+
+def _reopened(saved: Any) -> tuple[Any, str]:
+    """What was saved, from a file that's read with weights_only=True if that is allowed."""
+    with tempfile.TemporaryDirectory() as folder:
+        torch.save(saved, path := Path(folder, "run.pt"))
+        opens = _opens(path)
+        return torch.load(path, weights_only=False), opens
 
 
 @contextlib.contextmanager
