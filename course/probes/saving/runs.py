@@ -186,36 +186,38 @@ def carried_on(
     """The losses of a run of which a snapshot is taken at `stop`, and of those that carry it on.
 
     `uses` says what a loss depends on beside weights and optimizer: a number of the run's "own"
-    generator, one of "torch", and the number of the "epoch". The second run starts
-    from other weights and seeds, from a snapshot that went through a file if it's `filed`; `twice`
-    carries on a third one. "drawn" says how far taking it moved the states of torch's generator
-    and the run's own.
+    generator, one of "torch", and the number of the "epoch". The second run starts from other
+    weights and seeds, and from a snapshot that went through a file if it's `filed`; `twice` carries
+    on a third one. "drawn" says how far taking the snapshot moved the states of torch's generator
+    and of the run's own; "weights" are the last run's at the end, "reference" the first one's.
     """
     with _random_states_kept():
         first = other = _begun(kind, 1)
-        torch.default_generator.manual_seed(1)
         losses = [_moved(first, uses) for _ in range(stop)]
         drawn = torch.get_rng_state(), first.rng.get_state()
         saved = snapshot(first)
         now = torch.get_rng_state(), first.rng.get_state()
         losses += [_moved(first, uses) for _ in range(stop, steps)]
         again, opens = _reopened(saved) if filed else (saved, "not asked")
-        seen: list[tuple[Any, list[float]]] = []
+        seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": []}
         for seed in (2, 3)[: 1 + twice]:
             other = _begun(kind, seed)
             restore(other, again)
-            begun = other.epoch, other.best
-            seen.append((begun, [_moved(other, uses) for _ in range(stop, steps)]))
-    return {
+            seen["epoch"].append(other.epoch)
+            seen["best"].append(other.best)
+            seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
+    return seen | {
         "losses": losses,
-        "later": [later for _, later in seen],
-        "epoch": [begun[0] for begun, _ in seen],
-        "best": [begun[1] for begun, _ in seen],
         "opens": opens,
         "drawn": [(a.int() - b.int()).abs().sum().item() for a, b in zip(drawn, now, strict=True)],
-        "weights": [one.detach() for one in other.model.state_dict().values()],
-        "reference": [one.detach() for one in first.model.state_dict().values()],
+        "weights": _held(other.model),
+        "reference": _held(first.model),
     }
+
+
+def _held(model: nn.Module) -> list[torch.Tensor]:
+    """All that a model's state dict holds."""
+    return [one.detach() for one in model.state_dict().values()]
 
 
 def _begun(kind: str, seed: int) -> SimpleNamespace:
