@@ -774,6 +774,22 @@ def combined(gradients, totals):
     return result
 
 
+# %% same combined-gradients: every rank has the same number of parameters
+def combined(gradients, totals):
+    """The gradients of all ranks as one: `totals` are the weights behind each rank's loss.
+
+    combined([[a], [b]], [3.0, 1.0])  ->  [(3 * a + b) / 4]
+    """
+    counted = [(each, total) for each, total in zip(gradients, totals, strict=True) if total]
+    whole = sum(totals)
+    found = []
+    for place in range(len(gradients[-1])):
+        used = [(each[place], total) for each, total in counted if each[place] is not None]
+        parts = [one * (total / whole) for one, total in used]
+        found.append(torch.stack(parts).sum(0) if parts else None)
+    return found
+
+
 # %% right mean-loss: a decorator
 @torch.no_grad()
 def mean_loss(model, batches, loss_fn):

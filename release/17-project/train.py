@@ -38,6 +38,7 @@ class Net(nn.Module):
         self.head = nn.Linear(width, classes)
 
     def forward(self, x):
+        """The logits of x."""
         for block in self.blocks:
             x = x + torch.relu(block(x))
         return self.head(self.dropout(x))
