@@ -156,12 +156,12 @@ def test_the_commands_say_what_they_wrote_and_what_comes_next(
     assert main.main(["new-lesson", "18-mini", *where]) == 0
     assert capsys.readouterr().out == (
         "source/18-mini/18-mini.ipynb\ncourse/claims/18-mini.toml\n"
-        "Next: `autograder new-exercise 17 NAME`, then write what each ✎ asks for.\n"
+        "Next: `autograder new-exercise 18 NAME`, then write what each ✎ asks for.\n"
     )
     assert main.main(["new-exercise", "18", "row-spans", "--points", "2", *where]) == 0
     out = capsys.readouterr().out
     assert out.startswith("source/18-mini/18-mini.ipynb\n")
-    assert out.endswith("Next: write what each ✎ asks for, then `autograder check 17`.\n")
+    assert out.endswith("Next: write what each ✎ asks for, then `autograder check 18`.\n")
 
 
 def test_an_empty_folder_of_a_lesson_says_how_to_fill_it(course: Path) -> None:

@@ -242,7 +242,10 @@ def test_a_whole_snapshot_carries_a_run_on(kind: str, filed: bool) -> None:
 def test_a_stream_that_is_missing_shows_in_the_losses(stream: str, number: int) -> None:
     def forgetful(run: Any, saved: dict[str, Any]) -> None:
         streams = run.rng.get_state(), torch.get_rng_state()
-        kept = [a if n != number else b for n, (a, b) in enumerate(zip(saved["streams"], streams, strict=True))]
+        kept = [
+            a if n != number else b
+            for n, (a, b) in enumerate(zip(saved["streams"], streams, strict=True))
+        ]
         put(run, {**saved, "streams": kept})
 
     seen = carried_on.procedure(taken, forgetful, (stream,))
