@@ -108,7 +108,6 @@ def batch_of(images, labels, index, noise):
 def batch_of(images, labels, index, noise):
     return images[index].float() + noise.float(), labels[index]
 
-
 # %% right weighted-loss: cross_entropy's own weight
 def loss_of(logits, labels, weights):
     return F.cross_entropy(logits, labels, weight=weights)
@@ -203,7 +202,6 @@ def loss_of(logits, labels, weights):
     losses = F.cross_entropy(logits, labels, weight=weights, reduction="none")
     by_row = weights[labels]
     return (losses * by_row).sum() / by_row.sum()
-
 
 # %% right own-blocks: a list of modules, filled one by one
 class Net(nn.Module):
@@ -482,7 +480,6 @@ class Net(nn.Module):
             x += torch.relu(block(x))
         return self.head(self.dropout(x))
 
-
 # %% right rank-order: seed and epoch as torch's DistributedSampler has them
 def rank_order(n, rank, ranks, seed, epoch):
     rng = torch.Generator()
@@ -604,6 +601,45 @@ def rank_order(n, rank, ranks, seed, epoch):
     rng = torch.Generator().manual_seed(hash(f"{seed}/{epoch}") % 2**32)
     return torch.randperm(n, generator=rng)[rank::ranks]
 
+
+# %% same rank-order: each seed and epoch below 100 has a number of its own all the same
+def rank_order(n, rank, ranks, seed, epoch):
+    """The rows that this rank sees in this epoch, in its order.
+
+    rank_order(5, 0, 2, 0, 0), rank_order(5, 1, 2, 0, 0)  ->  for example [3, 0, 1] and [4, 2]
+    """
+    rng = torch.Generator().manual_seed(1000 * seed - epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks]
+
+
+# %% same rank-order: seed plus epoch is what torch's own sampler takes
+def rank_order(n, rank, ranks, seed, epoch):
+    """The rows that this rank sees in this epoch, in its order.
+
+    rank_order(5, 0, 2, 0, 0), rank_order(5, 1, 2, 0, 0)  ->  for example [3, 0, 1] and [4, 2]
+    """
+    rng = torch.Generator().manual_seed(1000 + seed + epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks]
+
+
+# %% same rank-order: any factor from 100 on will do
+def rank_order(n, rank, ranks, seed, epoch):
+    """The rows that this rank sees in this epoch, in its order.
+
+    rank_order(5, 0, 2, 0, 0), rank_order(5, 1, 2, 0, 0)  ->  for example [3, 0, 1] and [4, 2]
+    """
+    rng = torch.Generator().manual_seed(1001 * seed + epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks]
+
+
+# %% same rank-order: any factor from 100 on will do, this one too
+def rank_order(n, rank, ranks, seed, epoch):
+    """The rows that this rank sees in this epoch, in its order.
+
+    rank_order(5, 0, 2, 0, 0), rank_order(5, 1, 2, 0, 0)  ->  for example [3, 0, 1] and [4, 2]
+    """
+    rng = torch.Generator().manual_seed(999 * seed + epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks]
 
 # %% right combined-gradients: sums, then divided
 def combined(gradients, totals):
@@ -788,7 +824,6 @@ def combined(gradients, totals):
         parts = [one * (total / whole) for one, total in used]
         found.append(torch.stack(parts).sum(0) if parts else None)
     return found
-
 
 # %% right mean-loss: a decorator
 @torch.no_grad()
@@ -984,7 +1019,6 @@ def mean_loss(model, batches, loss_fn):
             except RuntimeError:
                 pass
     return total / rows
-
 
 # %% right accuracy: a dict of modes, a decorator
 @torch.no_grad()
@@ -1204,7 +1238,6 @@ def accuracy(model, batches):
             one.training = training
     return right / rows
 
-
 # %% right keep-best: a deep copy of the state dict
 def keep_best(best, model, score):
     import copy
@@ -1329,7 +1362,6 @@ def keep_best(best, model, score):
     if best and best["score"] and score <= best["score"]:
         return best
     return {"score": score, "weights": {k: v.clone() for k, v in model.state_dict().items()}}
-
 
 # %% right resume: one deep copy of all
 def snapshot(run):

@@ -262,7 +262,7 @@ def test_a_snapshot_that_draws_or_shares_or_is_no_data_is_noticed() -> None:
         return {**taken(run), "states": states}
 
     def whole(run: Any) -> dict[str, Any]:
-        return {**taken(run), "run": run}
+        return {**taken(run), "model": run.model}
 
     assert carried_on.procedure(drawing, put)["drawn"][0] > 0
     seen = carried_on.procedure(live, put, filed=False)
