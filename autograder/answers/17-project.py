@@ -108,6 +108,7 @@ def batch_of(images, labels, index, noise):
 def batch_of(images, labels, index, noise):
     return images[index].float() + noise.float(), labels[index]
 
+
 # %% right weighted-loss: cross_entropy's own weight
 def loss_of(logits, labels, weights):
     return F.cross_entropy(logits, labels, weight=weights)
@@ -202,6 +203,7 @@ def loss_of(logits, labels, weights):
     losses = F.cross_entropy(logits, labels, weight=weights, reduction="none")
     by_row = weights[labels]
     return (losses * by_row).sum() / by_row.sum()
+
 
 # %% right own-blocks: a list of modules, filled one by one
 class Net(nn.Module):
@@ -480,6 +482,7 @@ class Net(nn.Module):
             x += torch.relu(block(x))
         return self.head(self.dropout(x))
 
+
 # %% right rank-order: seed and epoch as torch's DistributedSampler has them
 def rank_order(n, rank, ranks, seed, epoch):
     rng = torch.Generator()
@@ -640,6 +643,7 @@ def rank_order(n, rank, ranks, seed, epoch):
     """
     rng = torch.Generator().manual_seed(999 * seed + epoch)
     return torch.randperm(n, generator=rng)[rank::ranks]
+
 
 # %% right combined-gradients: sums, then divided
 def combined(gradients, totals):
@@ -824,6 +828,7 @@ def combined(gradients, totals):
         parts = [one * (total / whole) for one, total in used]
         found.append(torch.stack(parts).sum(0) if parts else None)
     return found
+
 
 # %% right mean-loss: a decorator
 @torch.no_grad()
@@ -1019,6 +1024,7 @@ def mean_loss(model, batches, loss_fn):
             except RuntimeError:
                 pass
     return total / rows
+
 
 # %% right accuracy: a dict of modes, a decorator
 @torch.no_grad()
@@ -1238,6 +1244,7 @@ def accuracy(model, batches):
             one.training = training
     return right / rows
 
+
 # %% right keep-best: a deep copy of the state dict
 def keep_best(best, model, score):
     import copy
@@ -1362,6 +1369,7 @@ def keep_best(best, model, score):
     if best and best["score"] and score <= best["score"]:
         return best
     return {"score": score, "weights": {k: v.clone() for k, v in model.state_dict().items()}}
+
 
 # %% right resume: one deep copy of all
 def snapshot(run):
@@ -1721,3 +1729,146 @@ def restore(run, saved):
     run.rng.set_state(saved["rng"])
     torch.set_rng_state(saved["torch"])
     run.epoch, run.best = saved["epoch"], saved["best"]
+
+
+# %% same resume: the order of the lines makes no difference (1 and 2)
+def snapshot(run):
+    """All that a run needs to go on later, and that no later step changes.
+
+    snapshot(run)  ->  a dict that torch.load(…, weights_only=True) reads
+    """
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    """Put a snapshot into a run that has just begun, which then goes on like the one it's of."""
+    import copy
+
+    run.model.load_state_dict(saved["model"])
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% same resume: the order of the lines makes no difference (2 and 3)
+def snapshot(run):
+    """All that a run needs to go on later, and that no later step changes.
+
+    snapshot(run)  ->  a dict that torch.load(…, weights_only=True) reads
+    """
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    """Put a snapshot into a run that has just begun, which then goes on like the one it's of."""
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.model.load_state_dict(saved["model"])
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% same resume: the order of the lines makes no difference (3 and 4)
+def snapshot(run):
+    """All that a run needs to go on later, and that no later step changes.
+
+    snapshot(run)  ->  a dict that torch.load(…, weights_only=True) reads
+    """
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    """Put a snapshot into a run that has just begun, which then goes on like the one it's of."""
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.rng.set_state(saved["rng"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    torch.set_rng_state(saved["torch"])
+
+
+# %% same resume: the order of the lines makes no difference (4 and 5)
+def snapshot(run):
+    """All that a run needs to go on later, and that no later step changes.
+
+    snapshot(run)  ->  a dict that torch.load(…, weights_only=True) reads
+    """
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    """Put a snapshot into a run that has just begun, which then goes on like the one it's of."""
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    torch.set_rng_state(saved["torch"])
+    run.rng.set_state(saved["rng"])
+
+
+# %% wrong resume: the optimizer goes on with the snapshot's tensors -> restoring-is-a-gift
+def snapshot(run):
+    """All that a run needs to go on later, and that no later step changes.
+
+    snapshot(run)  ->  a dict that torch.load(…, weights_only=True) reads
+    """
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    """Put a snapshot into a run that has just begun, which then goes on like the one it's of."""
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(saved["optimizer"])
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])

@@ -61,6 +61,15 @@ class _Moving(torch.optim.Optimizer):
         self.param_groups[0] |= {k: v for k, v in group.items() if k != "params"}
 
 
+class _Sharing(_Moving):
+    """One that goes on with the tensors that it's given, as those of torch do."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Put a state back."""
+        super().load_state_dict(state_dict)
+        self.squares = list(state_dict["state"]["squares"])
+
+
 def _made(kind: str) -> nn.Module:
     if kind == "norm":
         return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Linear(2, 1)).double()
@@ -224,7 +233,7 @@ def _begun(kind: str, seed: int) -> SimpleNamespace:
     """A run before its first step, with all that a snapshot is to hold."""
     torch.default_generator.manual_seed(seed)
     model = _made(kind)
-    rng, optimizer = torch.Generator().manual_seed(seed), _Moving(list(model.parameters()))
+    rng, optimizer = torch.Generator().manual_seed(seed), _Sharing(list(model.parameters()))
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
 
