@@ -97,7 +97,7 @@ def restore(run, saved):
     """Put a snapshot into a run that has just begun."""
     run.epoch, run.best = saved["epoch"], saved["best"]
     run.model.load_state_dict(saved["model"])
-    run.optimizer.load_state_dict(saved["optimizer"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
 
 
 PIECES = (batch_of, loss_of, Net, rank_order, combined, mean_loss, accuracy, keep_best)
