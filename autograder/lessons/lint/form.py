@@ -207,9 +207,7 @@ def units(cells: Sequence[RawCell]) -> list[Unit]:
     return found
 
 
-def _minutes(
-    cells: Sequence[RawCell], lesson: Lesson, allowed: tuple[int, int]
-) -> Iterator[Slip]:
+def _minutes(cells: Sequence[RawCell], lesson: Lesson, allowed: tuple[int, int]) -> Iterator[Slip]:
     core = [one for one in units(cells) if one.has_exercise]
     for unit in core:
         place, measured = f"cell {unit.heading.get('id')}", round(unit.measured())
