@@ -201,27 +201,33 @@ def carried_on(
     and of the run's own; "weights" are the last run's at the end, "reference" the first one's.
     """
     with _random_states_kept():
-        first = other = _begun(kind, 1)
+        first = _begun(kind, 1)
         losses = [_moved(first, uses) for _ in range(stop)]
-        drawn = torch.get_rng_state(), first.rng.get_state()
-        saved = snapshot(first)
-        now = torch.get_rng_state(), first.rng.get_state()
+        saved, drawn = _watched(snapshot, first)
         losses += [_moved(first, uses) for _ in range(stop, steps)]
         again, opens = _reopened(saved) if filed else (saved, "not asked")
-        seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": []}
+        seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             other = _begun(kind, seed)
             restore(other, again)
             seen["epoch"].append(other.epoch)
             seen["best"].append(other.best)
             seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
+            seen["weights"] = _held(other.model)
     return seen | {
         "losses": losses,
         "opens": opens,
-        "drawn": [(a.int() - b.int()).abs().sum().item() for a, b in zip(drawn, now, strict=True)],
-        "weights": _held(other.model),
+        "drawn": drawn,
         "reference": _held(first.model),
     }
+
+
+def _watched(snapshot: Callable[..., Any], run: SimpleNamespace) -> tuple[Any, list[int]]:
+    """A snapshot of the run, and how far taking it moved torch's stream and the run's own."""
+    before = torch.get_rng_state(), run.rng.get_state()
+    saved = snapshot(run)
+    pairs = zip(before, (torch.get_rng_state(), run.rng.get_state()), strict=True)
+    return saved, [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
 
 
 def _held(model: nn.Module) -> list[torch.Tensor]:
