@@ -3,6 +3,7 @@
 #   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
 #   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
 #   TESTS=tests/course  the tests that `make pytest` runs (all by default)
+#   SITE_ADDRESS=https://…  where the site will lie (`make site`), for links in search engines
 #
 # On Linux, pip takes PyTorch's CUDA build, several GB. PIP_EXTRA_INDEX_URL with the address of
 # PyTorch's CPU builds (see its "Get started" page) takes the small one.
@@ -12,6 +13,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 LESSONS := $(VENV)/.lessons
+SITE    := $(VENV)/.site
 
 # nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
 # The shell says where we are: a path with a quote in it would break the commands.
@@ -30,8 +32,8 @@ TESTS    ?=
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo lab formgrader release answers mutants test lint types drift pytest test-gpu system bench wheel \
-    clean force
+.PHONY: help demo lab formgrader site release answers mutants test lint types drift pytest test-gpu system bench \
+    wheel versions clean force
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +66,13 @@ $(LESSONS): $(READY)
 	    -c constraints.txt -e '.[lessons]'
 	@touch $(LESSONS)
 
+# Sphinx and what it brings.
+$(SITE): $(READY)
+	@echo "Installing what builds the site: Sphinx, myst-nb, furo"
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c constraints.txt -e '.[site]'
+	@touch $(SITE)
+
 # --- use ---------------------------------------------------------------------------------------
 
 demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
@@ -75,9 +84,10 @@ demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
 
 # lab/.as-released remembers each file as it was copied. A file that still equals its memory is
 # brought up to date; one that you changed is kept, and a newer edition of it is announced. The start
-# page holds nothing of yours: it is always new, and shows how far you are before you run anything.
+# page holds nothing of yours: it is always new, and shows how far you are before you run anything. It
+# is signed, or JupyterLab would leave out parts of what it shows.
 lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
-	@cd release && find . -type f ! -path '*/.*/*' ! -name $(START_PAGE) | while IFS= read -r file; do \
+	@cd release && find . -type f ! -path '*/.*/*' ! -path ./$(START_PAGE) | while IFS= read -r file; do \
 	    mine="../lab/$$file"; copied="../lab/.as-released/$$file"; \
 	    mkdir -p "$${mine%/*}" "$${copied%/*}"; \
 	    if [ ! -e "$$mine" ] || cmp -s "$$mine" "$$copied"; then \
@@ -86,6 +96,7 @@ lab: $(READY)  ## JupyterLab on lab/, your working copy of release/
 	        echo "lab/$${file#./}: kept as you changed it; the new edition is release/$${file#./}"; \
 	    fi; done
 	@cp release/$(START_PAGE) lab/ && $(PY) -m course.progress.start_page lab/$(START_PAGE)
+	@$(PY) -m nbformat.sign lab/$(START_PAGE) >/dev/null
 	@root=; [ "$$(id -u)" != 0 ] || root=--allow-root; \
 	    PATH="$$PWD/$(VENV)/bin:$$PATH"; export PATH; cd lab && exec python -m jupyterlab $$root \
 	    --LabApp.default_url=/lab/tree/$(START_PAGE) $(LAB_ARGS)
@@ -104,6 +115,9 @@ wheel: $(READY)  ## build the package into dist/, for a notebook without network
 	@rm -rf build
 	@ls dist/*.whl
 	@echo 'Put it beside a self-study notebook, or upload it to Colab: the set-up cell installs it.'
+
+site: $(READY) $(LESSONS) $(SITE)  ## the site in site/: lessons with outputs, atlas of claims, pages for teachers
+	@$(RUN) PYTHONHASHSEED=0 $(PY) -m docs.site
 
 system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreSQL (apt-get)
 	@.ci/system
@@ -138,7 +152,7 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-pytest: $(READY) $(LESSONS)  ## the tests alone, on two cores
+pytest: $(READY) $(LESSONS) $(SITE)  ## the tests alone, on two cores
 	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
@@ -163,9 +177,19 @@ mutation: $(READY)  ## small changes to comparing, checking, judging: which ones
 	@$(RUN) PYTHONPATH=$(CURDIR)/$(MUTATION) PYTHONHASHSEED=0 $(PY) -m mutmut run --max-children 2
 	@$(RUN) PYTHONPATH=$(CURDIR)/$(MUTATION) $(PY) -m mutmut results
 
+# An environment of its own in .versions/, several GB; docs/versions.md tells what is measured.
+ONLY    ?=
+LESSON  ?=
+REMOVE  ?=
+versions: $(READY)  ## all lessons with another PyTorch: make versions TORCH=2.11.0 PYTHON=python3.13
+	@[ '$(TORCH)' ] || { echo "make: say which PyTorch: make versions TORCH=2.11.0"; exit 2; } >&2
+	@$(RUN) PYTHONHASHSEED=0 $(PY) -m tests.versions --torch '$(TORCH)' --python '$(PYTHON)' \
+	    $(if $(ONLY),--only $(ONLY)) $(if $(LESSON),--lessons $(LESSON)) $(if $(REMOVE),--remove)
+
 bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench
 
 clean:  ## remove what can be made again; .venv, lab/ and a real class stay
-	@rm -rf demo dist build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/output
+	@rm -rf .versions demo dist build site .site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf tests/output
 	@find course autograder tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,10 +14,12 @@ from course.released_names import redirect
 if TYPE_CHECKING:
     from course.claims.quiz import predict, quiz
     from course.figures.storage import show_storage
+    from course.guide.placement import placement
     from course.inspection.facts import facts, overlap, positions, same_storage
     from course.practice import warm_up
     from course.probes import probe
-    from course.progress.start_page import lessons
+    from course.progress.carry import carry_progress
+    from course.progress.start_page import lesson_map, lessons
     from course.progress.summary import lesson_progress
     from course.testing import inputs
     from course.testing.answers import answer
@@ -28,13 +30,16 @@ if TYPE_CHECKING:
 __all__ = [
     "Check",
     "answer",
+    "carry_progress",
     "explore_strides",
     "facts",
     "inputs",
+    "lesson_map",
     "lesson_progress",
     "lessons",
     "observe",
     "overlap",
+    "placement",
     "positions",
     "predict",
     "probe",
@@ -49,13 +54,16 @@ __getattr__ = loading(
     {
         "Check": "course.testing.checks",
         "answer": "course.testing.answers",
+        "carry_progress": "course.progress.carry",
         "explore_strides": "course.widgets",
         "facts": "course.inspection.facts",
         "inputs": "course.testing.inputs",
+        "lesson_map": "course.progress.start_page",
         "lesson_progress": "course.progress.summary",
         "lessons": "course.progress.start_page",
         "observe": "course.testing.observe",
         "overlap": "course.inspection.facts",
+        "placement": "course.guide.placement",
         "positions": "course.inspection.facts",
         "predict": "course.claims.quiz",
         "probe": "course.probes",

@@ -130,20 +130,32 @@ def test_every_dependency_says_why_it_is_there() -> None:
     assert [line for line in asked_for if not re.search(r'",  +# \S', line)] == []
 
 
-def test_conda_takes_the_same_constraints_and_extras_that_exist() -> None:
+# The Pythons that constraints.txt was resolved for.
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+def test_conda_takes_the_same_constraints_and_all_extras_but_the_database() -> None:
     text = (ROOT / "environment.yml").read_text()
     assert "--constraint constraints.txt" in text
     (extras,) = re.findall(r"--editable \.\[([a-z,]+)\]", text)
-    assert set(extras.split(",")) <= EXTRAS.keys()
+    assert set(extras.split(",")) == EXTRAS.keys() - {"postgres"}
+
+
+def test_conda_takes_one_python_for_which_the_pins_are() -> None:
+    (python,) = re.findall(r"^  - python(\S*)", (ROOT / "environment.yml").read_text(), re.M)
+    assert python.removeprefix("=") in PYTHONS
+    told = ", ".join(PYTHONS[1:-1]) + f" and {PYTHONS[-1]} resolve with it too"
+    assert told in (ROOT / "constraints.txt").read_text()
 
 
 def test_what_every_target_installs_leaves_out_the_large_packages_which_only_tests_get() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    everywhere, for_tests = re.findall(r"-e '\.\[([a-z,]+)\]'", makefile)
+    everywhere, *for_some = re.findall(r"-e '\.\[([a-z,]+)\]'", makefile)
     names = {Requirement(r).name for extra in everywhere.split(",") for r in EXTRAS[extra]}
-    assert not names & {"ray", "wandb", "tensorboard", "optuna"}
-    assert for_tests == "lessons"
-    assert re.findall(r"^(\w+):.*\$\(LESSONS\)", makefile, re.M) == ["pytest"]
+    assert not names & {"ray", "wandb", "tensorboard", "optuna", "sphinx"}
+    assert for_some == ["lessons", "site"]
+    assert re.findall(r"^(\w+):.*\$\(LESSONS\)", makefile, re.M) == ["site", "pytest"]
+    assert re.findall(r"^(\w+):.*\$\(SITE\)", makefile, re.M) == ["site", "pytest"]
 
 
 # --- imports ------------------------------------------------------------------------------------
@@ -165,7 +177,7 @@ def test_what_the_grader_imports_is_declared() -> None:
 
 def test_what_the_tests_import_is_declared() -> None:
     named = {requirement.name.replace("-", "_") for requirement in requirements()}
-    declared = {*PACKAGES, "tests", "IPython", "cv2", "sklearn", *named}
+    declared = {*PACKAGES, "tests", "docs", "IPython", "cv2", "sklearn", *named}
     ours = [p for p in (ROOT / "tests").rglob("*.py") if "cases" not in p.parts]
     assert set().union(*map(imported, ours)) - declared <= sys.stdlib_module_names
 
@@ -229,13 +241,13 @@ def test_what_others_take_from_a_package_is_what_it_offers(name: str) -> None:
     assert taken_from(name) <= set(getattr(import_module(name), "__all__", []))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", (*PACKAGES, "docs"))
 def test_no_module_is_longer_than_400_lines(package: str) -> None:
     lengths = {p: len(p.read_text().splitlines()) for p in modules(package)}
     assert {str(p): n for p, n in lengths.items() if n > 400} == {}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", (*PACKAGES, "docs"))
 def test_no_function_is_longer_than_40_lines(package: str) -> None:
     long = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"

@@ -32,9 +32,11 @@ COURSE = {
     "course.claims": {"course.lazy", "course.inspection", "course.widgets"},
     "course.testing": {"course.notebook", "course.inspection", "course.serialization"}
     | {"course.figures", "course.claims"},
+    "course.guide": {"course.lazy", "course.widgets", "course.claims"},
     "course.practice": {"course.lazy"},
     "course.probes": {"course.lazy", "course.testing", "course.gpu"},
-    "course.progress": {"course.lazy", "course.testing"},
+    "course.progress": {"course.lazy", "course.widgets", "course.claims", "course.testing"}
+    | {"course.guide"},
 }
 
 GROUND = {
@@ -80,8 +82,10 @@ AUTOGRADER = {
     **{name: set() for name in GROUND},
     "autograder.course_directory": GROUND,
     "autograder.records": GROUND,
-    # course.testing: what a test cell writes is held against the checks that there are
-    "autograder.lessons": GROUND | {"autograder.records", "course.claims", "course.testing"},
+    # course.testing: what a test cell writes is held against the checks that there are;
+    # course.guide: the map that is released is the one that notebooks show
+    "autograder.lessons": GROUND
+    | {"autograder.records", "course.claims", "course.testing", "course.guide"},
     "autograder.submissions": GROUND | {"autograder.records", "autograder.lessons"},
     **INSIDE,
     **DECISIONS,

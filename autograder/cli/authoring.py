@@ -78,7 +78,8 @@ def _release(options: argparse.Namespace) -> int:
     if options.as_json:
         print(json.dumps({"changed": changed}, indent=1))
     else:
-        print("\n".join([*changed, f"{len(changed)} of {len(files)} files changed in release/"]))
+        inside = sum(name.startswith("release/") for name in changed)
+        print("\n".join([*changed, f"{inside} of {len(files)} files changed in release/"]))
     return 0
 
 

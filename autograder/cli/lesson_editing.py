@@ -98,7 +98,7 @@ def _add_new_lesson(commands: Commands) -> None:
         description="Write source/NN-name/NN-name.ipynb and course/claims/NN-name.toml, whole in "
         "form, with a ✎ wherever the author has to write something.",
     )
-    parser.add_argument("slug", metavar="NN-name", help="number and name, such as 17-mini")
+    parser.add_argument("slug", metavar="NN-name", help="number and name, such as 18-mini")
     add_course(parser)
     parser.set_defaults(run=_new_lesson)
 

@@ -22,6 +22,8 @@ from autograder.environment import alembic_in_process
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
+from autograder.lessons.editions.overview import overview
+from autograder.lessons.editions.start_page import START_PAGE, start_page
 from autograder.lessons.leaks import leaks
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.lesson import lint_lesson
@@ -32,7 +34,6 @@ RELEASE = "release"
 SELF_STUDY = "self-study"
 # Of a cell's metadata: the course's and nbgrader's own, and whether it is locked or folded.
 _KEPT = frozenset({"cellView", "course", "deletable", "editable", "jupyter", "nbgrader", FOLDED})
-START_PAGE = "00-start-here.ipynb"  # in source/ and release/, beside the lessons
 
 
 @dataclass(frozen=True)
@@ -63,45 +64,57 @@ def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
         _add(files, f"{SELF_STUDY}/{lesson.slug}.ipynb", stable_bytes(notebook))
         for data in lesson.data_files:
             _add(files, f"{SELF_STUDY}/{_beside(lesson, data)}", data.read_bytes())
-    start_page = course / "source" / START_PAGE
-    if start_page.is_file():
-        files[START_PAGE] = stable_bytes(read_notebook(start_page))
-    return files
+    return files | start_pages(course)
+
+
+def start_pages(course: Path) -> dict[str, bytes]:
+    """The start page of each edition, path below `release/` to content; none without a source."""
+    source = course / "source" / START_PAGE
+    if not source.is_file():
+        return {}
+    address = repository(course)
+    return {
+        START_PAGE: stable_bytes(start_page(source, "class")),
+        f"{SELF_STUDY}/{START_PAGE}": stable_bytes(start_page(source, SELF_STUDY, address)),
+    }
 
 
 def write_release(course: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Write `files` below `release/`; the paths that changed.
+    """Write `files` below `release/`, and what shows all lessons together; what changed.
 
     Args:
         course: The course directory; files of other lessons stay as they are.
         files: What `build_release` gave.
 
+    Returns:
+        The paths below the course directory.
+
     Raises:
         OSError: The disk refuses.
     """
     changed = []
-    for name, content in sorted(files.items()):
-        path = course / RELEASE / name
+    for name, content in sorted(_all_files(course, files).items()):
+        path = course / name
         if path.is_file() and path.read_bytes() == content:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        changed.append(f"{RELEASE}/{name}")
+        changed.append(name)
     return changed
 
 
 def check_release(course: Path, files: Mapping[str, bytes]) -> list[Drift]:
-    """What differs between `release/` and `files`; nothing where it is up to date.
+    """What differs between `release/` and `files`, or in the map; nothing if it is up to date.
 
     A file that belongs to none of the course's lessons is stray.
     """
     drift = []
-    for name, content in sorted(files.items()):
-        path = course / RELEASE / name
+    for name, content in sorted(_all_files(course, files).items()):
+        path = course / name
         if not path.is_file():
-            drift.append(Drift(f"{RELEASE}/{name}", "missing"))
+            drift.append(Drift(name, "missing"))
         elif path.read_bytes() != content:
-            drift.append(Drift(f"{RELEASE}/{name}", "changed"))
+            drift.append(Drift(name, "changed"))
     return drift + [Drift(name, "stray") for name in _stray(course, files)]
 
 
@@ -225,6 +238,11 @@ def _add(files: dict[str, bytes], name: str, content: bytes) -> None:
         )
 
 
+def _all_files(course: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The released files and the overview, each by its path below the course directory."""
+    return {f"{RELEASE}/{name}": content for name, content in files.items()} | overview(course)
+
+
 def _stray(course: Path, files: Iterable[str]) -> list[str]:
     root = course / RELEASE
     if not root.is_dir():
@@ -234,7 +252,7 @@ def _stray(course: Path, files: Iterable[str]) -> list[str]:
     expected |= {f"{SELF_STUDY}/{_beside(one, data)}" for one in lessons for data in one.data_files}
     expected |= {f"{one.slug}/{_beside(one, data)}" for one in lessons for data in one.data_files}
     expected |= {f"{one.slug}/{one.slug}.ipynb" for one in lessons}
-    expected |= {path.name for path in (course / "source").glob(START_PAGE)}
+    expected |= set(start_pages(course))
     found = sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
     return [
         f"{RELEASE}/{path.as_posix()}"

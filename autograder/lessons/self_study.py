@@ -73,7 +73,7 @@ def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any
     first = _first_of_the_course(lesson.cells())
     for cell in lesson.cells():
         if cell.get("id") == first:
-            cells.append(_code(INSTALL_ID, _install(lesson, repository), folded=True))
+            cells.append(install_cell(repository, device=_names_device(lesson)))
         cells += _cells_for(cell, lesson, ahead)
     cells += [_text(KEEP_ID, _KEEP), _code(PROGRESS_ID, _progress(lesson))]
     return {**notebook, "cells": cells}
@@ -103,12 +103,22 @@ def _cells_for(
     return [dict(cell, metadata=plain | ({FOLDED: True} if is_deep_dive(cell) else {}))]
 
 
-def _install(lesson: Lesson, repository: str) -> str:
-    """The set-up cell; where the lesson uses `course.gpu`, it ends by naming the device."""
+def install_cell(repository: str, *, device: bool = False) -> RawCell:
+    """The cell that brings the `course` package where it is not installed.
+
+    Args:
+        repository: `owner/name` of the public repository, empty where there is none.
+        device: Whether it ends by naming the device.
+    """
     template = files("autograder").joinpath("templates", "colab_setup.txt").read_text("utf-8")
+    source = template.rstrip().replace("OWNER/NAME", repository) + (_DEVICE if device else "")
+    return _code(INSTALL_ID, source, folded=True)
+
+
+def _names_device(lesson: Lesson) -> bool:
+    """Whether the lesson uses `course.gpu`."""
     code = [cell["source"] for cell in lesson.cells() if cell["cell_type"] == "code"]
-    device = _DEVICE if any(map(_uses_the_gpu, code)) else ""
-    return template.rstrip().replace("OWNER/NAME", repository) + device
+    return any(map(_uses_the_gpu, code))
 
 
 def _uses_the_gpu(source: str) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from course.claims.proofs import Proof, prove
 from course.claims.quiz_buttons import Buttons
@@ -29,8 +28,7 @@ from course.claims.quiz_words import (
 )
 from course.claims.reader import claim
 from course.claims.schema import VERDICTS, Claim, ClaimError
-from course.widgets.front_end import widgets_alive
-from course.widgets.last_state import LiveWidget
+from course.widgets.last_state import Shown
 
 __all__ = ["Question", "Quiz", "Revealed", "predict", "quiz"]
 
@@ -72,36 +70,7 @@ class Message:
         return f"<p>{html.escape(self.text)}</p>"
 
 
-class _Asked(Protocol):
-    """What can be shown with buttons: the widgets' box, and its state as a page and as text."""
-
-    box: object
-
-    def page(self) -> str: ...
-    def words(self) -> str: ...
-
-
-class _Shown:
-    """Something with buttons where there are readers to press them, and text for all others."""
-
-    _live: LiveWidget | None = None
-
-    def _buttons(self) -> _Asked:
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
-        raise NotImplementedError
-
-    def _ipython_display_(self) -> None:
-        if not widgets_alive():
-            raise NotImplementedError  # IPython then takes the page
-        if self._live is None:
-            asked = self._buttons()
-            self._live = LiveWidget(asked.box, asked.page, asked.words)
-        self._live.show()
-
-
-class Question(_Shown):
+class Question(Shown):
     """A claim waiting for your prediction."""
 
     def __init__(self, claim: Claim) -> None:
@@ -149,7 +118,7 @@ class Revealed:
         return Answer(self.claim, self.prediction, self.proof)
 
 
-class Quiz(_Shown):
+class Quiz(Shown):
     """Several claims waiting for your predictions."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
@@ -166,18 +135,29 @@ class Quiz(_Shown):
 
 
 class QuizButtons:
-    """The widgets of several questions, and the line that counts the right answers."""
+    """The widgets of several questions, and the line that counts the right answers.
 
-    def __init__(self, claims: Sequence[Claim], ask: Callable[..., Buttons] = Buttons) -> None:
+    `answered` is called whenever an answer was given or taken back.
+    """
+
+    def __init__(
+        self,
+        claims: Sequence[Claim],
+        ask: Callable[..., Buttons] = Buttons,
+        answered: Callable[[], None] = lambda: None,
+    ) -> None:
         from ipywidgets import HTML, VBox
 
+        self._answered: Callable[[], None] = lambda: None
         self.questions = [ask(claim, self._count) for claim in claims]
         self.score = HTML()
         self.box = VBox([*(one.box for one in self.questions), self.score])
         self._count()
+        self._answered = answered
 
     def _count(self) -> None:
         self.score.value = f'<p role="status"><b>{self._score()}</b></p>'
+        self._answered()
 
     def _score(self) -> str:
         right = [one.right for one in self.questions]

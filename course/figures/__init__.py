@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from course.figures.indexing import show_broadcast, show_index, show_joined, show_pieces
     from course.figures.layers import show_resize, show_running, show_windows
     from course.figures.loading import show_batches, show_draws, show_loader_timeline, show_padding
-    from course.figures.memory import show_segments, show_timeline
+    from course.figures.memory import show_recorded, show_segments, show_timeline
     from course.figures.modules import show_modules, show_shapes, show_spread
     from course.figures.photos import show_photos
     from course.figures.picture import Picture, draw_nothing, not_drawn
@@ -66,6 +66,7 @@ __all__ = [
     "show_pixels",
     "show_promotion",
     "show_ranks",
+    "show_recorded",
     "show_resize",
     "show_ring",
     "show_rungs",
@@ -122,6 +123,7 @@ __getattr__ = loading(
         "show_pixels": "course.figures.pixels",
         "show_promotion": "course.figures.dtypes",
         "show_ranks": "course.figures.ranks",
+        "show_recorded": "course.figures.memory",
         "show_resize": "course.figures.layers",
         "show_ring": "course.figures.ranks",
         "show_rungs": "course.figures.search",

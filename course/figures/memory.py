@@ -23,6 +23,7 @@ from course.figures.scene import (
     text_width,
 )
 from course.gpu import api
+from course.gpu.recorded import recorded_timelines
 from course.gpu.segment_map import Piece, Row, holders_of, rows_at, rows_of
 from course.gpu.simulator.allocator.sizes import format_size
 from course.gpu.timeline import CATEGORIES, Category, Mark, Timeline
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FREE", "segments_picture", "show_segments", "show_timeline"]
+__all__ = ["FREE", "segments_picture", "show_recorded", "show_segments", "show_timeline"]
 
 FREE = "free"
 _FILL = dict(zip(CATEGORIES, FILLS, strict=True))
@@ -56,6 +57,19 @@ def show_timeline(
     if at is not None:
         words += f" A line stands after event {at}."
     return Picture(partial(_draw_timeline, timeline, title, at), alt=words, caption=_AXES)
+
+
+def show_recorded() -> None:
+    """Show the timelines of lesson 14 as they were recorded on the simulated device.
+
+    They need no device: for a PyTorch that can have none.
+    """
+    from IPython.display import display
+
+    for title, timeline in recorded_timelines().items():
+        picture = show_timeline(timeline, title=title)
+        picture.alt = f"{title}. {picture.alt}"
+        display(picture)
 
 
 _AXES = (

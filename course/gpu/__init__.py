@@ -16,6 +16,7 @@ Nothing in torch changes before the first call of `device()`.
 
 from course.gpu.api import (
     Generator,
+    NoSimulationError,
     OutOfMemoryError,
     current_device,
     device,
@@ -54,6 +55,7 @@ from course.gpu.where import device_in_words
 __all__ = [
     "CachingAllocator",
     "Generator",
+    "NoSimulationError",
     "OutOfMemory",
     "OutOfMemoryError",
     "Recorder",

@@ -24,6 +24,9 @@ class Helpers:
 
 _counted: list[Helpers] = []
 _hooked: list[bool] = []
+# Threads in which `subprocess` has announced a process: from Python 3.13 on it starts most of them
+# by os.posix_spawn, which announces the same one again.
+_announced: set[int] = set()
 
 
 @contextmanager
@@ -42,6 +45,7 @@ def counting() -> Iterator[Helpers]:
         helpers.count += 1
         sys.setprofile(None)  # in the new thread: the first event has told what was to be known
 
+    _announced.discard(threading.get_ident())
     _counted.append(helpers)
     threading.setprofile(see_thread)
     try:
@@ -52,6 +56,13 @@ def counting() -> Iterator[Helpers]:
 
 
 def _see_process(event: str, arguments: object) -> None:
-    if event in _PROCESSES:
-        for helpers in _counted:
-            helpers.count += 1
+    if event not in _PROCESSES:
+        return
+    thread = threading.get_ident()
+    if event == "os.posix_spawn" and thread in _announced:
+        _announced.discard(thread)
+        return
+    if event == "subprocess.Popen":
+        _announced.add(thread)
+    for helpers in _counted:
+        helpers.count += 1

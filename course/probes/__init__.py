@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from course.probes.parallel.stages import staged
     from course.probes.ranks.running import run_ranks
     from course.probes.saving.files import opened, saved_over
-    from course.probes.saving.runs import resumed, weights_kept
+    from course.probes.saving.runs import carried_on, resumed, weights_kept
     from course.probes.saving.states import made_plain, slimmed
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.tracking.loggers import logger_run, record_kept
@@ -52,6 +52,7 @@ __all__ = [
     "as_worker",
     "batch_in_parts",
     "blocks_run",
+    "carried_on",
     "class_loaded",
     "classified",
     "clipped",
@@ -123,6 +124,7 @@ __getattr__ = loading(
         "as_worker": "course.probes.loading.workers",
         "batch_in_parts": "course.probes.memory",
         "blocks_run": "course.probes.memory",
+        "carried_on": "course.probes.saving.runs",
         "class_loaded": "course.probes.models.wiring",
         "classified": "course.probes.models.networks",
         "clipped": "course.probes.training",

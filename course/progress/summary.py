@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from course.progress.file import FILE_NAME, Lessons, ProgressError, merged, read, write
+from course.progress.file import FILE_NAME, Kept, ProgressError, merged, read, write
 from course.testing.attempts import Best, best_results, take_over
 
 __all__ = ["LessonProgress", "lesson_progress"]
@@ -148,9 +148,9 @@ def _shown(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
 
 
 def _saved(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
-    mine = {lesson: _of_lesson(best_results(), points)}
+    mine = Kept({lesson: _of_lesson(best_results(), points)})
     try:
-        before = read(path.read_bytes(), path.name) if path.is_file() else {}
+        before = read(path.read_bytes(), path.name) if path.is_file() else Kept()
     except ProgressError as error:
         return [f"{error} It is left as it is, so nothing was saved; move it away first."], {}
     both = merged(mine, before)
@@ -159,7 +159,9 @@ def _saved(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
     if files is not None:
         files.download(str(path))
     where = "downloaded as" if files is not None else "saved in"
-    return [f"Your results and answers are {where} {path.name} ({', '.join(sorted(both))})."], {}
+    return [
+        f"Your results and answers are {where} {path.name} ({', '.join(sorted(both.lessons))})."
+    ], {}
 
 
 def _loaded(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
@@ -172,10 +174,10 @@ def _loaded(lesson: str, points: Mapping[str, float], path: Path) -> _Reply:
         chosen = {path.name: path.read_bytes()}
     else:
         return [f"There is no {path.name} beside this notebook. Put it there, then load."], {}
-    together: Lessons = {}
+    together = Kept()
     for file_name, content in chosen.items():
         together = merged(together, read(bytes(content), file_name))
-    found = together.get(lesson, {})
+    found = together.lessons.get(lesson, {})
     fitting = _of_lesson(found, points)
     gained = take_over(fitting)
     count = "1 result" if len(fitting) == 1 else f"{len(fitting)} results"

@@ -24,10 +24,12 @@ class Absent:
     """Something a test asked for that is not there, and why.
 
     Whatever a condition does with it raises `AbsentError`, so that a check can say the reason.
+    `fault` is True where the course could not look, on this version of PyTorch.
     """
 
     reason: str
     attempted: bool = True
+    fault: bool = False
 
     def _refuse(self, *others: object) -> Any:
         raise AbsentError(self)

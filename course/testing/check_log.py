@@ -57,12 +57,13 @@ class CheckLog:
         except AbsentError as error:  # a condition met it: what it shows is the author's to say
             absent = error.absent
             failure = Failure(absent.reason)
+        fault = absent is not None and absent.fault  # that shows nothing of what a learner believes
         self._results.append(
             CheckResult.of(
                 failure,
                 name=how.get("name") or name,
                 message=how.get("message"),
-                misconception=_which(how.get("misconception"), failure, lost),
+                misconception=None if fault else _which(how.get("misconception"), failure, lost),
                 weight=float(how.get("weight", 1.0)),
                 attempted=absent is None or absent.attempted,
                 hidden=called_from_hidden_part(sys._getframe(1)),
@@ -160,8 +161,10 @@ def _lost(subjects: list[Subject], error_is_fine: bool) -> Absent | None:
     """Why a subject is not there to be checked."""
     for subject in subjects:
         if isinstance(subject, Observation):
-            if subject.error is not None and not (error_is_fine and subject.attempted):
-                return Absent(f"`{subject.name}` ended with {subject.error}", subject.attempted)
+            error = subject.error
+            is_fine = error_is_fine and subject.attempted and error is not None and not error.fault
+            if error is not None and not is_fine:
+                return Absent(error.ended(subject.name), subject.attempted, error.fault)
         elif isinstance(as_node(subject), Absent):
             return as_node(subject)
     return None

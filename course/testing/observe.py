@@ -267,7 +267,7 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
     after = decode(header["after"], buffers[1])
     error = None if header["error"] is None else _error_from(header["error"])
     attempted = bool(header["attempted"])
-    lost = None if error is None else Absent(f"`{name}` ended with {error}", attempted)
+    lost = None if error is None else Absent(error.ended(name), attempted, error.fault)
     result = after["result"] if lost is None else lost
     grads = after["grads"] if after["grads"] is not None else Absent("no gradients were asked for")
     kept = header["kept"]
@@ -311,7 +311,7 @@ def _error_from(data: dict[str, Any]) -> ErrorFacts:
     source = None if data["source"] is None else visible(str(data["source"])[:200])
     bases = tuple(visible(str(name)[:200]) for name in data["bases"])
     kind, message = visible(str(data["type"])[:200]), visible(str(data["message"])[:MESSAGE_LIMIT])
-    return ErrorFacts(kind, bases, message, line, source)
+    return ErrorFacts(kind, bases, message, line, source, data.get("fault") is True)
 
 
 def visible(text: str) -> str:

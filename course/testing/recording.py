@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
+import torch
+
+from course.inspection.faults import is_ours
 from course.inspection.global_state import GlobalState, restore_modes
 from course.inspection.graph import Saved, saved_by
 from course.inspection.helpers import counting
@@ -31,6 +34,7 @@ __all__ = [
 
 PRINTED_LIMIT = 16_384
 MESSAGE_LIMIT = 4_000
+OUR_FAULT = "this check could not run with torch {torch}: a fault of the course, not of your answer"
 
 
 @dataclass(frozen=True)
@@ -64,17 +68,27 @@ class Unrecorded:
 
 @dataclass(frozen=True)
 class ErrorFacts:
-    """An exception that ended a run: its class, its text and the learner's line."""
+    """An exception that ended a run: its class, its text and the learner's line.
+
+    `fault` is True where it is the course's own, on this version of PyTorch.
+    """
 
     type: str
     bases: tuple[str, ...]
     message: str
     line: int | None = None
     source: str | None = None
+    fault: bool = False
 
     def __str__(self) -> str:
         where = f" (line {self.line}: `{self.source}`)" if self.source else ""
         return f"{self.type}: {self.message}{where}" if self.message else f"{self.type}{where}"
+
+    def ended(self, name: str) -> str:
+        """What to tell of a run that this ended: of the answer or probe called `name`."""
+        if not self.fault:
+            return f"`{name}` ended with {self}"
+        return f"{OUR_FAULT.format(torch=torch.__version__)} ({self.type}: {self.message})"
 
 
 @dataclass(frozen=True)
@@ -195,7 +209,8 @@ def error_facts(error: BaseException) -> ErrorFacts:
     """The plain form of an exception, with the deepest line that the learner wrote."""
     line, source = _own_line(error.__traceback__)
     bases = tuple(f"{c.__module__}.{c.__qualname__}"[:200] for c in type(error).__mro__[:20])
-    return ErrorFacts(type(error).__name__[:200], bases, text_of(error), line, source)
+    name, message = type(error).__name__[:200], text_of(error)
+    return ErrorFacts(name, bases, message, line, source, is_ours(error))
 
 
 def text_of(error: object) -> str:

@@ -12,6 +12,7 @@ import torch
 
 from course.inspection.facts import TensorFacts
 from course.testing.points import note_on, worth
+from course.testing.recording import OUR_FAULT
 
 __all__ = ["CheckResult", "Failure", "Points", "TestResult", "error_name"]
 
@@ -118,6 +119,7 @@ _OWN_WORDS = re.compile(
     r"|no gradients were asked for"
     r"|it is larger than what is looked at"
     r"|the tensor was too large to carry, or has no elements to read"
+    "|" + OUR_FAULT.format(torch=r"[\w.+]+")
 )
 _ENDED = re.compile(r"(`\w+` ended with|backward failed:) (\w+)")
 _ERRORS = frozenset(

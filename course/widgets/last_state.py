@@ -12,12 +12,14 @@ import sys
 from collections.abc import Callable, Iterator
 from html import escape
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from IPython.display import display
 
-__all__ = ["LiveWidget", "page_of", "words_of"]
+from course.widgets.front_end import widgets_alive
+
+__all__ = ["Asked", "LiveWidget", "Shown", "page_of", "words_of"]
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _ALIVE = "pm-alive"
@@ -47,6 +49,38 @@ const seen = {childList: true, subtree: true, attributes: true, attributeFilter:
 coming.observe(document.body, seen);
 start();
 ">"""
+
+
+class Asked(Protocol):
+    """What can be shown with buttons: the widgets' box, and its state as a page and as text."""
+
+    box: object
+
+    def page(self) -> str:
+        """The state as HTML without buttons."""
+
+    def words(self) -> str:
+        """The same as plain text."""
+
+
+class Shown:
+    """Something with buttons where there are readers to press them, and text for all others."""
+
+    _live: LiveWidget | None = None
+
+    def _buttons(self) -> Asked:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        raise NotImplementedError
+
+    def _ipython_display_(self) -> None:
+        if not widgets_alive():
+            raise NotImplementedError  # IPython then takes the page
+        if self._live is None:
+            asked = self._buttons()
+            self._live = LiveWidget(asked.box, asked.page, asked.words)
+        self._live.show()
 
 
 class LiveWidget:

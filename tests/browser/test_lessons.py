@@ -78,11 +78,12 @@ def test_each_question_offers_four_answers(lesson: Lesson) -> None:
 
 
 def test_a_click_on_an_answer_reveals_verdict_and_proof(lesson: Lesson) -> None:
-    shown = lesson.output(lesson.unfolded("predict")[0])
-    shown.get_by_role("button", name="Outdated").click()
-    answer = shown.get_by_role("status")
-    expect(answer).to_contain_text("Run here, the code shows it:")
-    expect(answer).to_contain_text("You predicted Outdated")
+    for id in lesson.unfolded("predict")[:1]:  # a project has none
+        shown = lesson.output(id)
+        shown.get_by_role("button", name="Outdated").click()
+        answer = shown.get_by_role("status")
+        expect(answer).to_contain_text("Run here, the code shows it:")
+        expect(answer).to_contain_text("You predicted Outdated")
 
 
 def test_each_widget_answers_to_its_sliders_and_choices(lesson: Lesson) -> None:

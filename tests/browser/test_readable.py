@@ -10,6 +10,7 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, Locator, expect
 
+from tests.browser.contrast import faint_words
 from tests.browser.jupyter import ROOT, Notebook, serve, window
 
 WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
@@ -69,46 +70,8 @@ def shown(
         page.close()
 
 
-FAINT = """() => {
-    const parse = text => {
-        const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number);
-        const unit = text.startsWith('color(srgb') ? 255 : 1;
-        return [r * unit, g * unit, b * unit, a ?? 1];
-    };
-    const over = (top, under) => [0, 1, 2].map(i => top[i] * top[3] + under[i] * (1 - top[3]));
-    const ground = one => {
-        const layers = [];
-        for (; one; one = one.parentElement) {
-            const colour = parse(getComputedStyle(one).backgroundColor);
-            if (colour[3]) layers.push(colour);
-            if (colour[3] === 1) break;
-        }
-        return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
-    };
-    const light = colour => {
-        const [r, g, b] = colour.map(c => c / 255)
-            .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const contrast = (one, other) => {
-        const [dark, bright] = [light(one), light(other)].sort((a, b) => a - b);
-        return (bright + 0.05) / (dark + 0.05);
-    };
-    const faint = [];
-    for (const one of document.querySelectorAll('.jp-OutputArea-output *')) {
-        const words = [...one.childNodes].filter(x => x.nodeType === 3 && x.data.trim());
-        if (!words.length || !one.getClientRects().length) continue;
-        if (one.closest('[disabled], option')) continue;
-        const under = ground(one);
-        const found = contrast(over(parse(getComputedStyle(one).color), under), under);
-        if (found < 4.5) faint.push([words[0].data.trim().slice(0, 40), found.toFixed(2)]);
-    }
-    return faint;
-}"""
-
-
 def test_every_word_stands_out_from_its_ground(shown: Notebook) -> None:
-    assert shown.page.evaluate(FAINT) == []
+    assert faint_words(shown.page, ".jp-OutputArea-output *") == []
 
 
 def test_a_question_is_answered_from_the_keyboard(shown: Notebook) -> None:

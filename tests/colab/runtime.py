@@ -47,6 +47,13 @@ class Runtime:
         """The interpreter that runs the notebooks."""
         return self.root / "bin" / "python"
 
+    def add_kernel(self) -> None:
+        """Write down how a kernel of this environment is started, for `run`."""
+        start = [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        spec = {"argv": start, "display_name": "Colab", "language": "python"}
+        (self.root / "kernels" / "colab").mkdir(parents=True, exist_ok=True)
+        (self.root / "kernels" / "colab" / "kernel.json").write_text(json.dumps(spec))
+
     def pip(self, *arguments: str) -> str:
         """What a pip command printed; raises `PipError` where it failed."""
         command = [str(self.python), *PIP, *arguments]
@@ -92,10 +99,7 @@ def make_runtime(root: Path) -> Runtime:
     link("torch", root / "linked")
     # What a .pth file adds comes after site-packages: the pinned versions win.
     (site_packages / "linked.pth").write_text(f"{root / 'linked'}\n")
-    start = [str(runtime.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": start, "display_name": "Colab", "language": "python"}
-    (root / "kernels" / "colab").mkdir(parents=True)
-    (root / "kernels" / "colab" / "kernel.json").write_text(json.dumps(spec))
+    runtime.add_kernel()
     return runtime
 
 

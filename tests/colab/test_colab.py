@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 
+from autograder.lessons.editions.start_page import START_PAGE
+from autograder.lessons.lint.form import is_project
 from autograder.lessons.model import Lesson, lesson_paths, read_lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.self_study import INSTALL_ID, PROGRESS_ID, self_study_edition
+from course.guide import cards
+from course.guide.placement import ASKED
+from tests.colab.notebooks import code, errors, in_folder, on_stderr, printed, solved, tables
 from tests.colab.runtime import (
     REQUIREMENTS,
     ROOT,
@@ -26,7 +32,6 @@ from tests.colab.runtime import (
 )
 from tests.test_house import COLAB
 
-TABLE = "pytorch-measured"
 # Answer every prediction and move every other widget: ipywidgets 7 is not the one of the tests.
 PRESS = """\
 from ipywidgets import HTML, Button, IntSlider, Widget
@@ -53,6 +58,8 @@ for one in widgets:
         one.index = 1 if one.index == 0 else 0
 [len(buttons), answered]"""
 SLUGS = list(lesson_paths(ROOT))
+# The torch of these tests is the newest that is pinned, not Colab's.
+AS_TORCH_2_11 = Path(__file__).with_name("as_torch_2_11.py").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -73,51 +80,6 @@ def with_course(runtime: Runtime, wheel: Path) -> Runtime:
     if "pytorch-measured" not in runtime.packages():
         runtime.pip("install", "--quiet", "--no-deps", str(wheel))
     return runtime
-
-
-def solved(lesson: Lesson) -> list[Cell]:
-    """The self-study notebook of a lesson as somebody leaves it who solved everything."""
-    answers = {one.answer_id: without_markers(one.answer_source) for one in lesson.exercises}
-    cells = self_study_edition(lesson)["cells"]
-    return [{**cell, "source": answers.get(cell["id"], cell["source"])} for cell in cells]
-
-
-def in_folder(lesson: Lesson, folder: Path) -> Path:
-    """The folder of a notebook, with the lesson's data files."""
-    folder.mkdir(exist_ok=True)
-    for data in lesson.data_files:
-        (folder / data.name).write_bytes(data.read_bytes())
-    return folder
-
-
-def errors(outputs: dict[str, list[Any]]) -> dict[str, str]:
-    """How the cells ended that raised."""
-    found = {id_: one for id_, many in outputs.items() for one in many if "ename" in one}
-    return {id_: f"{one['ename']}: {one['evalue']}" for id_, one in found.items()}
-
-
-def on_stderr(outputs: dict[str, list[Any]]) -> dict[str, str]:
-    """What cells wrote to stderr: a warning of an older library, for example."""
-    found = [(id_, one) for id_, many in outputs.items() for one in many]
-    return {id_: one["text"] for id_, one in found if one.get("name") == "stderr"}
-
-
-def tables(outputs: dict[str, list[Any]]) -> dict[str, tuple[float, float]]:
-    """Points and most points of each exercise, as its check table says."""
-    found = [
-        one["metadata"].get(TABLE) for many in outputs.values() for one in many if "data" in one
-    ]
-    return {one["exercise"]: (one["score"], one["max"]) for one in found if one}
-
-
-def printed(outputs: list[Any]) -> str:
-    """What a cell wrote and showed, as text."""
-    return "".join(one.get("text") or one.get("data", {}).get("text/plain", "") for one in outputs)
-
-
-def code(id_: str, source: str) -> Cell:
-    about = {"id": id_, "metadata": {}, "outputs": [], "execution_count": None}
-    return {"cell_type": "code", "source": source, **about}
 
 
 def colabs_versions() -> dict[str, str]:
@@ -216,6 +178,7 @@ def test_where_there_is_nothing_to_install_it_says_what_to_do_and_the_run_stops(
     (shown,) = outputs[INSTALL_ID]
     assert shown["traceback"] == [shown["evalue"]]
     assert "Put the file pytorch_measured-….whl beside this notebook" in shown["evalue"]
+    assert "Whoever gave you the notebook\nhas that file" in shown["evalue"]
     assert outputs["import"] == []
 
 
@@ -227,6 +190,29 @@ def test_an_installation_that_fails_is_told_in_pips_words(
     assert shown["traceback"] == [shown["evalue"]]
     assert shown["evalue"].startswith("pip could not install it:\n")
     assert "pytorch_measured-0.1.0-py3-none-any.whl" in shown["evalue"]
+
+
+def test_of_several_downloads_the_newest_is_installed_whatever_a_browser_called_it(
+    lesson: Lesson, without_course: Runtime, wheel: Path, tmp_path: Path
+) -> None:
+    stem = wheel.name.removesuffix(".whl")
+    for name in ("pytorch_measured-0.0.9-py3-none-any", "pytorch_measured-0.0.10-py3-none-any"):
+        (tmp_path / f"{name}.whl").write_text("an old one")
+    (tmp_path / f"{stem}.whl").write_text("cut off")
+    os.utime(tmp_path / f"{stem}.whl", (1, 1))
+    shutil.copy(wheel, tmp_path / f"{stem} (1).whl")
+    outputs = without_course.run([set_up(lesson), IMPORT], tmp_path)
+    assert errors(outputs) == {}
+    assert f"Installing course from {stem} (1).whl, and" in printed(outputs[INSTALL_ID])
+
+
+def test_wheels_are_compared_by_their_numbers(
+    lesson: Lesson, without_course: Runtime, tmp_path: Path
+) -> None:
+    for number in ("0.9.0", "0.10.0"):
+        (tmp_path / f"pytorch_measured-{number}-py3-none-any.whl").write_text("cut off")
+    outputs = without_course.run([set_up(lesson)], tmp_path)[INSTALL_ID]
+    assert "from pytorch_measured-0.10.0-py3-none-any.whl, and" in printed(outputs[:1])
 
 
 def test_where_it_is_installed_the_set_up_does_nothing(
@@ -267,12 +253,54 @@ def test_three_cells_are_enough_for_the_first_check(
     assert [score == most for score, most in tables(outputs).values()] == [True]
 
 
+def test_the_stand_ins_answer_as_torch_2_11_does(with_course: Runtime, tmp_path: Path) -> None:
+    ask = """\
+import warnings
+from torch.utils.data import DataLoader, get_worker_info
+
+def said(call):
+    try:
+        return str(call())
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+def spoilt():
+    y = torch.ones(2, requires_grad=True).exp()
+    y.add_(1)
+    y.sum().backward()
+
+def profiled():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+    return [str(one.message) for one in caught]
+
+calls = (
+    lambda: worker.WorkerInfo(1, 2, 3, None),
+    lambda: torch._utils.cpu_count(),
+    spoilt,
+    profiled,
+)
+
+def worker_ids(rows):
+    return get_worker_info().id
+[*map(said, calls), list(DataLoader([1, 2], 1, num_workers=1, collate_fn=worker_ids))]"""
+    outputs = with_course.run([code("as-2-11", AS_TORCH_2_11), code("ask", ask)], tmp_path)
+    assert errors(outputs) == {}
+    info, count, spoilt, profiled, workers = ast.literal_eval(printed(outputs["ask"]))
+    assert info.startswith("TypeError: WorkerInfo.__init__() takes 1 positional argument but 5")
+    assert count == "AttributeError: module 'torch._utils' has no attribute 'cpu_count'"
+    assert "which is output 0 of ExpBackward0, is at version 1" in spoilt
+    assert "clears events" in profiled
+    assert workers == [0, 0]
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_solved_notebook_runs_to_its_end_with_all_points(
     slug: str, with_course: Runtime, tmp_path: Path
 ) -> None:
     lesson = read_lesson(lesson_paths(ROOT)[slug])
-    cells = [*solved(lesson), code("press", PRESS)]
+    cells = [code("as-2-11", AS_TORCH_2_11), *solved(lesson), code("press", PRESS)]
     outputs = with_course.run(cells, in_folder(lesson, tmp_path))
     assert errors(outputs) == {}
     assert on_stderr(outputs) == {}
@@ -285,7 +313,8 @@ def test_a_solved_notebook_runs_to_its_end_with_all_points(
     )
     assert "text/html" in shown["data"]
     asked, answered = ast.literal_eval(printed(outputs["press"]))
-    assert asked == answered > 0
+    assert asked == answered
+    assert asked > 0 or is_project(lesson.cells())
 
 
 def test_progress_that_was_saved_comes_back_with_the_answers(
@@ -302,6 +331,37 @@ def test_progress_that_was_saved_comes_back_with_the_answers(
     shown = printed(with_course.run([loading], tmp_path)[PROGRESS_ID])  # another kernel
     assert f"✓ {first.name}" in shown
     assert without_markers(first.answer_source).strip() in shown
+
+
+# The start page.
+
+CARRY = """\
+from ipywidgets import HTML, Button, FileUpload, Widget
+
+widgets = list(Widget.widgets.values())
+(save,) = [one for one in widgets if getattr(one, "description", "") == "Save my progress"]
+(upload,) = [one for one in widgets if isinstance(one, FileUpload)]
+save.click()
+content = open("pytorch-measured-progress.json", "rb").read()
+upload.set_trait("value", {"taken.json": {"metadata": {}, "content": content}})
+told = " ".join(one.value for one in widgets if isinstance(one, HTML))
+["Begin with " in told, "taken.json: " in told, content.count(b"false")]"""
+
+
+def test_the_start_page_runs_places_and_carries_progress(
+    with_course: Runtime, tmp_path: Path
+) -> None:
+    page = ROOT / "release" / "self-study" / START_PAGE
+    cells = json.loads(page.read_text())["cells"]
+    more = [code("press", PRESS), code("carried", CARRY)]
+    outputs = with_course.run([*cells, *more], tmp_path)
+    assert errors(outputs) == {}
+    assert on_stderr(outputs) == {}
+    for card in cards():
+        assert card.title in printed(outputs["lessons"])
+        assert card.can in printed(outputs["map"])
+    assert ast.literal_eval(printed(outputs["press"])) == [len(ASKED), len(ASKED)]
+    assert ast.literal_eval(printed(outputs["carried"])) == [True, True, len(ASKED)]
 
 
 def test_the_one_gpu_for_everyone_runs_and_is_named(with_course: Runtime, tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ import pytest
 
 from autograder.lessons.cells import first_heading
 from autograder.lessons.lint.claims import lint_claims
+from autograder.lessons.lint.form import is_project
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.lint.thresholds import (
     ALL_LEVELS_FROM,
     CORE_MINUTES,
     LEAST_CHECKS,
     LEAST_HIDDEN,
+    PROJECT_MINUTES,
 )
 from autograder.lessons.model import all_lessons
 from autograder.lessons.regions import stubbed
@@ -95,7 +97,8 @@ def test_the_core_takes_the_minutes_that_the_plan_says(slug: str) -> None:
     plans = [text for id_, text in sources(slug).items() if id_.startswith("plan")]
     assert [int(n) for plan in plans for n in re.findall(r"\| (\d+) \|", plan)] == said
     promised = [int(n) for plan in plans for n in re.findall(r"about (\d+) minutes", plan)]
-    least, most = CORE_MINUTES
+    project = is_project(SOURCES[slug].lesson.cells())
+    least, most = PROJECT_MINUTES if project else CORE_MINUTES
     whole = len(SOURCES[slug].lesson.exercises) >= ALL_LEVELS_FROM  # not only just begun
     assert least * whole <= sum(said) <= min(promised, default=most) <= most
 

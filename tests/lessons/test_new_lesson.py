@@ -15,15 +15,25 @@ from pathlib import Path
 
 import pytest
 
+from autograder.lessons.editions.overview import overview
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("course", "autograder", "source", "release", "tests", "docs")
 NAMES = ("pyproject.toml", "nbgrader_config.py", "README.md", "Makefile", "LICENSE")
 OWN = {
-    "source/17-mini/17-mini.ipynb",
-    "course/claims/17-mini.toml",
-    "autograder/answers/17-mini.py",
-    "release/17-mini/17-mini.ipynb",
-    "release/self-study/17-mini.ipynb",
+    "source/18-mini/18-mini.ipynb",
+    "course/claims/18-mini.toml",
+    "autograder/answers/18-mini.py",
+    "release/18-mini/18-mini.ipynb",
+    "release/self-study/18-mini.ipynb",
+}
+# What shows all lessons together; `autograder release` writes it from the lessons themselves.
+TOGETHER = {
+    "README.md",
+    "course/guide/lessons.json",
+    "docs/map.md",
+    "docs/map.svg",
+    "docs/map-narrow.svg",
 }
 RIGHT = ("return x * 1", "return x.clone()", "return torch.empty_like(x).copy_(x)")
 WRONG = (
@@ -89,23 +99,23 @@ def contribution(tmp_path_factory: pytest.TempPathFactory) -> Contribution:
         path = root / name
         if path.is_file():
             path.write_text(path.read_text().replace("✎ ", "").replace("✎", ""))
-    (root / "autograder/answers/17-mini.py").write_text(bank())
+    (root / "autograder/answers/18-mini.py").write_text(bank())
     use(made)
     return made
 
 
 def begin(made: Contribution) -> None:
-    made.run("new-lesson", "autograder", "new-lesson", "17-mini")
+    made.run("new-lesson", "autograder", "new-lesson", "18-mini")
     exercise = ("copied", "--function", "copy_of", "--points", "2")
-    made.run("new-exercise", "autograder", "new-exercise", "17", *exercise)
-    made.run("unwritten", "autograder", "release", "17")
+    made.run("new-exercise", "autograder", "new-exercise", "18", *exercise)
+    made.run("unwritten", "autograder", "release", "18")
 
 
 def use(made: Contribution) -> None:
-    made.run("tidy", "autograder", "tidy", "17")
-    made.run("release", "autograder", "release", "17")
-    made.run("check", "autograder", "check", "17")
-    out = ("--students", "2", "--lessons", "17", "--seed", "1", "--out", "class")
+    made.run("tidy", "autograder", "tidy", "18")
+    made.run("release", "autograder", "release", "18")
+    made.run("check", "autograder", "check", "18")
+    out = ("--students", "2", "--lessons", "18", "--seed", "1", "--out", "class")
     made.run("simulate", "autograder", "simulate", *out)
     for step in ("grade", "feedback", "report"):
         made.run(step, "autograder", step, "--course", "class")
@@ -141,7 +151,7 @@ def test_every_step_of_a_contributor_succeeds(contribution: Contribution, step: 
 
 def test_the_check_says_that_everything_holds(contribution: Contribution) -> None:
     lines = contribution.said["check"].stdout.splitlines()
-    assert lines[-1] == "17-mini: everything holds."
+    assert lines[-1] == "18-mini: everything holds."
     assert "exercises 1 · right accepted 3/3 · wrong rejected 8/8" in lines[3]
 
 
@@ -156,4 +166,18 @@ def test_no_file_but_its_own_was_touched_and_none_is_left_without_them(
 ) -> None:
     after = contribution.files()
     assert after.keys() - contribution.before.keys() == OWN
-    assert {name: after[name] for name in after if name not in OWN} == contribution.before
+    ours = OWN | TOGETHER
+    assert {name: after[name] for name in after if name not in ours} == {
+        name: content for name, content in contribution.before.items() if name not in TOGETHER
+    }
+
+
+def test_the_map_knows_the_new_lesson_and_forgets_it_with_its_notebook(
+    contribution: Contribution, tmp_path: Path
+) -> None:
+    assert b'"slug": "17-mini"' in contribution.files()["course/guide/lessons.json"]
+    for name in ("source", "course/guide", "docs"):
+        shutil.copytree(contribution.root / name, tmp_path / name)
+    shutil.copy(contribution.root / "README.md", tmp_path)
+    shutil.rmtree(tmp_path / "source/17-mini")
+    assert overview(tmp_path) == {name: (ROOT / name).read_bytes() for name in TOGETHER}

@@ -44,7 +44,7 @@ def new_lesson(course: Path, slug: str) -> list[Path]:
     if not SLUG.fullmatch(slug):
         raise UsageError(
             f"'{slug}' is no name of a lesson",
-            remedy="Two digits and words in lower case, joined by hyphens: 17-mini.",
+            remedy="Two digits and words in lower case, joined by hyphens: 18-mini.",
         )
     number, _, name = slug.partition("-")
     taken = next((one for one in lesson_paths(course) if one[:2] == number), None)

@@ -1,7 +1,8 @@
 """The form of a lesson that grips: a scene, units with their minutes, deep dives, few predictions.
 
-A lesson declares it in its title cell, `metadata.course.form = 2`; these rules ask nothing of
-others.
+A lesson declares it in its title cell, `metadata.course.form = 2`. A project, which says
+`metadata.course.kind = "project"` there, has a short list of its own. These rules ask nothing of
+other notebooks.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.lint.thresholds import (
     ASKED_MINUTES,
     CORE_MINUTES,
+    LEAST_QUESTIONS,
     MOST_LINES,
     MOST_PREDICTIONS,
+    PROJECT_MINUTES,
     RUN_MINUTES,
     UNIT_MINUTES,
     WORDS_A_MINUTE,
 )
 from autograder.lessons.model import Lesson
 
-__all__ = ["SCENE", "declares_form", "lint_form", "units"]
+__all__ = ["SCENE", "declares_form", "is_project", "lint_form", "units"]
 
-SCENE, DEVICE = "scene", "course.gpu"
+SCENE, DEVICE, PROJECT = "scene", "course.gpu", "project"
 _MINUTES = re.compile(r"\b(\d+)\s*min(?:ute)?s?\b")
 _TOLERANCE = 1.5  # how far the minutes that a unit says may be from those that are measured
 
@@ -38,16 +41,46 @@ def declares_form(cells: Sequence[RawCell]) -> bool:
     return any(number(role(cell).get("form")) >= 2 for cell in cells)
 
 
+def is_project(cells: Sequence[RawCell]) -> bool:
+    """Whether the notebook is a project: a script to mend, without predictions and deep dives."""
+    return any(role(cell).get("kind") == PROJECT for cell in cells)
+
+
 def lint_form(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
-    """Give the slips of a lesson that declares the form; none for any other."""
-    if declares_form(cells):
+    """Give the slips of a lesson that declares the form, or of a project; none for any other."""
+    yield from _kinds(cells)
+    if is_project(cells):
+        yield from _opening(cells)
+        yield from _project(cells, lesson)
+        yield from _minutes(cells, lesson, PROJECT_MINUTES)
+    elif declares_form(cells):
         yield from _scene(cells)
         yield from _predictions(cells)
         yield from _deep_dives(cells)
-        yield from _minutes(cells, lesson)
+        yield from _minutes(cells, lesson, (0, CORE_MINUTES[1]))
 
 
-def _scene(cells: Sequence[RawCell]) -> Iterator[Slip]:
+def _kinds(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    for cell in cells:
+        said = role(cell)
+        if "kind" in said and (said["kind"] != PROJECT or said.get("role") != "title"):
+            cause = f"it declares the kind '{said['kind']}'"
+            remedy = f"Only a title cell has a kind, and the one there is is '{PROJECT}'."
+            yield f"cell {cell.get('id')}", cause, remedy
+
+
+def _project(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
+    """Give the slips of what a project has beside its exercises: questions, and a figure."""
+    questions = sum(one.manual for one in lesson.exercises)
+    if questions < LEAST_QUESTIONS:
+        cause = f"the project asks {questions} questions in words; {LEAST_QUESTIONS} are the least"
+        yield "the exercises", cause, "Ask what was measured, and how one can know."
+    if not any(role(cell).get("role") == "figure" for cell in cells):
+        remedy = "Draw what the learner measured, in a cell with the role 'figure'."
+        yield "the project", "it has no figure", remedy
+
+
+def _opening(cells: Sequence[RawCell]) -> Iterator[Slip]:
     first = next((cell for cell in cells if cell["cell_type"] == "code"), None)
     if first is None or role(first).get("role") != SCENE:
         yield (
@@ -56,6 +89,10 @@ def _scene(cells: Sequence[RawCell]) -> Iterator[Slip]:
             "Let a bug happen there, in a few lines with plain imports, before the set-up cell; "
             f"its metadata.course.role is '{SCENE}'.",
         )
+
+
+def _scene(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    yield from _opening(cells)
     for cell in (one for one in cells if role(one).get("role") == SCENE):
         place = f"cell {cell.get('id')}"
         if any(_is_ours(name) for name in _imports(cell["source"])):
@@ -170,7 +207,7 @@ def units(cells: Sequence[RawCell]) -> list[Unit]:
     return found
 
 
-def _minutes(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
+def _minutes(cells: Sequence[RawCell], lesson: Lesson, allowed: tuple[int, int]) -> Iterator[Slip]:
     core = [one for one in units(cells) if one.has_exercise]
     for unit in core:
         place, measured = f"cell {unit.heading.get('id')}", round(unit.measured())
@@ -184,6 +221,12 @@ def _minutes(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
             cause = f"the unit '{unit.title}' takes {unit.said} minutes; {UNIT_MINUTES[1]} are many"
             yield place, cause, "Make it two units, or move some of it into a deep dive."
     total = sum(unit.said or 0 for unit in core)
-    if core and all(unit.said for unit in core) and total > CORE_MINUTES[1]:
-        cause = f"the core of {lesson.slug} takes {total} minutes; {CORE_MINUTES[1]} are the most"
+    least, most = allowed
+    if not core or not all(unit.said for unit in core) or least <= total <= most:
+        return
+    if least:
+        cause = f"{lesson.slug} takes {total} minutes; a project takes {least} to {most}"
+        yield "the units", cause, "Cut a unit, or add one."
+    else:
+        cause = f"the core of {lesson.slug} takes {total} minutes; {most} are the most"
         yield "the units", cause, "Move what not everybody needs under `## Deep dive: …`."

@@ -10,6 +10,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
+from course.guide import PATHS
 
 ROLES = (
     *("title", "scene", "text", "predict", "measure", "figure", "warm-up"),
@@ -23,6 +24,7 @@ def lint_metadata(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     yield from _roles(cells)
     yield from _locks(cells)
     yield from _loopback(cells)
+    yield from _map(cells)
     tasks = {role(one).get("exercise"): one for one in cells if role(one).get("role") == "exercise"}
     for exercise in lesson.exercises:
         if task := tasks.get(exercise.name):
@@ -66,6 +68,21 @@ def _loopback(cells: Iterable[RawCell]) -> Iterator[Slip]:
             )
         elif "loopback" in said and said["loopback"] is not True:
             yield place, "loopback is something else than true", "Set it to true, or leave it out."
+
+
+def _map(cells: Iterable[RawCell]) -> Iterator[Slip]:
+    """What the map of the lessons reads: the title cell's `can` and `paths`."""
+    for cell in cells:
+        said, place = role(cell), f"cell {cell.get('id')}"
+        found = {key for key in ("can", "paths") if key in said}
+        if found and said.get("role") != "title":
+            cause = f"it says {' and '.join(sorted(found))}, which only the title cell can"
+            yield place, cause, "Move it to the title cell's metadata.course."
+        paths = said.get("paths", [])
+        for path in paths if isinstance(paths, list) else [paths]:
+            if path not in PATHS:
+                cause = f"there is no path '{path}'.{did_you_mean(str(path), PATHS)}"
+                yield place, cause, f"Set metadata.course.paths to some of: {', '.join(PATHS)}."
 
 
 def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["resumed", "weights_kept"]
+__all__ = ["carried_on", "resumed", "weights_kept"]
 
 _DATA = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2)
 
@@ -58,6 +59,15 @@ class _Moving(torch.optim.Optimizer):
         self.squares = [square.clone() for square in held["squares"]]
         (group,) = state_dict["param_groups"]
         self.param_groups[0] |= {k: v for k, v in group.items() if k != "params"}
+
+
+class _Sharing(_Moving):
+    """One that goes on with the tensors that it's given, as those of torch do."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Put a state back."""
+        super().load_state_dict(state_dict)
+        self.squares = list(state_dict["state"]["squares"])
 
 
 def _made(kind: str) -> nn.Module:
@@ -168,6 +178,92 @@ def _opens(path: Path) -> str:
     except Exception as error:
         return type(error).__name__
     return "yes"
+
+
+@probe
+def carried_on(
+    snapshot: Callable[..., Any],
+    restore: Callable[..., Any],
+    uses: Sequence[str] = ("own", "torch"),
+    stop: int = 2,
+    *,
+    kind: str = "linear",
+    steps: int = 4,
+    filed: bool = True,
+    twice: bool = False,
+) -> dict[str, Any]:
+    """The losses of a run of which a snapshot is taken at `stop`, and of those that carry it on.
+
+    `uses` says what a loss depends on beside weights and optimizer: a number of the run's "own"
+    generator, one of "torch", and the number of the "epoch". The second run starts from other
+    weights and seeds, and from a snapshot that went through a file if it's `filed`; `twice` carries
+    on a third one. "drawn" says how far taking the snapshot moved the states of torch's generator
+    and of the run's own; "weights" are the last run's at the end, "reference" the first one's.
+    """
+    with _random_states_kept():
+        first = _begun(kind, 1)
+        losses = [_moved(first, uses) for _ in range(stop)]
+        saved, drawn = _watched(snapshot, first)
+        losses += [_moved(first, uses) for _ in range(stop, steps)]
+        again, opens = _reopened(saved) if filed else (saved, "not asked")
+        seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
+        for seed in (2, 3)[: 1 + twice]:
+            other = _begun(kind, seed)
+            restore(other, again)
+            seen["epoch"].append(other.epoch)
+            seen["best"].append(other.best)
+            seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
+            seen["weights"] = _held(other.model)
+    return seen | {
+        "losses": losses,
+        "opens": opens,
+        "drawn": drawn,
+        "reference": _held(first.model),
+    }
+
+
+def _watched(snapshot: Callable[..., Any], run: SimpleNamespace) -> tuple[Any, list[int]]:
+    """A snapshot of the run, and how far taking it moved torch's stream and the run's own."""
+    before = torch.get_rng_state(), run.rng.get_state()
+    saved = snapshot(run)
+    pairs = zip(before, (torch.get_rng_state(), run.rng.get_state()), strict=True)
+    return saved, [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
+
+
+def _held(model: nn.Module) -> list[torch.Tensor]:
+    """All that a model's state dict holds."""
+    return [one.detach() for one in model.state_dict().values()]
+
+
+def _begun(kind: str, seed: int) -> SimpleNamespace:
+    """A run before its first step, with all that a snapshot is to hold."""
+    torch.default_generator.manual_seed(seed)
+    model = _made(kind)
+    rng, optimizer = torch.Generator().manual_seed(seed), _Sharing(list(model.parameters()))
+    return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
+
+
+def _moved(run: SimpleNamespace, uses: Sequence[str]) -> float:
+    """One step of a run; returns its loss."""
+    noise = torch.rand(1, generator=run.rng).item() if "own" in uses else 0.0
+    noise += torch.rand(1).item() if "torch" in uses else 0.0
+    noise += run.epoch if "epoch" in uses else 0.0
+    loss = (run.model(_DATA) - noise).square().mean()
+    loss.backward()
+    run.optimizer.step()
+    run.epoch += 1
+    if run.best is None or loss.item() < run.best["score"]:
+        weights = {name: one.clone() for name, one in run.model.state_dict().items()}
+        run.best = {"score": loss.item(), "weights": weights}
+    return loss.item()
+
+
+def _reopened(saved: Any) -> tuple[Any, str]:
+    """What was saved, from a file that's read with weights_only=True if that is allowed."""
+    with tempfile.TemporaryDirectory() as folder:
+        torch.save(saved, path := Path(folder, "run.pt"))
+        opens = _opens(path)
+        return torch.load(path, weights_only=False), opens
 
 
 @contextlib.contextmanager

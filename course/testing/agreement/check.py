@@ -11,6 +11,7 @@ from course.testing.agreement.judging import Judgement, judge
 from course.testing.check_log import CheckLog
 from course.testing.inputs.cases import Case
 from course.testing.observe import Observation
+from course.testing.recording import ErrorFacts
 from course.testing.results import Failure
 
 __all__ = ["USUAL_ASPECTS", "Called", "agrees"]
@@ -55,16 +56,30 @@ def agrees(
     watched = called.watch(backward=True) if "gradients" in compare else called
     seen = watched.each([case.to_plain() for case in cases])
     name = f"`{called.name}` does what it should with {len(cases)} more inputs"
-    if seen.error is not None or not seen.attempted:
-        reason = seen.error or f"`{called.name}` is not written yet"
-        lost = Value(Absent(f"`{called.name}` ended with {reason}", seen.attempted))
-        log.record(lambda: None, name, how, [lost])
+    lost = _lost(seen, called.name)
+    if lost is not None:
+        log.record(lambda: None, name, how, [Value(lost)])
         return
     found = judge(seen, cases, called.standing_in, reference, compare, tolerance)
     beliefs = how.get("misconception")
     if isinstance(beliefs, Mapping):
         how = {**how, "misconception": found.belief(beliefs)}
     log.record(lambda: _failure(found), name, how, [seen], found.idle_ways())
+
+
+def _lost(seen: Observation, name: str) -> Absent | None:
+    """Why there is nothing to compare; None where there is."""
+    if seen.error is not None:
+        return Absent(seen.error.ended(name), seen.attempted, seen.error.fault)
+    if not seen.attempted:
+        return Absent(f"`{name}` is not written yet", attempted=False)
+    errors = [one["error"].node for one in seen.result]
+    faults = (one for one in errors if isinstance(one, dict) and one.get("fault") is True)
+    fault = next(faults, None)
+    if fault is None:
+        return None
+    told = ErrorFacts(str(fault["type"]), (), str(fault["message"]), fault=True)
+    return Absent(told.ended(name), fault=True)
 
 
 def _failure(found: Judgement) -> Failure | None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.lessons.editions.start_page import START_PAGE
 from autograder.lessons.model import find_lesson
-from autograder.lessons.release import START_PAGE, build_release, check_release, write_release
+from autograder.lessons.release import build_release, check_release, write_release
+from autograder.lessons.self_study import INSTALL_ID
 from tests.autograder import tiny
 
 REPOSITORY = Path(__file__).parents[3]
@@ -44,4 +46,15 @@ def test_a_start_page_without_a_source_is_stray(course: Path) -> None:
     write_release(course, build_release(course, [find_lesson(course, "1")]))
     (course / "source" / START_PAGE).unlink()
     built = build_release(course, [find_lesson(course, "1")])
-    assert [one.kind for one in check_release(course, built)] == ["stray"]
+    assert [one.kind for one in check_release(course, built)] == ["stray", "stray"]
+
+
+def test_each_edition_has_its_own_words_and_self_study_installs_the_course(course: Path) -> None:
+    built = build_release(course, [find_lesson(course, "1")])
+    pages = [json.loads(built[name])["cells"] for name in (START_PAGE, f"self-study/{START_PAGE}")]
+    ids = [[cell["id"] for cell in page] for page in pages]
+    assert set(ids[0]) - set(ids[1]) == {"how-to-work"}
+    assert set(ids[1]) - set(ids[0]) == {INSTALL_ID, "how-to-work-alone"}
+    codes = [cell["id"] for cell in pages[1] if cell["cell_type"] == "code"]
+    assert codes == [INSTALL_ID, "lessons", "map", "placement", "carry"]
+    assert "edition" not in json.dumps([cell["metadata"] for page in pages for cell in page])

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course.progress.file import MOST_BYTES, Lessons, ProgressError, merged, read, write
+from course.progress.file import (
+    MOST_BYTES,
+    Checks,
+    Kept,
+    ProgressError,
+    merged,
+    read,
+    write,
+)
 from course.testing.attempts import Best
 
 HALF = Best(1.0, 2.0, 3, "def half(x):\n    return x / 2  # ½")
@@ -26,6 +34,17 @@ lessons = st.dictionaries(
     st.dictionaries(st.sampled_from(["half", "third-part"]), results),
 )
 
+checks = st.builds(lambda of, missed: Checks(max(of - missed, 0), of), *[st.integers(0, 9)] * 2)
+kept = st.builds(
+    Kept,
+    lessons,
+    st.dictionaries(
+        st.sampled_from(["04-memory-layout", "05-autograd"]),
+        st.dictionaries(st.sampled_from(["half", "third-part"]), checks),
+    ),
+    st.dictionaries(st.sampled_from(["a-claim", "b"]), st.sampled_from(["true", "false"])),
+)
+
 
 def content(**changes: Any) -> bytes:
     """A sound file with one result, changed."""
@@ -39,8 +58,8 @@ def of(**changes: Any) -> bytes:
     return content(lessons={"04-memory-layout": {"half": vars(HALF) | changes}})
 
 
-@given(lessons)
-def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, found: Lessons) -> None:
+@given(kept)
+def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, found: Kept) -> None:
     path = tmp_path_factory.mktemp("progress") / "progress.json"
     write(path, found)
     assert read(path.read_bytes()) == found
@@ -48,7 +67,8 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, foun
 
 
 def test_the_file_can_be_read_by_eye(tmp_path: Path) -> None:
-    write(tmp_path / "p.json", {"04-memory-layout": {"half": Best(1.0, 2.0, 3, "half = ½")}})
+    results = {"half": Best(1.0, 2.0, 3, "half = ½")}
+    write(tmp_path / "p.json", Kept({"04-memory-layout": results}))
     assert (tmp_path / "p.json").read_text("utf-8") == (
         '{\n "format": "pytorch-measured progress",\n "version": 1,\n "lessons": {\n'
         '  "04-memory-layout": {\n   "half": {\n    "score": 1.0,\n    "max": 2.0,\n'
@@ -56,15 +76,22 @@ def test_the_file_can_be_read_by_eye(tmp_path: Path) -> None:
     )
 
 
-@given(lessons, lessons)
-def test_merging_loses_nothing_and_repeats_nothing(one: Lessons, other: Lessons) -> None:
+@given(kept, kept)
+def test_merging_loses_nothing_and_repeats_nothing(one: Kept, other: Kept) -> None:
     both = merged(one, other)
     assert merged(both, other) == merged(both, one) == both
-    assert both.keys() == one.keys() | other.keys()
-    for slug, found in both.items():
-        for name, best in found.items():
-            known = [part[slug][name] for part in (one, other) if name in part.get(slug, {})]
-            assert best.share == max(each.share for each in known)
+    assert both.lessons.keys() == one.lessons.keys() | other.lessons.keys()
+    assert both.predictions == {**other.predictions, **one.predictions}
+    for kind in ("lessons", "checks"):
+        mine, theirs = getattr(one, kind), getattr(other, kind)
+        for slug, found in getattr(both, kind).items():
+            for name, best in found.items():
+                known = [part[slug][name] for part in (mine, theirs) if name in part.get(slug, {})]
+                assert best.share == max(each.share for each in known)
+
+
+def test_a_file_of_the_first_edition_is_read_as_it_was() -> None:
+    assert read(content()) == Kept({"04-memory-layout": {"half": HALF}})
 
 
 @pytest.mark.parametrize(
@@ -88,6 +115,12 @@ def test_merging_loses_nothing_and_repeats_nothing(one: Lessons, other: Lessons)
         (of(score=float("nan")), "damaged at"),
         (of(attempts=1.5), "damaged at"),
         (of(answer=None), "damaged at"),
+        (content(checks=3), "damaged at checks"),
+        (content(checks={"04-a": {"half": {"held": 3, "of": 2}}}), "damaged at 04-a, half"),
+        (content(checks={"04-a": {"half": {"held": "1", "of": 2}}}), "damaged at 04-a, half"),
+        (content(predictions={"a": "perhaps"}), "damaged at a"),
+        (content(predictions=["a"]), "damaged at predictions"),
+        (content(predictions={"a": []}), "damaged at a"),
     ],
 )
 def test_a_bad_file_is_named_with_the_reason(raw: bytes, reason: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from course.progress.file import FILE_NAME, read, write
+from course.progress.file import FILE_NAME, Checks, Kept, read, write
 from course.progress.summary import LessonProgress, lesson_progress
 from course.testing import attempts
 from course.testing.attempts import Best, take_over
@@ -102,7 +102,7 @@ def test_better_results_win_in_both_directions(monkeypatch: pytest.MonkeyPatch) 
     restart(monkeypatch)
     take_over({"half": Best(1, 2, 1, "worse"), "third": Best(4, 4, 1, "done")})
     progress("save")
-    in_file = read(Path(FILE_NAME).read_bytes())[LESSON]
+    in_file = read(Path(FILE_NAME).read_bytes()).lessons[LESSON]
     assert {name: one.answer for name, one in in_file.items()} == {"half": "good", "third": "done"}
     loaded = progress("load")
     assert {name: one.answer for name, one in loaded.best.items()} == {
@@ -112,14 +112,17 @@ def test_better_results_win_in_both_directions(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_other_lessons_in_the_file_stay() -> None:
-    write(Path(FILE_NAME), {"05-autograd": {"leaf": Best(1, 1, 1)}})
+    elsewhere = {"06-in-place": {"leaf": Checks(2, 3)}}, {"a-claim": "true"}
+    write(Path(FILE_NAME), Kept({"05-autograd": {"leaf": Best(1, 1, 1)}}, *elsewhere))
     take_over({"half": Best(2, 2, 1)})
     assert "04-memory-layout, 05-autograd" in progress("save").messages[0]
-    assert read(Path(FILE_NAME).read_bytes())["05-autograd"] == {"leaf": Best(1, 1, 1)}
+    assert read(Path(FILE_NAME).read_bytes()).lessons["05-autograd"] == {"leaf": Best(1, 1, 1)}
+    kept = read(Path(FILE_NAME).read_bytes())
+    assert (kept.checks, kept.predictions) == elsewhere
 
 
 def test_results_of_an_exercise_that_gives_other_points_now_are_left_out() -> None:
-    write(Path(FILE_NAME), {LESSON: {"half": Best(3, 3, 1), "third": Best(4, 4, 1)}})
+    write(Path(FILE_NAME), Kept({LESSON: {"half": Best(3, 3, 1), "third": Best(4, 4, 1)}}))
     loaded = progress("load")
     assert set(loaded.best) == {"third"}
     assert "Results of exercises that have changed since were left out." in loaded.messages
@@ -181,7 +184,7 @@ def test_on_colab_loading_asks_for_the_file(
 
 def test_on_colab_several_files_are_put_together(colab: SimpleNamespace) -> None:
     for name, best in (("a.json", Best(2, 2, 1)), ("b.json", Best(1, 2, 1))):
-        write(Path(name), {LESSON: {"half": best, "third": Best(best.score, 4, 1)}})
+        write(Path(name), Kept({LESSON: {"half": best, "third": Best(best.score, 4, 1)}}))
         colab.chosen[name] = Path(name).read_bytes()
     loaded = progress("load")
     assert {name: one.score for name, one in loaded.best.items()} == {"half": 2, "third": 2}

@@ -41,20 +41,20 @@ def snapshot(course: Path) -> dict[str, bytes]:
 
 
 def test_of_a_new_lesson_only_words_are_missing(course: Path) -> None:
-    written = new_lesson(course, "17-mini")
+    written = new_lesson(course, "18-mini")
     assert [path.relative_to(course).as_posix() for path in written] == [
-        "source/17-mini/17-mini.ipynb",
-        "course/claims/17-mini.toml",
+        "source/18-mini/18-mini.ipynb",
+        "course/claims/18-mini.toml",
     ]
-    found = causes(course, "17")
+    found = causes(course, "18")
     assert found
     assert {cause for cause in found if not cause.startswith("it is not written yet")} == set()
 
 
 def test_of_a_new_exercise_only_words_are_missing(course: Path) -> None:
-    new_lesson(course, "17-mini")
-    new_exercise(course, "17", exercise(), check_bank=parse_bank)
-    found = causes(course, "17")
+    new_lesson(course, "18-mini")
+    new_exercise(course, "18", exercise(), check_bank=parse_bank)
+    found = causes(course, "18")
     assert {cause for cause in found if not cause.startswith("it is not written yet")} == set()
 
 
@@ -76,11 +76,11 @@ def test_a_new_exercise_carries_what_was_said_of_it(course: Path) -> None:
 
 
 def test_the_exercises_behind_a_new_one_are_numbered_anew(course: Path) -> None:
-    new_lesson(course, "17-mini")
+    new_lesson(course, "18-mini")
     for name in ("first", "second"):
-        new_exercise(course, "17", exercise(name), check_bank=parse_bank)
-    new_exercise(course, "17", exercise("between"), after="first", check_bank=parse_bank)
-    headings = [one.title for one in find_lesson(course, "17").exercises]
+        new_exercise(course, "18", exercise(name), check_bank=parse_bank)
+    new_exercise(course, "18", exercise("between"), after="first", check_bank=parse_bank)
+    headings = [one.title for one in find_lesson(course, "18").exercises]
     assert headings == [f"Exercise {n}: row spans" for n in (1, 2, 3)]
 
 
@@ -101,9 +101,9 @@ def test_the_answer_that_stands_there_defines_what_is_asked_for(course: Path) ->
 
 
 def test_a_new_exercise_leaves_a_notebook_that_is_tidy(course: Path) -> None:
-    new_lesson(course, "17-mini")
-    new_exercise(course, "17", exercise(), check_bank=parse_bank)
-    assert tidy(find_lesson(course, "17").source) is False
+    new_lesson(course, "18-mini")
+    new_exercise(course, "18", exercise(), check_bank=parse_bank)
+    assert tidy(find_lesson(course, "18").source) is False
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_new_exercise_leaves_a_notebook_that_is_tidy(course: Path) -> None:
         ("mini", "'mini' is no name of a lesson"),
         ("17_mini", "is no name of a lesson"),
         ("01-other", "lesson 01 is there already: 01-tiny"),
-        ("../17-mini", "is no name of a lesson"),
+        ("../18-mini", "is no name of a lesson"),
     ],
 )
 def test_a_lesson_that_cannot_be_is_refused(course: Path, slug: str, cause: str) -> None:
@@ -124,10 +124,10 @@ def test_a_lesson_that_cannot_be_is_refused(course: Path, slug: str, cause: str)
 
 
 def test_claims_that_are_there_are_not_written_over(course: Path) -> None:
-    (course / "course/claims/17-mini.toml").write_text("# mine\n")
-    with pytest.raises(UsageError, match=r"17-mini\.toml: it is there already"):
-        new_lesson(course, "17-mini")
-    assert not (course / "source/17-mini").exists()
+    (course / "course/claims/18-mini.toml").write_text("# mine\n")
+    with pytest.raises(UsageError, match=r"18-mini\.toml: it is there already"):
+        new_lesson(course, "18-mini")
+    assert not (course / "source/18-mini").exists()
 
 
 @pytest.mark.parametrize(
@@ -153,31 +153,31 @@ def test_the_commands_say_what_they_wrote_and_what_comes_next(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ["--course", str(course)]
-    assert main.main(["new-lesson", "17-mini", *where]) == 0
+    assert main.main(["new-lesson", "18-mini", *where]) == 0
     assert capsys.readouterr().out == (
-        "source/17-mini/17-mini.ipynb\ncourse/claims/17-mini.toml\n"
-        "Next: `autograder new-exercise 17 NAME`, then write what each ✎ asks for.\n"
+        "source/18-mini/18-mini.ipynb\ncourse/claims/18-mini.toml\n"
+        "Next: `autograder new-exercise 18 NAME`, then write what each ✎ asks for.\n"
     )
-    assert main.main(["new-exercise", "17", "row-spans", "--points", "2", *where]) == 0
+    assert main.main(["new-exercise", "18", "row-spans", "--points", "2", *where]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("source/17-mini/17-mini.ipynb\n")
-    assert out.endswith("Next: write what each ✎ asks for, then `autograder check 17`.\n")
+    assert out.startswith("source/18-mini/18-mini.ipynb\n")
+    assert out.endswith("Next: write what each ✎ asks for, then `autograder check 18`.\n")
 
 
 def test_an_empty_folder_of_a_lesson_says_how_to_fill_it(course: Path) -> None:
-    (course / "source/17-mini").mkdir()
+    (course / "source/18-mini").mkdir()
     with pytest.raises(UsageError) as caught:
-        find_lesson(course, "17")
+        find_lesson(course, "18")
     assert str(caught.value) == (
-        f"{course}/source/17-mini: it holds no 17-mini.ipynb\n"
-        "  `autograder new-lesson 17-mini` writes one."
+        f"{course}/source/18-mini: it holds no 18-mini.ipynb\n"
+        "  `autograder new-lesson 18-mini` writes one."
     )
 
 
 def test_a_notebook_of_another_name_in_it_is_named(course: Path) -> None:
-    (course / "source/17-mini").mkdir()
-    (course / "source/17-mini/Untitled.ipynb").write_text("{}")
+    (course / "source/18-mini").mkdir()
+    (course / "source/18-mini/Untitled.ipynb").write_text("{}")
     with pytest.raises(UsageError) as caught:
         find_lesson(course, "mini")
-    assert "holds no 17-mini.ipynb, but Untitled.ipynb" in str(caught.value)
-    assert "Name the lesson's notebook 17-mini.ipynb." in str(caught.value)
+    assert "holds no 18-mini.ipynb, but Untitled.ipynb" in str(caught.value)
+    assert "Name the lesson's notebook 18-mini.ipynb." in str(caught.value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.lessons.lint.form import declares_form, lint_form, units
+from autograder.lessons.lint.form import declares_form, is_project, lint_form, units
 
 SCENE = "import torch\nprint(torch.zeros(2).t())"
 
@@ -36,7 +36,9 @@ LESSON = [TITLE, code(SCENE, "scene"), code("import torch", "setup"), UNIT, task
 
 def causes(*cells: dict[str, Any]) -> list[str]:
     """What the rules find in a lesson of these cells."""
-    return [cause for _, cause, _ in lint_form(cells, SimpleNamespace(slug="04-a"))]
+    asked = [SimpleNamespace(manual=True)] * 2
+    lesson = SimpleNamespace(slug="04-a", exercises=asked)
+    return [cause for _, cause, _ in lint_form(cells, lesson)]
 
 
 def test_a_lesson_of_the_form_has_no_slips() -> None:
@@ -114,3 +116,43 @@ def test_a_deep_dive_has_a_level_and_a_subject(heading: str) -> None:
 def test_a_deep_dive_begins_its_cell() -> None:
     said = causes(*LESSON, text("Words.\n\n## Deep dive: x"))
     assert said == ["its deep dive is not the first thing in the cell"]
+
+
+# --- a project ------------------------------------------------------------------------------------
+
+UNITS = [text("## A unit\n\n*24 minutes*"), task(24)] * 5
+PROJECT = [
+    *(text("# P", role="title", kind="project"), code("import torch\n" * 100, "scene")),
+    *(code("import torch", "setup"), code("show()", "figure"), *UNITS),
+]
+
+
+def test_a_project_has_a_list_of_its_own() -> None:
+    assert is_project(PROJECT) and not is_project(LESSON)
+    assert causes(*PROJECT) == []
+    assert causes(*PROJECT, *[code('predict("a")')] * 20) == []
+
+
+def test_a_project_opens_with_a_scene_and_draws_what_was_measured() -> None:
+    rest = [
+        one for one in PROJECT if one["metadata"]["course"].get("role") not in ("scene", "figure")
+    ]
+    assert causes(*rest) == ["the lesson does not open with a scene", "it has no figure"]
+
+
+def test_a_project_asks_questions_in_words() -> None:
+    lesson = SimpleNamespace(slug="17-p", exercises=[SimpleNamespace(manual=False)])
+    said = [cause for _, cause, _ in lint_form(PROJECT, lesson)]
+    assert said == ["the project asks 0 questions in words; 2 are the least"]
+
+
+@pytest.mark.parametrize(("units_of_it", "minutes"), [(4, 96), (8, 192)])
+def test_a_project_takes_two_to_three_hours(units_of_it: int, minutes: int) -> None:
+    said = causes(*PROJECT[:4], *UNITS[:2] * units_of_it)
+    assert said == [f"04-a takes {minutes} minutes; a project takes 120 to 180"]
+
+
+@pytest.mark.parametrize(("role", "kind"), [("title", "exam"), ("text", "project")])
+def test_only_a_title_has_a_kind_and_there_is_one(role: str, kind: str) -> None:
+    odd = text("# A", role=role, kind=kind)
+    assert f"it declares the kind '{kind}'" in causes(*PROJECT, odd)

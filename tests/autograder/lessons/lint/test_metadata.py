@@ -115,3 +115,19 @@ def test_a_loopback_network_is_for_the_title_cell_to_ask_for(
     cells["flattening"]["metadata"]["course"]["loopback"] = True
     ((_, cause, _),) = slips(tmp_path / "elsewhere", notebook)
     assert cause == "it asks for a loopback network, which only the title cell can"
+
+
+def test_what_the_map_reads_stands_in_the_title_cell_and_names_paths_that_there_are(
+    tmp_path: Path, notebook: dict[str, Any], cells: Cells
+) -> None:
+    title = cells["title"]["metadata"]["course"]
+    title |= {"can": "flatten anything", "paths": ["train"]}
+    assert slips(tmp_path / "right", notebook) == []
+    title["paths"] = ["trian"]
+    ((place, cause, cure),) = slips(tmp_path / "odd", notebook)
+    assert (place, cause) == ("cell title", "there is no path 'trian'. Did you mean train?")
+    assert "train, debug" in cure
+    del title["paths"]
+    cells["flattening"]["metadata"]["course"]["can"] = "flatten anything"
+    ((_, cause, _),) = slips(tmp_path / "elsewhere", notebook)
+    assert cause == "it says can, which only the title cell can"

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from course.probes.saving.files import opened, saved_over
-from course.probes.saving.runs import resumed, weights_kept
+from course.probes.saving.runs import carried_on, resumed, weights_kept
 from course.probes.saving.states import made_plain, slimmed
 
 
@@ -255,3 +255,75 @@ def test_a_keeper_of_live_tensors_is_found_out() -> None:
 
     seen = weights_kept.procedure(Alias, [0.5, 0.2, 0.3], kind="linear")
     assert [float(held["bias"]) for held in seen["restored"]] == [100, 200]
+
+
+# --- runs that are carried on ---------------------------------------------------------------------
+
+
+def taken(run: Any) -> dict[str, Any]:
+    """A snapshot of all that a run holds."""
+    states = run.model.state_dict(), run.optimizer.state_dict(), run.best
+    streams = run.rng.get_state(), torch.get_rng_state()
+    return {"states": copy.deepcopy(states), "streams": streams, "epoch": run.epoch}
+
+
+def put(run: Any, saved: dict[str, Any]) -> None:
+    """Restore it, into a run that has just begun."""
+    model, optimizer, run.best = copy.deepcopy(saved["states"])
+    run.model.load_state_dict(model)
+    run.optimizer.load_state_dict(optimizer)
+    run.rng.set_state(saved["streams"][0])
+    torch.set_rng_state(saved["streams"][1])
+    run.epoch = saved["epoch"]
+
+
+@pytest.mark.parametrize("kind", ["linear", "norm", "dropout", "tied"])
+@pytest.mark.parametrize("filed", [True, False])
+def test_a_whole_snapshot_carries_a_run_on(kind: str, filed: bool) -> None:
+    seen = carried_on.procedure(taken, put, kind=kind, filed=filed, twice=True)
+    assert seen["later"] == [seen["losses"][2:]] * 2
+    assert all(map(torch.equal, seen["weights"], seen["reference"]))
+    assert seen["epoch"] == [2, 2] and seen["drawn"] == [0, 0]
+    assert seen["best"][0]["score"] == min(seen["losses"][:2])
+    assert seen["opens"] == ("yes" if filed else "not asked")
+
+
+@pytest.mark.parametrize(("stream", "number"), [("own", 0), ("torch", 1)])
+def test_a_stream_that_is_missing_shows_in_the_losses(stream: str, number: int) -> None:
+    def forgetful(run: Any, saved: dict[str, Any]) -> None:
+        streams = run.rng.get_state(), torch.get_rng_state()
+        kept = [
+            a if n != number else b
+            for n, (a, b) in enumerate(zip(saved["streams"], streams, strict=True))
+        ]
+        put(run, {**saved, "streams": kept})
+
+    seen = carried_on.procedure(taken, forgetful, (stream,))
+    assert seen["later"][0] != seen["losses"][2:]
+
+
+def test_a_snapshot_that_draws_or_shares_or_is_no_data_is_noticed() -> None:
+    def drawing(run: Any) -> dict[str, Any]:
+        torch.rand(1)
+        return taken(run)
+
+    def live(run: Any) -> dict[str, Any]:
+        states = run.model.state_dict(), run.optimizer.state_dict(), run.best
+        return {**taken(run), "states": states}
+
+    def whole(run: Any) -> dict[str, Any]:
+        return {**taken(run), "model": run.model}
+
+    assert carried_on.procedure(drawing, put)["drawn"][0] > 0
+    seen = carried_on.procedure(live, put, filed=False)
+    assert seen["later"][0] != seen["losses"][2:]
+    assert carried_on.procedure(whole, put)["opens"] == "UnpicklingError"
+
+
+def test_a_run_that_counts_its_epochs_needs_their_number() -> None:
+    def from_the_start(run: Any, saved: dict[str, Any]) -> None:
+        put(run, {**saved, "epoch": 0})
+
+    for restore, same in ((put, True), (from_the_start, False)):
+        seen = carried_on.procedure(taken, restore, ("epoch",))
+        assert (seen["later"][0] == seen["losses"][2:]) is same

@@ -1,0 +1,90 @@
+"""The pages that `make site` writes: whole, described, and without anything from outside."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx", reason="Sphinx is missing (extra site)")
+
+from course.claims import Claim, claims
+from docs.site.checks import faults_of
+from tests.docs.site_build import LESSON, ROOT
+
+
+def text_of(path: Path) -> str:
+    """A page's words, without its marks."""
+    without = re.sub(r"<(script|style).*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", without)).split())
+
+
+def test_the_finished_site_has_no_fault(site: Path) -> None:
+    assert len(list(site.rglob("*.html"))) > len(claims(LESSON))
+    assert faults_of(site) == []
+
+
+@pytest.mark.parametrize("one", claims(LESSON), ids=lambda one: one.id)
+def test_a_claim_has_a_page_with_verdict_fact_code_and_values(site: Path, one: Claim) -> None:
+    page = site / "atlas" / f"{one.id}.html"
+    html, text = page.read_text(encoding="utf-8"), text_of(page)
+    plain = " ".join(one.fact.replace("`", "").split())
+    assert f'class="badge badge-{one.verdict}"' in html
+    assert plain in text
+    assert " ".join(one.proof.split()[-2:]) in text
+    assert "Run for this page with torch 2.13.0" in text
+    assert re.search(r'<meta content="[^"]{40,}" name="description"', html)
+
+
+def test_a_claim_leads_to_the_section_of_its_lesson(site: Path) -> None:
+    page = (site / "atlas" / "reshape-always-copies.html").read_text(encoding="utf-8")
+    assert f'href="../lessons/{LESSON}.html#reshape-copies-without-telling-you"' in page
+
+
+def test_a_claim_shows_what_its_proof_showed(site: Path) -> None:
+    assert "shared = True copied = True" in text_of(site / "atlas" / "reshape-always-copies.html")
+
+
+def test_a_lesson_is_solved_with_figures_as_files_and_solutions_folded(site: Path) -> None:
+    html = (site / "lessons" / f"{LESSON}.html").read_text(encoding="utf-8")
+    text = text_of(site / "lessons" / f"{LESSON}.html")
+    assert "data:image/" not in html
+    assert len(list((site / "lessons" / LESSON).glob("*.svg"))) >= 10
+    # The words stand over folded checks and over unfolded ones.
+    checks = text.count("The checks, and what they say of the solution") / 2
+    assert text.count("A solution of ") == checks >= 9
+    assert "raise NotImplementedError()" in text
+    assert "Traceback" not in text
+    folded = re.findall(r"<details[^>]*>\s*<summary>A solution of row-major", html)
+    assert len(folded) == 1
+    assert "widget-view" not in html
+
+
+def test_a_lesson_offers_its_notebook_and_colab_only_where_there_is_an_address(site: Path) -> None:
+    html = (site / "lessons" / f"{LESSON}.html").read_text(encoding="utf-8")
+    assert f'href="{LESSON}.ipynb" download' in html
+    assert "colab.research" not in html
+    notebook = (site / "lessons" / f"{LESSON}.ipynb").read_bytes()
+    assert notebook == (ROOT / "release/self-study" / f"{LESSON}.ipynb").read_bytes()
+
+
+def test_the_first_page_asks_for_a_prediction_and_shows_the_ways_in(site: Path) -> None:
+    html = (site / "index.html").read_text(encoding="utf-8")
+    assert html.count('type="radio"') == 4
+    for target in ("lessons.html", "atlas.html", "teachers.html"):
+        assert f'class="way" href="{target}"' in html
+
+
+def test_the_reference_describes_what_packages_load_late(site: Path) -> None:
+    text = text_of(site / "reference" / "course.html")
+    for name in ("Check", "same_storage", "predict", "warm_up"):
+        assert f"course.{name}" in text, name
+    assert "course.gpu.memory_allocated" in text_of(site / "reference" / "course.gpu.html")
+
+
+def test_a_page_for_teachers_names_files_of_the_repository_without_links(site: Path) -> None:
+    html = (site / "teachers" / "systems.html").read_text(encoding="utf-8")
+    assert ".py" in html
+    assert "../tests" not in re.findall(r'href="([^"]*)"', html)
