@@ -15,6 +15,15 @@ import torch
 from course import gpu
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _little_to_search() -> Iterator[None]:
+    """Leave what was there before, torch above all, out of the collections around every test."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
 def device() -> Iterator[torch.device]:
     found = gpu.device()
