@@ -22,7 +22,7 @@ COURSE = {
     "course.notebook": set(),
     "course.inspection": set(),
     "course.serialization": {"course.inspection"},
-    "course.simulators": set(),
+    "course.simulators": {"course.lazy"},
     "course.gpu.simulator": set(),
     "course.gpu": {"course.gpu.simulator"},
     "course.figures": {"course.lazy", "course.inspection", "course.simulators", "course.gpu"}

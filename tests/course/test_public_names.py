@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("course", "course.gpu", "course.figures", "course.widgets", "course.probes")
+PACKAGES = (
+    "course",
+    "course.gpu",
+    "course.figures",
+    "course.widgets",
+    "course.probes",
+    "course.simulators",
+)
 NOTEBOOKS = sorted((ROOT / "source").rglob("*.ipynb")) + sorted((ROOT / "release").rglob("*.ipynb"))
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.utils.data import DistributedSampler
 
-from course.simulators.ranks import by_rank
+from course.simulators import by_rank
 from tests.lessons.source import Source
 
 SOURCE = Source("16-devices")
