@@ -14,7 +14,7 @@ from course.released_names import redirect
 if TYPE_CHECKING:
     from course.claims.quiz import predict, quiz
     from course.figures.storage import show_storage
-    from course.guide.placement import placement
+    from course.guide.placement_quiz import placement
     from course.inspection.facts import facts, overlap, positions, same_storage
     from course.practice import warm_up
     from course.probes import probe
@@ -63,7 +63,7 @@ __getattr__ = loading(
         "lessons": "course.progress.start_page",
         "observe": "course.testing.observe",
         "overlap": "course.inspection.facts",
-        "placement": "course.guide.placement",
+        "placement": "course.guide.placement_quiz",
         "positions": "course.inspection.facts",
         "predict": "course.claims.quiz",
         "probe": "course.probes",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from course.lazy import loading
 
 if TYPE_CHECKING:
-    from course.guide.cards import PATHS, Card, card_of, cards, on_path, read_cards, written
     from course.guide.drawing import drawn
-    from course.guide.picture import LessonMap
-    from course.guide.placement import placement
+    from course.guide.lesson_cards import PATHS, Card, card_of, cards, on_path, read_cards, written
+    from course.guide.lesson_map import LessonMap
+    from course.guide.placement_quiz import placement
     from course.guide.words import in_markdown, picture, summary, table
 
 __all__ = [
@@ -33,19 +33,19 @@ __all__ = [
 __getattr__ = loading(
     globals(),
     {
-        "PATHS": "course.guide.cards",
-        "Card": "course.guide.cards",
-        "LessonMap": "course.guide.picture",
-        "card_of": "course.guide.cards",
-        "cards": "course.guide.cards",
+        "PATHS": "course.guide.lesson_cards",
+        "Card": "course.guide.lesson_cards",
+        "LessonMap": "course.guide.lesson_map",
+        "card_of": "course.guide.lesson_cards",
+        "cards": "course.guide.lesson_cards",
         "drawn": "course.guide.drawing",
         "in_markdown": "course.guide.words",
-        "on_path": "course.guide.cards",
+        "on_path": "course.guide.lesson_cards",
         "picture": "course.guide.words",
-        "placement": "course.guide.placement",
-        "read_cards": "course.guide.cards",
+        "placement": "course.guide.placement_quiz",
+        "read_cards": "course.guide.lesson_cards",
         "summary": "course.guide.words",
         "table": "course.guide.words",
-        "written": "course.guide.cards",
+        "written": "course.guide.lesson_cards",
     },
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import NamedTuple
 
-from course.guide.cards import Card
+from course.guide.lesson_cards import Card
 
 __all__ = ["Line", "Place", "columns_of", "direct", "lines_of", "places_of", "rows_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from course.guide.cards import PATHS, Card, on_path
+from course.guide.lesson_cards import PATHS, Card, on_path
 
 __all__ = ["ABOUT", "described", "hours", "in_markdown", "needs_in_words", "summary", "table"]
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from course.claims import predictions
-from course.guide.placement import ASKED
+from course.guide.placement_quiz import ASKED
 from course.progress.file import FILE_NAME, Kept, ProgressError, merged, read, write
 from course.progress.start_page import checks_in, lessons, notebooks_in
 from course.widgets.last_state import Shown

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from course.guide.cards import Card, card_of, cards, exercise_of
-from course.guide.picture import LessonMap
+from course.guide.lesson_cards import Card, card_of, cards, exercise_of
+from course.guide.lesson_map import LessonMap
 from course.progress.file import FILE_NAME, Checks, Kept, ProgressError, read
 from course.testing.table import METADATA_KEY
 

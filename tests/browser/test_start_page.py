@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from course.claims import claim
 from course.claims.quiz_words import LABELS
 from course.guide import cards
-from course.guide.placement import ASKED
+from course.guide.placement_quiz import ASKED
 from course.progress.file import FILE_NAME
 from tests.browser.jupyter import ROOT, Lab, Notebook, made
 

@@ -18,7 +18,7 @@ from autograder.lessons.model import Lesson, lesson_paths, read_lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.self_study import INSTALL_ID, PROGRESS_ID, self_study_edition
 from course.guide import cards
-from course.guide.placement import ASKED
+from course.guide.placement_quiz import ASKED
 from tests.colab.notebooks import code, errors, in_folder, on_stderr, printed, solved, tables
 from tests.colab.runtime import (
     REQUIREMENTS,

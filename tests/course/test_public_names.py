@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import json
+import pkgutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+import course
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
@@ -67,3 +71,12 @@ def test_importing_it_does_not_load_torch(name: str) -> None:
 def test_a_name_that_does_not_exist_is_an_import_error() -> None:
     with pytest.raises(ImportError, match="cannot import name 'reshap'"):
         exec("from course import reshap")
+
+
+def test_no_name_is_hidden_by_a_module_of_that_name() -> None:
+    """Importing `package.name` sets that attribute of the package, whatever stood there before."""
+    found = pkgutil.walk_packages(course.__path__, "course.")
+    for package in (course, *(import_module(one.name) for one in found if one.ispkg)):
+        modules = {one.name for one in pkgutil.iter_modules(package.__path__)}
+        for name in modules.intersection(getattr(package, "__all__", ())):
+            assert isinstance(getattr(package, name), ModuleType), f"{package.__name__}.{name}"

@@ -1,7 +1,7 @@
 """What the lessons together give: the cards of the map, the map, its page, the README's table.
 
-All of it is made from the lessons' own words (see `course.guide.cards`), and only where the course
-directory is this repository: other courses have no `course/guide` to write to.
+All of it is made from the lessons' own words (see `course.guide.lesson_cards`), and only where the
+course directory is this repository: other courses have no `course/guide` to write to.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from course.figures.palette import contrast
-from course.guide.cards import PATHS, Card, cards, on_path
 from course.guide.drawing import DARK, LIGHT, drawn
-from course.guide.picture import LessonMap
+from course.guide.lesson_cards import PATHS, Card, cards, on_path
+from course.guide.lesson_map import LessonMap
 from course.guide.words import described, in_markdown, summary, table
 
 SVG = "{http://www.w3.org/2000/svg}"

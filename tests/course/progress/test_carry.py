@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from course.claims import predictions
-from course.guide.cards import cards
-from course.guide.placement import ASKED
+from course.guide.lesson_cards import cards
+from course.guide.placement_quiz import ASKED
 from course.progress import carry
 from course.progress.carry import Panel, carry_progress, gathered, load, save
 from course.progress.file import FILE_NAME, Checks, Kept, read, write

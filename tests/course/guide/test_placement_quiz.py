@@ -11,8 +11,8 @@ import pytest
 from course.claims import claim, predictions, prove
 from course.claims.quiz import Message
 from course.claims.schema import VERDICTS
-from course.guide.cards import PATHS, Card, cards, on_path
-from course.guide.placement import ASKED, Advice, Panel, Placement, placement
+from course.guide.lesson_cards import PATHS, Card, cards, on_path
+from course.guide.placement_quiz import ASKED, Advice, Panel, Placement, placement
 from course.widgets import front_end
 
 CLAIMS = [claim(id) for id in ASKED]

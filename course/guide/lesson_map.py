@@ -6,8 +6,8 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from course.guide.cards import Card
 from course.guide.drawing import drawn
+from course.guide.lesson_cards import Card
 from course.guide.words import described, summary
 
 __all__ = ["LessonMap"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from course.guide.cards import (
+from course.guide.lesson_cards import (
     PATHS,
     Card,
     card_of,

@@ -18,7 +18,7 @@ from course.claims.quiz import Message, QuizButtons
 from course.claims.quiz_words import question_html, question_text
 from course.claims.reader import claim
 from course.claims.schema import Claim
-from course.guide.cards import PATHS, Card, cards, on_path
+from course.guide.lesson_cards import PATHS, Card, cards, on_path
 from course.widgets.last_state import Shown
 
 __all__ = ["ASKED", "Placement", "placement"]
