@@ -40,6 +40,7 @@ COURSE = {
 }
 
 GROUND = {
+    "autograder.descendants",
     "autograder.errors",
     "autograder.environment",
     "autograder.import_speed",

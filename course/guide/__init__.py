@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from course.guide.drawing import drawn
     from course.guide.picture import LessonMap
     from course.guide.placement import placement
-    from course.guide.words import in_markdown, picture, summary, table
+    from course.guide.text import in_markdown, picture, summary, table
 
 __all__ = [
     "PATHS",
@@ -39,13 +39,13 @@ __getattr__ = loading(
         "card_of": "course.guide.cards",
         "cards": "course.guide.cards",
         "drawn": "course.guide.drawing",
-        "in_markdown": "course.guide.words",
+        "in_markdown": "course.guide.text",
         "on_path": "course.guide.cards",
-        "picture": "course.guide.words",
+        "picture": "course.guide.text",
         "placement": "course.guide.placement",
         "read_cards": "course.guide.cards",
-        "summary": "course.guide.words",
-        "table": "course.guide.words",
+        "summary": "course.guide.text",
+        "table": "course.guide.text",
         "written": "course.guide.cards",
     },
 )

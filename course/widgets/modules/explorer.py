@@ -16,9 +16,9 @@ from course.widgets.modules.training import (
     ModelError,
     Step,
     built,
+    copy_of,
     inputs_of_examples,
     trained,
-    twin_of,
 )
 from course.widgets.pages import PROSE, message_html
 
@@ -58,7 +58,7 @@ class ModuleExplorer(Explorer["ModulePanel"]):
     def _trained(self) -> Step:
         if self._model is None:
             return trained(built(EXAMPLES[_FIRST]), inputs_of_examples())
-        return trained(twin_of(self._model), self._inputs)
+        return trained(copy_of(self._model), self._inputs)
 
     def __repr__(self) -> str:
         try:
@@ -145,7 +145,7 @@ class ModulePanel:
 
     def _fresh(self) -> tuple[nn.Module, Sequence[object]]:
         if self.example.value == _OWN and self._given is not None:
-            return twin_of(self._given), self._inputs
+            return copy_of(self._given), self._inputs
         return built(self.code.value), inputs_of_examples()
 
     def start(self) -> None:

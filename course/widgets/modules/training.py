@@ -13,7 +13,7 @@ from torch import nn
 from course.figures.modules import Row, copied, rows_of, subjects_of, tensors_in
 from course.inspection.random_state import random_state_kept
 
-__all__ = ["EXAMPLES", "ModelError", "Step", "built", "inputs_of_examples", "trained", "twin_of"]
+__all__ = ["EXAMPLES", "ModelError", "Step", "built", "copy_of", "inputs_of_examples", "trained"]
 
 _T = TypeVar("_T")
 _HEAD = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -84,7 +84,7 @@ def built(code: str) -> nn.Module:
     return model
 
 
-def twin_of(model: nn.Module) -> nn.Module:
+def copy_of(model: nn.Module) -> nn.Module:
     """A copy of the model, without hooks."""
     return _told("Copying the model", lambda: copied(model))
 
