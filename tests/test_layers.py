@@ -81,6 +81,7 @@ OUTSIDE = {
 AUTOGRADER = {
     "autograder": set(),
     **{name: set() for name in GROUND},
+    "autograder.environment": {"autograder.linux"},
     "autograder.course_directory": GROUND,
     "autograder.records": GROUND,
     # course.testing: what a test cell writes is held against the checks that there are;
