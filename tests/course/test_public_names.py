@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -60,3 +62,14 @@ def test_importing_it_does_not_load_torch(name: str) -> None:
 def test_a_name_that_does_not_exist_is_an_import_error() -> None:
     with pytest.raises(ImportError, match="cannot import name 'reshap'"):
         exec("from course import reshap")
+
+
+EXPLORERS = sorted(name for name in import_module("course.widgets").__all__ if "explore_" in name)
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_an_explorer_says_what_it_takes(name: str) -> None:
+    explorer = getattr(import_module("course.widgets"), name)
+    _, _, said = inspect.getdoc(explorer).partition("\nArgs:\n")
+    told = set(re.findall(r"^    (\w+): .", said.partition("\n\n")[0], flags=re.M))
+    assert told == set(inspect.signature(explorer).parameters)

@@ -122,7 +122,10 @@ def use(made: Contribution) -> None:
     tests = ("tests/lessons/test_every_lesson.py", "tests/course/test_claims.py")
     also = (
         "tests/autograder/lessons/test_release.py",
+        "tests/autograder/lessons/test_repair.py",
         "tests/autograder/lessons/authoring/test_tidy.py",
+        "tests/autograder/reporting/test_feedback.py",
+        "tests/autograder/reporting/test_stock_feedback.py",
     )
     made.run("tests", "pytest", "-q", "-p", "no:cacheprovider", "-k", "mini", *tests, *also)
 

@@ -30,6 +30,10 @@ def explore_bits(number: Number = 0.1, dtype: torch.dtype = torch.float32) -> Bi
 
     In a live notebook you type a number, choose a dtype, predict what becomes of it, and step to
     the neighbours that the dtype has. Anywhere else it is the figure of `show_bits`.
+
+    Args:
+        number: The number to begin with.
+        dtype: The dtype that stores it at first.
     """
     stored(number, dtype)
     return BitsExplorer(number, dtype)

@@ -37,6 +37,13 @@ def explore_modules(model: nn.Module | None = None, *inputs: object) -> ModuleEx
     It shows the tree of the model with the norms of its gradients, and what the step has moved.
     Without a model there are small ones to choose from and to change. Yours stays as it is: a
     copy is trained. Outside of a live notebook it is a figure.
+
+    Args:
+        model: The model to look at; None for the small ones.
+        inputs: What the model is called with.
+
+    Raises:
+        TypeError: `model` is no module.
     """
     return ModuleExplorer(model, inputs)
 
