@@ -13,7 +13,7 @@ import torch
 
 from course.inspection.facts import TensorFacts
 from course.serialization.received import Absent
-from course.testing import attempts, compare
+from course.testing import attempts, relations
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
 from course.testing.agreement.comparing import Tolerance
 from course.testing.answers import handle
@@ -200,26 +200,26 @@ class Check:
 
     def shares_storage(self, a: Subject, b: Subject, **how: Any) -> None:
         """Both tensors live in one storage: nothing was copied."""
-        self._pair(a, b, compare.sharing_storage, "it lives in the same storage", how)
+        self._pair(a, b, relations.sharing_storage, "it lives in the same storage", how)
 
     def copies(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors live in different storages: the elements were copied."""
-        self._pair(a, b, compare.copied, "it has a storage of its own", how)
+        self._pair(a, b, relations.copied, "it has a storage of its own", how)
 
     def overlaps(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors have at least one byte of memory in common."""
-        self._pair(a, b, compare.overlapping, "the two overlap in memory", how)
+        self._pair(a, b, relations.overlapping, "the two overlap in memory", how)
 
     def disjoint(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors have no byte of memory in common; they may share a storage."""
-        self._pair(a, b, compare.disjoint, "the two do not overlap in memory", how)
+        self._pair(a, b, relations.disjoint, "the two do not overlap in memory", how)
 
     def layout_like(self, actual: Subject, expected: torch.Tensor, **how: Any) -> None:
         """The tensor has the shape, strides and storage offset of the expected one."""
-        self._pair(actual, expected, compare.same_layout, "the layout is right", how)
+        self._pair(actual, expected, relations.same_layout, "the layout is right", how)
 
     def _pair(
-        self, a: Subject, b: Subject, relation: compare.Relation, name: str, how: Any
+        self, a: Subject, b: Subject, relation: relations.Relation, name: str, how: Any
     ) -> None:
         names = where_of(a), where_of(b)
 
