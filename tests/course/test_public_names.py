@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("course", "course.gpu", "course.figures", "course.widgets", "course.probes")
+PACKAGES = (
+    *("course", "course.gpu", "course.figures", "course.widgets", "course.probes"),
+    "course.simulators.ranks",  # what lesson 16 starts its ranks with
+)
 NOTEBOOKS = sorted((ROOT / "source").rglob("*.ipynb")) + sorted((ROOT / "release").rglob("*.ipynb"))
 
 
