@@ -20,6 +20,7 @@ COURSE = {
     "course.lazy": set(),
     "course.released_names": set(),
     "course.notebook": set(),
+    "course.hidden_lines": set(),
     "course.inspection": set(),
     "course.serialization": {"course.inspection"},
     "course.simulators": {"course.lazy"},
@@ -30,16 +31,17 @@ COURSE = {
     "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.simulators"}
     | {"course.gpu", "course.gpu.simulator", "course.figures"},
     "course.claims": {"course.lazy", "course.inspection", "course.widgets"},
-    "course.testing": {"course.notebook", "course.inspection", "course.serialization"}
-    | {"course.figures", "course.claims"},
+    "course.testing": {"course.notebook", "course.hidden_lines", "course.inspection"}
+    | {"course.serialization", "course.figures", "course.claims"},
     "course.guide": {"course.lazy", "course.widgets", "course.claims"},
     "course.practice": {"course.lazy"},
-    "course.probes": {"course.lazy", "course.testing", "course.gpu"},
+    "course.probes": {"course.lazy", "course.hidden_lines", "course.testing", "course.gpu"},
     "course.progress": {"course.lazy", "course.widgets", "course.claims", "course.testing"}
     | {"course.guide"},
 }
 
 GROUND = {
+    "autograder.descendants",
     "autograder.errors",
     "autograder.environment",
     "autograder.import_speed",
@@ -80,6 +82,7 @@ OUTSIDE = {
 AUTOGRADER = {
     "autograder": set(),
     **{name: set() for name in GROUND},
+    "autograder.environment": {"autograder.linux"},
     "autograder.course_directory": GROUND,
     "autograder.records": GROUND,
     # course.testing: what a test cell writes is held against the checks that there are;

@@ -1,7 +1,7 @@
 """The prepared process behind `notebook_runner`: it imports once and forks for each answer run.
 
 It reads one line of JSON a run from its standard input and writes one to its standard output.
-SIGTERM ends it together with the one that runs.
+SIGTERM ends it together with the one that runs, as does the end of the program that started it.
 
 It shares with the engine's fork server what is loaded before the fork and how processes end.  It
 forks by itself, as it has to work without Linux, and runs cells in IPython's own shell, as a
@@ -21,9 +21,10 @@ import tempfile
 import time
 from typing import Any
 
-from autograder.engine.forkserver.descendants import end_descendants
+from autograder.descendants import end_descendants
 from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.outcomes import TABLE_KEY
+from autograder.environment import adopt_orphans, end_with_parent
 
 _NOTHING: dict[str, Any] = {"errors": [None] * 3, "table": None, "value": None, "stderr": False}
 
@@ -33,7 +34,8 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the `finally` of a run
     os.dup2(2, 1)  # what an import prints must not mix with the replies
-    _adopt_orphans()
+    end_with_parent(int(sys.argv[1]))
+    adopt_orphans()
     shell = _prepared_shell()
     for line in sys.stdin:
         question = json.loads(line)
@@ -77,7 +79,7 @@ def _in_a_fork(shell: Any, request: dict[str, Any]) -> dict[str, Any]:
         reading, writing = os.pipe()
         server, child = os.getpid(), os.fork()
         if child == 0:
-            _end_with_parent(server)
+            end_with_parent(server, signal.SIGKILL)
             _run_and_leave(shell, request, home, writing)
         os.close(writing)
         try:
@@ -86,22 +88,6 @@ def _in_a_fork(shell: Any, request: dict[str, Any]) -> dict[str, Any]:
             os.close(reading)
             _end(child)
     return {**reply, "seconds": round(time.monotonic() - started, 4)}
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of what a run leaves behind, where the system offers that."""
-    if sys.platform == "linux":
-        from autograder.linux import adopt_orphans
-
-        adopt_orphans()
-
-
-def _end_with_parent(parent: int) -> None:
-    """Have this process end with the server, where the system can see to it."""
-    if sys.platform == "linux":
-        from autograder.linux import die_with_parent
-
-        die_with_parent(parent)
 
 
 def _end(child: int) -> None:

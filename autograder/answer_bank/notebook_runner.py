@@ -107,7 +107,7 @@ class _Server:
         root = str(Path(__file__).parents[2])
         paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.answer_bank.fork_server"],
+            [sys.executable, "-m", "autograder.answer_bank.fork_server", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | own | {"PYTHONPATH": paths},

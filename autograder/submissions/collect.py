@@ -22,7 +22,7 @@ from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, read_submission
 from autograder.records.journal import only_grader
 from autograder.submissions.archive import ArchiveFile, RefusedEntry, read_archive
-from autograder.submissions.names import ArchiveName, Owner, base_name, read_name
+from autograder.submissions.lms_names import ArchiveName, Owner, base_name, read_name
 from autograder.submissions.roster import Enrolled, Roster, read_roster
 from autograder.submissions.store import State, forget_staged, hand_in, remember, stage
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
 from autograder.submissions.class_list import ROSTER, RosterError, read_table
-from autograder.submissions.names import Owner, letters, plain_letters
+from autograder.submissions.lms_names import Owner, letters, plain_letters
 
 _DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
 

@@ -22,7 +22,7 @@ import msgspec
 
 from autograder.course_directory import CourseDirectory
 from autograder.records.journal import JournalError, write_bytes, write_json
-from autograder.submissions.names import ArchiveName
+from autograder.submissions.lms_names import ArchiveName
 
 State = Literal["new", "replaced", "unchanged"]
 _STAGED = "collecting"

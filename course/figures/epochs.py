@@ -42,16 +42,16 @@ def show_epochs(
     left = max((text_width(word) for word in words.values()), default=0) + 12
     scenes = []
     for name, count in times.items():
-        scenes.append(_title(_told(name, count, members, words)))
+        scenes.append(_title(_in_words(name, count, members, words)))
         scenes += [
             _grid(words[label], [count[i] for i in mine], fill(number), left)
             for number, (label, mine) in enumerate(members.items())
         ]
-    alt = " ".join(_told(name, count, members, words) + "." for name, count in times.items())
+    alt = " ".join(_in_words(name, count, members, words) + "." for name, count in times.items())
     return Picture(partial(paint, stack(scenes, gap=7)), alt=alt, caption=_CAPTION)
 
 
-def _told(
+def _in_words(
     name: str, count: Counter[int], members: Mapping[int, list[int]], words: Mapping[int, str]
 ) -> str:
     """An epoch in a line: its draws of each class, and how many samples are among them."""

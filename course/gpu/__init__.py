@@ -46,11 +46,11 @@ from course.gpu.api import (
     synchronize,
     use,
 )
+from course.gpu.device_description import device_in_words
 from course.gpu.recorder import Recorder
 from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory
 from course.gpu.simulator.allocator.snapshot import segments_of
 from course.gpu.timeline import Timeline
-from course.gpu.where import device_in_words
 
 __all__ = [
     "CachingAllocator",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from course.guide.lesson_cards import PATHS, Card, card_of, cards, on_path, read_cards, written
     from course.guide.lesson_map import LessonMap
     from course.guide.placement_quiz import placement
-    from course.guide.words import in_markdown, picture, summary, table
+    from course.guide.text import in_markdown, picture, summary, table
 
 __all__ = [
     "PATHS",
@@ -39,13 +39,13 @@ __getattr__ = loading(
         "card_of": "course.guide.lesson_cards",
         "cards": "course.guide.lesson_cards",
         "drawn": "course.guide.drawing",
-        "in_markdown": "course.guide.words",
+        "in_markdown": "course.guide.text",
         "on_path": "course.guide.lesson_cards",
-        "picture": "course.guide.words",
+        "picture": "course.guide.text",
         "placement": "course.guide.placement_quiz",
         "read_cards": "course.guide.lesson_cards",
-        "summary": "course.guide.words",
-        "table": "course.guide.words",
+        "summary": "course.guide.text",
+        "table": "course.guide.text",
         "written": "course.guide.lesson_cards",
     },
 )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from course.guide.layout import Line, Place, columns_of, direct, lines_of, places_of
 from course.guide.lesson_cards import PATHS, Card, on_path
-from course.guide.words import ABOUT, described, hours, needs_in_words
+from course.guide.text import ABOUT, described, hours, needs_in_words
 
 __all__ = ["DARK", "LIGHT", "drawn"]
 

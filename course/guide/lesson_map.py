@@ -8,7 +8,7 @@ from html import escape
 
 from course.guide.drawing import drawn
 from course.guide.lesson_cards import Card
-from course.guide.words import described, summary
+from course.guide.text import described, summary
 
 __all__ = ["LessonMap"]
 

@@ -47,10 +47,10 @@ def warm_up(
     if agree:
         _wrong_answers.pop(question, None)
         return WarmUp(question, "right", (f"Right: `{wanted}`",))
-    return WarmUp(question, "wrong", _told(question, yours, found, hint))
+    return WarmUp(question, "wrong", _in_words(question, yours, found, hint))
 
 
-def _told(question: str, yours: object, right: object, hint: str) -> tuple[str, ...]:
+def _in_words(question: str, yours: object, right: object, hint: str) -> tuple[str, ...]:
     """What to say of a wrong answer, one sentence each."""
     tries = _wrong_answers.setdefault(question, [])
     value = _safely_shown(yours)

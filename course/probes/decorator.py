@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from course.hidden_lines import is_hidden_line
 from course.testing.answers import Answer, Request, submit
-from course.testing.hidden import is_hidden_line
 from course.testing.observe import Observation
 from course.testing.recording import Options
 

@@ -8,12 +8,12 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
+from course.hidden_lines import called_from_hidden_part
 from course.inspection.global_state import RANDOM_STATE
 from course.serialization.received import Absent, AbsentError, as_node
 from course.testing import answers
 from course.testing.answers import CallOutcome
 from course.testing.compare import difference
-from course.testing.hidden import called_from_hidden_part
 from course.testing.observe import Observation
 from course.testing.points import GUARD
 from course.testing.results import CheckResult, Failure, TestResult

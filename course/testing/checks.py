@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import torch
 
-from course.inspection.facts import TensorFacts, overlap, same_memory, same_storage
+from course.inspection.facts import TensorFacts
 from course.serialization.received import Absent
-from course.testing import attempts
+from course.testing import attempts, relations
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
 from course.testing.agreement.comparing import Tolerance
 from course.testing.answers import handle
@@ -200,79 +200,35 @@ class Check:
 
     def shares_storage(self, a: Subject, b: Subject, **how: Any) -> None:
         """Both tensors live in one storage: nothing was copied."""
-
-        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
-            if same_storage(one, other):
-                return None
-            words = (
-                f"{where_of(a)} has its own storage ({one.storage_nbytes} bytes) "
-                f"and not that of {where_of(b)}: the elements were copied"
-            )
-            return Failure(words, "another storage", "the same storage", (one, other))
-
-        self._pair(a, b, failure, "it lives in the same storage", how)
+        self._pair(a, b, relations.sharing_storage, "it lives in the same storage", how)
 
     def copies(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors live in different storages: the elements were copied."""
-
-        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
-            if not same_memory(one, other):
-                return None
-            same = "storage" if same_storage(one, other) else "memory"
-            words = f"{where_of(a)} still lives in the {same} of {where_of(b)}"
-            return Failure(words, f"the same {same}", "a storage of its own", (one, other))
-
-        self._pair(a, b, failure, "it has a storage of its own", how)
+        self._pair(a, b, relations.copied, "it has a storage of its own", how)
 
     def overlaps(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors have at least one byte of memory in common."""
-
-        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
-            if overlap(one, other):
-                return None
-            words = f"{where_of(a)} and {where_of(b)} have no element of memory in common"
-            return Failure(words, "no common element", "a common element", (one, other))
-
-        self._pair(a, b, failure, "the two overlap in memory", how)
+        self._pair(a, b, relations.overlapping, "the two overlap in memory", how)
 
     def disjoint(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors have no byte of memory in common; they may share a storage."""
-
-        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
-            if not overlap(one, other):
-                return None
-            words = f"{where_of(a)} and {where_of(b)} have elements of memory in common"
-            return Failure(words, "a common element", "no common element", (one, other))
-
-        self._pair(a, b, failure, "the two do not overlap in memory", how)
+        self._pair(a, b, relations.disjoint, "the two do not overlap in memory", how)
 
     def layout_like(self, actual: Subject, expected: torch.Tensor, **how: Any) -> None:
         """The tensor has the shape, strides and storage offset of the expected one."""
-
-        def failure(one: TensorFacts, other: TensorFacts) -> Failure | None:
-            layouts = [(f.shape, f.stride, f.storage_offset) for f in (one, other)]
-            if layouts[0] == layouts[1]:
-                return None
-            shown = [f"shape {s}, stride {t}, offset {o}" for s, t, o in layouts]
-            words = f"{where_of(actual)} has {shown[0]}; expected was {shown[1]}"
-            return Failure(words, shown[0], shown[1], (one, other))
-
-        self._pair(actual, expected, failure, "the layout is right", how)
+        self._pair(actual, expected, relations.same_layout, "the layout is right", how)
 
     def _pair(
-        self,
-        a: Subject,
-        b: Subject,
-        failure: Callable[[TensorFacts, TensorFacts], Failure | None],
-        name: str,
-        how: Any,
+        self, a: Subject, b: Subject, relation: relations.Relation, name: str, how: Any
     ) -> None:
+        names = where_of(a), where_of(b)
+
         def test(a: Subject = a) -> Failure | None:
             one, other = facts_of(a), facts_of(b)
             for seen in (one, other):
                 if isinstance(seen, Absent):
                     return Failure(seen.reason)
-            return failure(cast(TensorFacts, one), cast(TensorFacts, other))
+            return relation(cast(TensorFacts, one), cast(TensorFacts, other), *names)
 
         ways = idle_ways(a, lambda value: test(value) is None)
         self._log.record(test, name, how, [a, b], ways)

@@ -46,6 +46,10 @@ def explore_graph(
     The tensors are those of the notebook, or of `names`; without any, w and b require grad and x
     does not. The expression runs on copies, so yours stay as they are. In a live notebook there is
     a field to type in. Anywhere else it is a static figure.
+
+    Args:
+        expression: One expression of Python over tensors.
+        names: The tensors by the names that the expression has for them.
     """
     return GraphExplorer(expression, names)
 

@@ -49,6 +49,12 @@ def explore_loader(
 
     In a live notebook it has sliders, and the epoch can be played and paused. Anywhere else it is
     a static page: the timeline without workers and with them.
+
+    Args:
+        load_ms: Milliseconds that a batch takes to load.
+        compute_ms: Milliseconds that the training step takes with it.
+        workers: Worker processes; 0 loads in the training process.
+        prefetch: Batches that each worker holds ready, the loader's `prefetch_factor`.
     """
     return LoaderExplorer(LoaderSettings(load_ms, compute_ms, workers, prefetch))
 

@@ -19,6 +19,9 @@ def explore_memory(timeline: Timeline) -> MemoryExplorer:
     """An explorer of a recording: its timeline, and the segments at the event you choose.
 
     In a live notebook a slider chooses the event. Anywhere else the page shows the peak.
+
+    Args:
+        timeline: What a `gpu.Recorder` has recorded.
     """
     return MemoryExplorer(timeline)
 

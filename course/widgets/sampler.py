@@ -46,6 +46,11 @@ def explore_sampler(
 
     In a live notebook it has sliders. Anywhere else it is a static page: equal weights, then the
     weights 1 / size.
+
+    Args:
+        common: Samples of the common class.
+        rare: Samples of the rare class.
+        num_samples: Draws an epoch; None for as many as there are samples.
     """
     count = common + rare if num_samples is None else num_samples
     return SamplerExplorer(SamplerSettings(common, rare, num_samples=count))

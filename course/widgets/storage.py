@@ -30,6 +30,9 @@ def explore_strides(shape: Sequence[int] = (3, 4)) -> StrideExplorer:
     In a live notebook it has buttons, and runs view and reshape when both are predicted. Anywhere
     else it is a static page: the transpose of that tensor (or itself, below two dimensions) and,
     folded, what view and reshape do with it.
+
+    Args:
+        shape: Sizes of the tensor to begin with.
     """
     return StrideExplorer(tuple(shape))
 

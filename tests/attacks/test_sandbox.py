@@ -75,9 +75,9 @@ for folder, _, files in sorted(os.walk(root)):
     _, said = run(tmp_path, probe)
     assert said.splitlines() == [
         *["False"] * 3,
-        ". linux.py",
+        ". descendants.py linux.py",
         "engine limits.py",
-        "engine/forkserver descendants.py process.py usage.py",
+        "engine/forkserver process.py usage.py",
         "engine/kernel outputs.py shell.py",
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",

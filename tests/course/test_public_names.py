@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -80,3 +82,14 @@ def test_no_name_is_hidden_by_a_module_of_that_name() -> None:
         modules = {one.name for one in pkgutil.iter_modules(package.__path__)}
         for name in modules.intersection(getattr(package, "__all__", ())):
             assert isinstance(getattr(package, name), ModuleType), f"{package.__name__}.{name}"
+
+
+EXPLORERS = sorted(name for name in import_module("course.widgets").__all__ if "explore_" in name)
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_an_explorer_says_what_it_takes(name: str) -> None:
+    explorer = getattr(import_module("course.widgets"), name)
+    _, _, said = inspect.getdoc(explorer).partition("\nArgs:\n")
+    told = set(re.findall(r"^    (\w+): .", said.partition("\n\n")[0], flags=re.M))
+    assert told == set(inspect.signature(explorer).parameters)

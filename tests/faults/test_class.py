@@ -212,8 +212,10 @@ def test_honest_learners_beside_every_fault_are_graded_as_if_they_were_alone(
     runner = EngineRunner(2, limits=LIMITS)
     try:
         quiet, done = graded(alone, runner), graded(beside, runner)
+        again = graded(beside, runner)
     finally:
         runner.close()
+    assert again.records == done.records  # with their seconds: nobody was run twice
     assert without_clock(done) == without_clock(quiet)
     assert (len(without_clock(quiet)), done.trouble) == (20, None)
     check_the_others(done)

@@ -79,6 +79,33 @@ if os.fork() == 0:
 runs = [AnswerRun("", answer, "1", 1.0), AnswerRun("", "", "1", 1.0)]
 print([one.ended for one in run_answers(runs, workers=1)])
 """
+PROOF = """
+import sys
+from pathlib import Path
+from autograder.lessons.lint.proofs.changed import prove_changed
+from autograder.lessons.model import find_lesson
+from tests.autograder import tiny
+
+course = tiny.build(Path(sys.argv[1]))
+(course / "course/claims/01-tiny.toml").write_text(sys.argv[2])
+proved = prove_changed(course, find_lesson(course, "1"), limit_s=float(sys.argv[3]))
+print([one.cause for one in proved.failed])
+"""
+# It leaves a process behind in a session of its own, and does not come to an end.
+CLAIM = '''
+[[claim]]
+id = "endless"
+said = "It ends."
+verdict = "true"
+fact = "It does."
+proof = """
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(54321)
+while True: pass
+"""
+shows = "x"
+'''
 SANDBOX = ["sandbox", "none"]
 
 
@@ -138,6 +165,28 @@ def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
 def test_what_an_answer_started_ends_with_its_trial(tmp_path: Path) -> None:
     found = watch(Plan([sys.executable, "-c", DAEMON], {"TMPDIR": str(tmp_path)}, last=0))
     assert (found.output, found.survivors) == ("['finished', 'finished']\n", [])
+
+
+def test_a_trial_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TRIAL]
+    found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, ("starter of a trial",), last=0))
+    assert (found.status, found.survivors) == (-signal.SIGKILL, [])
+
+
+def prove(folder: Path, limit_s: float, *victims: str) -> Report:
+    """What is left of a program that proves a claim without end."""
+    command = [sys.executable, "-c", PROOF, str(folder / "course"), CLAIM, str(limit_s)]
+    return watch(Plan(command, {"TMPDIR": str(folder)}, victims, last=0))
+
+
+def test_a_proof_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
+    found = prove(tmp_path, 400.0, "starter of a proof")
+    assert (found.status, found.survivors) == (-signal.SIGKILL, [])
+
+
+def test_what_a_proof_started_ends_with_it(tmp_path: Path) -> None:
+    found = prove(tmp_path, 15.0)
+    assert (found.output, found.survivors) == ("['it ran past the time limit']\n", [])
 
 
 def test_fork_servers_whose_starter_dies_before_they_know_it_end(tmp_path: Path) -> None:

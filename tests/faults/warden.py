@@ -11,13 +11,15 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TextIO
 
-from autograder.engine.forkserver.descendants import descendants, end_descendants
+from autograder.descendants import descendants, end_descendants
 from autograder.linux import adopt_orphans
 
 ROOT = Path(__file__).parents[2]
@@ -65,14 +67,18 @@ def watch(plan: Plan) -> Report:
 def main() -> None:
     """Carry out the plan in the first argument."""
     adopt_orphans()
-    plan = Plan(**json.loads(sys.argv[1]))
+    # A file and no pipe: what survives would hold the pipe open, and nobody could say who that is.
+    with tempfile.TemporaryFile("w+") as said:
+        print(json.dumps(asdict(_carried_out(Plan(**json.loads(sys.argv[1])), said))))
+
+
+def _carried_out(plan: Plan, said: TextIO) -> Report:
     begun, old = time.monotonic(), set[int]()
     program = subprocess.Popen(
         plan.command,
         env=os.environ | plan.env,
-        stdout=subprocess.PIPE,
+        stdout=said,
         stderr=subprocess.STDOUT,
-        text=True,
         start_new_session=True,
     )
     for name in plan.victims:
@@ -84,11 +90,12 @@ def main() -> None:
             program.wait(plan.after_s)
         with suppress(ProcessLookupError):
             (os.killpg if plan.to_group else os.kill)(program.pid, plan.last)
-    output, _ = program.communicate(timeout=PATIENCE_S)
+    status = program.wait(PATIENCE_S)
     seconds = time.monotonic() - begun
     survivors = _survivors()
     end_descendants()
-    print(json.dumps(asdict(Report(survivors, program.returncode, output, seconds))))
+    said.seek(0)
+    return Report(survivors, status, said.read(), seconds)
 
 
 def _survivors() -> list[str]:
@@ -174,6 +181,16 @@ def _server_with_a_trial(main: int) -> list[int]:
     return [pid for pid in servers if _children(pid)]
 
 
+def _starter_of_a_trial(main: int) -> list[int]:
+    return [main] if _server_with_a_trial(main) else []
+
+
+def _starter_of_a_proof(main: int) -> list[int]:
+    """The program, once a proof of it has started a process of its own."""
+    servers = [pid for pid in _children(main) if "proofs.server" in _command(pid)]
+    return [main] if any(descendants(pid) for pid in servers) else []
+
+
 _VICTIMS: dict[str, Callable[[int], list[int]]] = {
     "worker pool": _graders,
     "worker": _workers,
@@ -185,6 +202,8 @@ _VICTIMS: dict[str, Callable[[int], list[int]]] = {
     "starting sandbox": _sandboxes,
     "stock grader": _owner_of_a_kernel,
     "trial server": _server_with_a_trial,
+    "starter of a trial": _starter_of_a_trial,
+    "starter of a proof": _starter_of_a_proof,
 }
 # Those that are killed while a call of a test cell does not return.
 _CALLS = ("worker", "checker", "sandbox", "fork server", "asked", "worker pool")

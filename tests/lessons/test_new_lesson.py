@@ -122,7 +122,10 @@ def use(made: Contribution) -> None:
     tests = ("tests/lessons/test_every_lesson.py", "tests/course/test_claims.py")
     also = (
         "tests/autograder/lessons/test_release.py",
+        "tests/autograder/lessons/test_repair.py",
         "tests/autograder/lessons/authoring/test_tidy.py",
+        "tests/autograder/reporting/test_feedback.py",
+        "tests/autograder/reporting/test_stock_feedback.py",
     )
     made.run("tests", "pytest", "-q", "-p", "no:cacheprovider", "-k", "mini", *tests, *also)
 
@@ -175,9 +178,9 @@ def test_no_file_but_its_own_was_touched_and_none_is_left_without_them(
 def test_the_map_knows_the_new_lesson_and_forgets_it_with_its_notebook(
     contribution: Contribution, tmp_path: Path
 ) -> None:
-    assert b'"slug": "17-mini"' in contribution.files()["course/guide/lessons.json"]
+    assert b'"slug": "18-mini"' in contribution.files()["course/guide/lessons.json"]
     for name in ("source", "course/guide", "docs"):
         shutil.copytree(contribution.root / name, tmp_path / name)
     shutil.copy(contribution.root / "README.md", tmp_path)
-    shutil.rmtree(tmp_path / "source/17-mini")
+    shutil.rmtree(tmp_path / "source/18-mini")
     assert overview(tmp_path) == {name: (ROOT / name).read_bytes() for name in TOGETHER}

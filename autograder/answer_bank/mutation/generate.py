@@ -109,13 +109,13 @@ def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
     """Where each node below hangs, but for messages, texts with holes, and annotations."""
     for name, value in ast.iter_fields(node):
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if not isinstance(child, ast.AST) or _is_told(node, name, child):
+            if not isinstance(child, ast.AST) or _is_left_alone(node, name, child):
                 continue
             yield node, name, index, child
             yield from _places(child)
 
 
-def _is_told(node: ast.AST, name: str, child: ast.AST) -> bool:
+def _is_left_alone(node: ast.AST, name: str, child: ast.AST) -> bool:
     """Whether this is for a reader alone, or told by another change already."""
     if isinstance(node, ast.keyword) and node.arg == "strict":
         return True

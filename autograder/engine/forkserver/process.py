@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from autograder import linux
+from autograder.descendants import descendants, end_descendants, kill_descendants
 from autograder.engine.forkserver import usage
-from autograder.engine.forkserver.descendants import descendants, end_descendants, kill_descendants
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfiguration, become_init
 

@@ -1,1 +1,5 @@
-"""What a submission may see and do: bubblewrap, its init process, the system calls."""
+"""What a submission may see and do: bubblewrap, its init process, the system calls.
+
+`bubblewrap.py` makes the command in which `forkserver/client.py` starts the fork server; another
+sandbox takes its place there.
+"""

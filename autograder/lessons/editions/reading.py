@@ -56,10 +56,12 @@ def for_readers(source: str, name: str, about: Mapping[str, object]) -> str:
     check.score(2, place=(1, 6))
     """
     title = f'#@title Checks: {name} {{ display-mode: "form" }}'
-    return f"{title}\n{_told(source, {key: value for key, value in about.items() if value})}"
+    return (
+        f"{title}\n{_with_arguments(source, {key: value for key, value in about.items() if value})}"
+    )
 
 
-def _told(source: str, about: Mapping[str, object]) -> str:
+def _with_arguments(source: str, about: Mapping[str, object]) -> str:
     """The source with these words in its last line's `check.score(…)`; as it is without one."""
     try:
         last = ast.parse(source).body[-1:]

@@ -34,7 +34,7 @@ from autograder.records.model import UNJUDGED
 from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import nobody, write_pages
 from autograder.reporting.status_texts import TO_INSTRUCTOR
-from autograder.submissions.names import letters
+from autograder.submissions.lms_names import letters
 from autograder.submissions.store import LmsStudent, lms_students
 
 Lms = Literal["moodle", "canvas"]

@@ -82,7 +82,7 @@ def _clean(output: NotebookNode, lines: Iterable[str]) -> None:
         output.traceback = [_plain(one, lines) for one in output.traceback]
         output.evalue = withhold(output.evalue, lines)
     else:
-        output.data = _told(output.data, lines)
+        output.data = _without_hidden_lines(output.data, lines)
 
 
 def _plain(text: str, lines: Iterable[str]) -> str:
@@ -91,6 +91,6 @@ def _plain(text: str, lines: Iterable[str]) -> str:
     return withhold(plain, lines) if any(line in plain for line in lines) else text
 
 
-def _told(data: Mapping[str, Any], lines: Iterable[str]) -> dict[str, Any]:
+def _without_hidden_lines(data: Mapping[str, Any], lines: Iterable[str]) -> dict[str, Any]:
     both = [*lines, *map(escape, lines)]
     return {kind: withhold(v, both) if isinstance(v, str) else v for kind, v in data.items()}

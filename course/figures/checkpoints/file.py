@@ -83,7 +83,7 @@ def _file_scene(file: Contents, most: int) -> Scene:
         items += _bar(middle - _BAR / 2, nbytes, tensors, _BARS * nbytes / most, number)
         right = _LEFT + _BARS + _NUMBER
         items.append(Label(right, middle, f"{nbytes:,}", "right", MUTED))
-        items.append(Label(right + 14, middle, _told(name, tensors, WIDTH - right - 14)))
+        items.append(Label(right + 14, middle, _in_words(name, tensors, WIDTH - right - 14)))
     body = Scene(WIDTH, len(_rows(file)) * _ROW, tuple(items))
     return stack([heading(f"{file.name}: {file.nbytes:,} bytes"), body], gap=2)
 
@@ -100,7 +100,7 @@ def _bar(y: float, nbytes: int, tensors: Sequence[Stored], width: float, n: int)
             yield Box(_LEFT + start * unit, y, reach, _BAR, fills=(fill(n),), edge=RULE)
 
 
-def _told(name: str, tensors: Sequence[Stored], room: float) -> str:
+def _in_words(name: str, tensors: Sequence[Stored], room: float) -> str:
     """The tensors of an entry, as many as have room."""
     if not tensors:
         return {"data.pkl": "the program that puts it together"}.get(name, "")

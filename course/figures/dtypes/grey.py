@@ -45,7 +45,7 @@ def show_grey(pictures: Mapping[str, Any], marked: Mapping[str, Any] | None = No
     side = _side(rows.values())
     notes = {name: _note(masks.get(name)) for name in rows} if masks else {}
     panels = [_panel(name, rows[name], masks.get(name), side, notes.get(name)) for name in rows]
-    told = _told_row(masks.values())
+    told = _row_to_read(masks.values())
     alt = " ".join(_words(name, values, masks.get(name), told) for name, values in rows.items())
     caption = "Each square is one pixel: 0 is black, 255 is white."
     if any(_count(mask) for mask in masks.values()):
@@ -124,7 +124,7 @@ def _note(mask: Mask | None) -> str:
     return f"{_count(mask)} of {len(mask) * len(mask[0])} pixels marked"
 
 
-def _told_row(masks: Iterable[Mask]) -> int:
+def _row_to_read(masks: Iterable[Mask]) -> int:
     """The row that the words read out: the one with most marks."""
     marks = [(sum(row), y) for mask in masks for y, row in enumerate(mask)]
     return max(marks, default=(0, 0))[1]

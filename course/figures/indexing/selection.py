@@ -148,7 +148,7 @@ def _scene(tensor: torch.Tensor, one: Selection, name: str) -> Scene:
     counts = dict.fromkeys(colours, 0)
     for slot in one.slots.values():
         counts[slot] += 1
-    parts = [heading(f"{one.code}   {_told(one)}"), grids]
+    parts = [heading(f"{one.code}   {_in_words(one)}"), grids]
     parts.append(slots_scene(tensor, f"storage of {name}", colours, counts, WIDTH))
     if not one.shares and one.result.numel():
         own = _flat(one)
@@ -156,7 +156,7 @@ def _scene(tensor: torch.Tensor, one: Selection, name: str) -> Scene:
     return stack(parts, gap=8)
 
 
-def _told(one: Selection) -> str:
+def _in_words(one: Selection) -> str:
     assert one.result is not None
     seen = facts(one.result)
     if one.shares:

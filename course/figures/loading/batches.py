@@ -29,13 +29,13 @@ def show_batches(loader: Any) -> Picture:
     """
     batches = [list(indices) for indices in loader.batch_sampler]
     samples = [[loader.dataset[i] for i in indices] for indices in batches]
-    made = [_told(loader.collate_fn(batch)) for batch in samples]
+    made = [_in_words(loader.collate_fn(batch)) for batch in samples]
     columns = [
-        [(str(i), _told(sample)) for i, sample in zip(indices, batch, strict=True)]
+        [(str(i), _in_words(sample)) for i, sample in zip(indices, batch, strict=True)]
         for indices, batch in zip(batches, samples, strict=True)
     ]
     alt = " ".join(
-        f"Batch {n}: the sampler gives {indices}, the dataset {', '.join(map(_told, batch))}, "
+        f"Batch {n}: the sampler gives {indices}, the dataset {', '.join(map(_in_words, batch))}, "
         f"collate_fn makes {one}."
         for n, (indices, batch, one) in enumerate(zip(batches, samples, made, strict=True))
     )
@@ -74,7 +74,7 @@ def _batch(
     return items
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"tensor({value.tolist() if value.numel() <= 8 else f'shape {tuple(value.shape)}'})"
     return str(value)

@@ -47,7 +47,7 @@ def picture_of(rows: Sequence[Row], moved: Mapping[str, bool] | None = None) -> 
     """The picture of these rows; `moved` says of a tensor's path whether a step changed it."""
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
-    alt = " ".join(_told(row, moved) for row in rows[:_MOST])
+    alt = " ".join(_in_words(row, moved) for row in rows[:_MOST])
     left_out = f" {len(rows) - _MOST} further rows are not drawn." if len(rows) > _MOST else ""
     scene = _scene(rows[:_MOST], moved, left_out.strip())
     return Picture(partial(paint, scene), alt=alt + left_out, caption=_caption(rows))
@@ -78,7 +78,7 @@ def _number(norm: float) -> str:
     return "0" if norm == 0 else f"{norm:.3g}"
 
 
-def _told(row: Row, moved: Mapping[str, bool] | None) -> str:
+def _in_words(row: Row, moved: Mapping[str, bool] | None) -> str:
     words, _ = _state(row)
     if not row.is_tensor:
         head = row.words if row.how == "model" else f"{row.path}, {row.words}"

@@ -40,12 +40,13 @@ def show_shards(shards: Mapping[str, Sequence[int]], samples: int) -> Picture:
     count = Counter(found)
     twice = sorted(index for index, times in count.items() if times > 1)
     missing = [index for index in range(samples) if index not in count]
-    told = f"More than once: {_told(twice) or 'none'}. Nobody gets: {_told(missing) or 'none'}."
-    alt = " ".join(f"{name}: {_told(row) or 'nothing'}." for name, row in rows.items())
+    more, nobody = _in_words(twice) or "none", _in_words(missing) or "none"
+    told = f"More than once: {more}. Nobody gets: {nobody}."
+    alt = " ".join(f"{name}: {_in_words(row) or 'nothing'}." for name, row in rows.items())
     return Picture(partial(paint, _scene(rows, told)), alt=f"{alt} {told}", caption=_CAPTION)
 
 
-def _told(indices: Sequence[int]) -> str:
+def _in_words(indices: Sequence[int]) -> str:
     return listed([str(index) for index in indices])
 
 

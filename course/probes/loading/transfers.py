@@ -19,15 +19,15 @@ _BUSY = 200_000_000  # cycles that a real device is kept busy, or copies would b
 Pair = namedtuple("Pair", "x y")
 
 
-def _told(part: Any, device: str) -> Any:
+def _described(part: Any, device: str) -> Any:
     """Where each tensor is, with its values; the containers around it, and the rest."""
     if isinstance(part, torch.Tensor):
         place = "device" if part.device.type == device else part.device.type
         return f"{place} {part.tolist()}"
     if isinstance(part, dict):
-        return {key: _told(value, device) for key, value in part.items()}
+        return {key: _described(value, device) for key, value in part.items()}
     if isinstance(part, list | tuple):
-        return [type(part).__name__, *(_told(one, device) for one in part)]
+        return [type(part).__name__, *(_described(one, device) for one in part)]
     return part
 
 
@@ -53,7 +53,7 @@ def delivered(
     moved = [move(one, device) for one in passed]
     gpu.synchronize()
     pinned = [one.is_pinned() for batch in passed for one in batch.values()] if loader else []
-    told = [_told(found, device.type)[1:] for found in (moved, passed)]
+    told = [_described(found, device.type)[1:] for found in (moved, passed)]
     return {"moved": told[0], "passed": told[1], "pinned": pinned}
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import torch
 
 from course.probes.decorator import probe
-from course.probes.parallel.meeting import Meeting, told
+from course.probes.parallel.meeting import Meeting, error_in_words
 
 __all__ = ["saved_by_ranks"]
 
@@ -109,7 +109,7 @@ def saved_by_ranks(
         ends = meeting.run(work)
         seen = {
             "results": [result for result, _ in ends],
-            "errors": [told(error) for _, error in ends],
+            "errors": [error_in_words(error) for _, error in ends],
             "words": ["" if error is None else str(error) for _, error in ends],
             "files": [sorted(os.listdir(folder)) for folder in folders],
             "loaded": _loaded(folders[0]),

@@ -100,7 +100,7 @@ class Meeting:
         return ends
 
 
-def told(error: BaseException | None) -> str:
+def error_in_words(error: BaseException | None) -> str:
     """The class of an error, or "" for none."""
     return "" if error is None else type(error).__name__
 
@@ -159,7 +159,7 @@ def ring_run(
         vector.fill_(77)
     seen = {
         "results": [result for result, _ in ends],
-        "errors": [told(error) for _, error in ends],
+        "errors": [error_in_words(error) for _, error in ends],
         "given": given,
         "sent": [wire.sent for wire in wires],
         "nbytes": [wire.nbytes for wire in wires],

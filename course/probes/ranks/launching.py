@@ -99,7 +99,7 @@ def launch(
             given = each if each is not None else [(number, *args) for number in range(ranks)]
             work = _functions(all_of_them, program, given, group=group is None or group)
         ends = _run(work, Path(top, "traces", "ends.json"), timeout_s)
-        return [_told(rank, *end) for rank, end in zip(all_of_them, ends, strict=True)]
+        return [_report_of(rank, *end) for rank, end in zip(all_of_them, ends, strict=True)]
 
 
 def _refuse(program: object, ranks: int, each: Sequence[Any] | None, *, fresh: bool) -> None:
@@ -150,7 +150,7 @@ def _functions(
     return [partial(become, rank, one) for rank, one in calls]
 
 
-def _told(rank: Rank, code: int | None, why: str) -> dict[str, Any]:
+def _report_of(rank: Rank, code: int | None, why: str) -> dict[str, Any]:
     traces = read_traces(rank, _MOST_CHARS, _MOST_NBYTES)
     error = traces["error"]
     if code is not None and code < 0 and not error:

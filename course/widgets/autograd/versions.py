@@ -35,6 +35,12 @@ def explore_versions(program: str = _EXAMPLES["a saved result, written"]) -> Ver
     The lines see `torch` and nothing of the notebook, so yours stays as it is. In a live notebook
     there are boxes to tick and a button for the next line. Anywhere else it is the figure of
     `show_versions`, with all lines run.
+
+    Args:
+        program: Lines of Python, run one after the other.
+
+    Raises:
+        ValueError: There are no lines.
     """
     return VersionExplorer(program)
 

@@ -23,9 +23,13 @@ _CELL = "text-align:left;padding:2px 14px 2px 0"
 def explore_checkpoints(first: object, second: object, prefix: str = "") -> CheckpointExplorer:
     """An explorer of what differs between two checkpoints: dicts, or paths of files.
 
-    Files are loaded with `weights_only=True`, so none of them runs code. `prefix` is taken off the
-    names of both sides: "module." for a checkpoint of DataParallel. In a live notebook there are a
-    list of what to show and a field for the prefix; anywhere else it is a static table.
+    Files are loaded with `weights_only=True`, so none of them runs code. In a live notebook there
+    are a list of what to show and a field for the prefix; anywhere else it is a static table.
+
+    Args:
+        first: A checkpoint, or the path of its file.
+        second: The one it is compared with.
+        prefix: Taken off the names of both: "module." for a checkpoint of DataParallel.
 
     Raises:
         pickle.UnpicklingError: a file holds more than weights.

@@ -9,7 +9,13 @@ import torch
 from course.figures.dtypes.bits import show_bits
 from course.figures.dtypes.promotion import dtype_name
 from course.figures.dtypes.stored import STORABLE, Number, stored
-from course.widgets.dtypes.numbers import FATES, NumberError, fate, neighbour, parse_number
+from course.widgets.dtypes.numbers import (
+    WAYS_STORED,
+    NumberError,
+    neighbour,
+    parse_number,
+    way_stored,
+)
 from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE, message_html
 
@@ -24,6 +30,10 @@ def explore_bits(number: Number = 0.1, dtype: torch.dtype = torch.float32) -> Bi
 
     In a live notebook you type a number, choose a dtype, predict what becomes of it, and step to
     the neighbours that the dtype has. Anywhere else it is the figure of `show_bits`.
+
+    Args:
+        number: The number to begin with.
+        dtype: The dtype that stores it at first.
     """
     stored(number, dtype)
     return BitsExplorer(number, dtype)
@@ -59,7 +69,7 @@ class BitsPanel:
         self.dtype = Dropdown(
             options=list(_BY_NAME), value=dtype_name(dtype), **labelled("stored as:")
         )
-        self.guess = Dropdown(options=[_OPEN, *FATES], **labelled("It will hold:"))
+        self.guess = Dropdown(options=[_OPEN, *WAYS_STORED], **labelled("It will hold:"))
         self.store = Button(description="Store it", layout=wide)
         self.down = Button(description="Next number down", layout=wide)
         self.up = Button(description="Next number up", layout=wide)
@@ -98,7 +108,7 @@ class BitsPanel:
             self.result.value = message_html("Predict first: choose what it will hold.")
             return
         seen = stored(number, _BY_NAME[self.dtype.value])
-        met = fate(number, seen)
+        met = way_stored(number, seen)
         mark = "✓" if met == self.guess.value else "✗"
         self._show(number, f"{mark} You predicted “{self.guess.value}”; it holds {met}.")
 

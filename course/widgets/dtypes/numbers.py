@@ -11,9 +11,13 @@ import torch
 
 from course.figures.dtypes.stored import Number, Stored, stored
 
-__all__ = ["FATES", "NumberError", "fate", "neighbour", "parse_number"]
+__all__ = ["WAYS_STORED", "NumberError", "neighbour", "parse_number", "way_stored"]
 
-FATES = ("exactly this number", "the number, rounded or cut off", "something else altogether")
+EXACT, ROUNDED, OTHER = WAYS_STORED = (
+    "exactly this number",
+    "the number, rounded or cut off",
+    "something else altogether",
+)
 _NAMES: dict[str, Number] = {
     "inf": math.inf,
     "nan": math.nan,
@@ -77,16 +81,16 @@ def _combined(kind: type[ast.operator], left: Number, right: Number) -> Number:
     return value
 
 
-def fate(number: Number, seen: Stored) -> str:
-    """Which of `FATES` the number met."""
+def way_stored(number: Number, seen: Stored) -> str:
+    """Which of `WAYS_STORED` the number is in `seen`."""
     value = seen.value
     if value is None:
-        return FATES[2]
+        return OTHER
     if value == number or (math.isnan(value) and math.isnan(number)):
-        return FATES[0] if "off by" not in seen.note else FATES[1]
+        return EXACT if "off by" not in seen.note else ROUNDED
     if seen.dtype.is_floating_point:
-        return FATES[1] if math.isfinite(value) else FATES[2]
-    return FATES[1] if seen.dtype is not torch.bool and abs(value - number) < 1 else FATES[2]
+        return ROUNDED if math.isfinite(value) else OTHER
+    return ROUNDED if seen.dtype is not torch.bool and abs(value - number) < 1 else OTHER
 
 
 def neighbour(seen: Stored, step: int) -> Number:

@@ -31,6 +31,10 @@ def explore_promotion(left: object = torch.uint8, right: object = torch.int8) ->
 
     An operand to begin with is a dtype, a tensor or a Python number. In a live notebook both are
     chosen from lists. Anywhere else it is the figure of `show_promotion`.
+
+    Args:
+        left: The first operand to begin with.
+        right: The second one.
     """
     return PromotionExplorer(Operand.of(left), Operand.of(right))
 

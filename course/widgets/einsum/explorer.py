@@ -45,6 +45,10 @@ def explore_einsum(equation: str = "ij,jk->ik", *operands: torch.Tensor) -> Eins
 
     Then a slider walks through the result and shows what each element is made of. Without
     operands it makes small ones. Outside of a live notebook it is the figure of `show_einsum`.
+
+    Args:
+        equation: As `torch.einsum` takes it.
+        operands: The tensors that it is about.
     """
     return EinsumExplorer(equation, operands)
 

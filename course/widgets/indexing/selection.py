@@ -31,6 +31,9 @@ def explore_index(shape: Sequence[int] = (3, 4)) -> IndexExplorer:
     In a live notebook you choose or type an expression of `x`, predict whether it gives a view, a
     copy or an error, and run it. Anywhere else it is a static page: three expressions and,
     folded, what they give.
+
+    Args:
+        shape: Sizes of `x`.
     """
     return IndexExplorer(tuple(shape))
 

@@ -27,9 +27,19 @@ def explore_windows(
 ) -> WindowsExplorer:
     """An explorer of pooling and resizing in one dimension: it asks, then shows each output.
 
-    Kinds are "average pooling" and "max pooling", which take kernel, stride and padding, and
-    "adaptive average", "nearest", "nearest-exact", "linear" and "linear, align_corners", which
-    take the size of the result. Outside of a live notebook it is the figure of `show_windows`.
+    Outside of a live notebook it is the figure of `show_windows`.
+
+    Args:
+        kind: "average pooling" and "max pooling" take kernel, stride and padding; "adaptive
+            average", "nearest", "nearest-exact", "linear" and "linear, align_corners" take a size.
+        n: Elements of the input, which counts from 0.
+        kernel: Elements of a window.
+        stride: Elements from one window to the next.
+        padding: Elements that are added at each end.
+        size: Elements of the result.
+
+    Raises:
+        ValueError: There is no such kind; the message lists them.
     """
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is not an operation. Take one of {', '.join(KINDS)}.")

@@ -16,9 +16,9 @@ from course.widgets.modules.training import (
     ModelError,
     Step,
     built,
+    copy_of,
     inputs_of_examples,
     trained,
-    twin_of,
 )
 from course.widgets.pages import PROSE, message_html
 
@@ -37,6 +37,13 @@ def explore_modules(model: nn.Module | None = None, *inputs: object) -> ModuleEx
     It shows the tree of the model with the norms of its gradients, and what the step has moved.
     Without a model there are small ones to choose from and to change. Yours stays as it is: a
     copy is trained. Outside of a live notebook it is a figure.
+
+    Args:
+        model: The model to look at; None for the small ones.
+        inputs: What the model is called with.
+
+    Raises:
+        TypeError: `model` is no module.
     """
     return ModuleExplorer(model, inputs)
 
@@ -58,7 +65,7 @@ class ModuleExplorer(Explorer["ModulePanel"]):
     def _trained(self) -> Step:
         if self._model is None:
             return trained(built(EXAMPLES[_FIRST]), inputs_of_examples())
-        return trained(twin_of(self._model), self._inputs)
+        return trained(copy_of(self._model), self._inputs)
 
     def __repr__(self) -> str:
         try:
@@ -145,7 +152,7 @@ class ModulePanel:
 
     def _fresh(self) -> tuple[nn.Module, Sequence[object]]:
         if self.example.value == _OWN and self._given is not None:
-            return twin_of(self._given), self._inputs
+            return copy_of(self._given), self._inputs
         return built(self.code.value), inputs_of_examples()
 
     def start(self) -> None:

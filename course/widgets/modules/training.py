@@ -13,7 +13,7 @@ from torch import nn
 from course.figures.modules import Row, copied, rows_of, subjects_of, tensors_in
 from course.inspection.random_state import random_state_kept
 
-__all__ = ["EXAMPLES", "ModelError", "Step", "built", "inputs_of_examples", "trained", "twin_of"]
+__all__ = ["EXAMPLES", "ModelError", "Step", "built", "copy_of", "inputs_of_examples", "trained"]
 
 _T = TypeVar("_T")
 _HEAD = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -77,16 +77,16 @@ def built(code: str) -> nn.Module:
     namespace: dict[str, object] = {"__name__": "explored", "torch": torch, "nn": nn, "F": F}
     with random_state_kept():
         torch.manual_seed(0)
-        _told("The code", lambda: exec(compile(code, "<model>", "exec"), namespace))
+        _or_model_error("The code", lambda: exec(compile(code, "<model>", "exec"), namespace))
     model = namespace.get("model")
     if not isinstance(model, nn.Module):
         raise ModelError("The code makes no model. End it with a line such as: model = Net()")
     return model
 
 
-def twin_of(model: nn.Module) -> nn.Module:
+def copy_of(model: nn.Module) -> nn.Module:
     """A copy of the model, without hooks."""
-    return _told("Copying the model", lambda: copied(model))
+    return _or_model_error("Copying the model", lambda: copied(model))
 
 
 def trained(model: nn.Module, inputs: Sequence[object]) -> Step:
@@ -97,7 +97,7 @@ def trained(model: nn.Module, inputs: Sequence[object]) -> Step:
         subject.tensor.grad = None
     with random_state_kept(), torch.enable_grad():
         torch.manual_seed(0)
-        _told("Training", lambda: _step(model, inputs))
+        _or_model_error("Training", lambda: _step(model, inputs))
     moved = {s.path: _differ(old, s.tensor) for s, old in zip(subjects, before, strict=True)}
     return Step(tuple(rows_of(model)), moved)
 
@@ -114,7 +114,7 @@ def _differ(before: torch.Tensor, subject: torch.Tensor) -> bool:
     return not torch.equal(before, subject.detach())
 
 
-def _told(what: str, action: Callable[[], _T]) -> _T:
+def _or_model_error(what: str, action: Callable[[], _T]) -> _T:
     """The action's result; its error becomes a sentence."""
     try:
         return action()

@@ -47,6 +47,14 @@ def explore_halving(trials: int = 9, eta: int = 3, low: int = 1) -> HalvingExplo
 
     In a live notebook it has sliders for the settings and the rung. Anywhere else it is a static
     page of all rungs.
+
+    Args:
+        trials: How many start.
+        eta: One trial in `eta` goes on at each rung.
+        low: Epochs up to the first rung.
+
+    Raises:
+        ValueError: A setting is out of range; the message has the ranges.
     """
     return HalvingExplorer(Settings(trials, eta, low))
 

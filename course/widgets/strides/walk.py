@@ -20,6 +20,13 @@ def explore_walk(*tensors: torch.Tensor, names: Sequence[str]) -> WalkExplorer:
 
     In a live notebook a slider chooses the element. Anywhere else it is a picture of the whole
     walk.
+
+    Args:
+        tensors: The tensors to walk through.
+        names: What each of them is called, in their order.
+
+    Raises:
+        ValueError: Their numbers of elements differ, or there is not a name for each.
     """
     return WalkExplorer(tensors, names)
 

@@ -30,8 +30,16 @@ def explore_training(
     """An explorer of a training of one weight, which starts from these settings.
 
     In a live notebook it has sliders for the rate, the batches and the update; anywhere else it is
-    a static page of all the updates. `scaling` is "as it is", "divide by accumulation" or "weigh
-    by examples".
+    a static page of all the updates.
+
+    Args:
+        lr: The learning rate, above 0.
+        batch: Examples a batch, 1 to 22.
+        accumulate: Batches whose gradients add up for one update.
+        scaling: "as it is", "divide by accumulation" or "weigh by examples".
+
+    Raises:
+        ValueError: A setting is out of range; the message has the ranges.
     """
     return TrainingExplorer(Settings(lr, batch, accumulate, scaling))
 

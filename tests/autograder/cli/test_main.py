@@ -12,7 +12,7 @@ import pytest
 
 from autograder.answer_bank.gate import ExerciseGate, GateReport, Miss
 from autograder.cli import main
-from autograder.cli.doctor import Symptom, examine
+from autograder.cli.doctor import MachineCheck, examine
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError, LessonError, UsageError, did_you_mean
 from tests.autograder import tiny
@@ -332,7 +332,7 @@ def test_where_there_is_no_linux_the_doctor_notes_it(
 def test_the_doctor_fails_only_where_something_is_missing(
     state: str, code: int, course: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    symptom = Symptom("torch", state, "found", "Do this.")  # type: ignore[arg-type]
-    monkeypatch.setattr("autograder.cli.doctor.examine", lambda path: (symptom,))
+    check = MachineCheck("torch", state, "found", "Do this.")  # type: ignore[arg-type]
+    monkeypatch.setattr("autograder.cli.doctor.examine", lambda path: (check,))
     assert run("doctor", "--course", course) == code
     assert capsys.readouterr().out.endswith(" torch: found\n    Do this.\n")

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from nbgrader.api import Gradebook
 
 from autograder.course_directory import CourseDirectory
+from autograder.grading import sync
 from autograder.grading.gradebook import GradebookEntry, GradebookError, GradebookWriter
 from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import find_lesson
-from autograder.records.journal import Journal
+from autograder.records.journal import Journal, JournalError
 from autograder.records.model import Status
 from autograder.submissions.discovery import find_submissions
 from tests.autograder import tiny
@@ -110,6 +111,25 @@ def test_what_one_run_could_not_enter_the_next_one_enters_whoever_it_is_for(
     result = graded_for(course, "bob")
     assert (entry(course).score, entry(course).waiting) == (0.0, frozenset())
     assert result.news[0] == f"{SLUG}: entered now, as the gradebook had not: ada"
+
+
+def test_a_list_that_cannot_be_written_again_does_not_hide_what_the_gradebook_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course, _ = classroom(tmp_path, "ada")
+    written = iter([sync.write_json])
+
+    def full(path: Path, data: object) -> None:
+        once = next(written, None)
+        if once is None:
+            raise JournalError("cannot be written: No space left on device")
+        once(path, data)
+
+    monkeypatch.setattr(sync, "write_json", full)
+    graded_while_locked(course)
+    monkeypatch.undo()
+    assert graded(course).trouble is None
+    assert entry(course).score == 6.0
 
 
 def without_response(book: Gradebook) -> None:

@@ -215,7 +215,11 @@ def test_a_worker_with_another_torch_says_what_it_has_and_what_it_should() -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["lessons", "notebooks", "regions", "records", "points", "engine/plan"]
+    "name",
+    [
+        *("lessons/model", "lessons/cells", "lessons/regions"),
+        *("records/model", "records/points", "engine/plan"),
+    ],
 )
 def test_a_worker_whose_grader_differs_in_any_module_has_another_edition(
     tmp_path: Path, name: str
@@ -224,7 +228,8 @@ def test_a_worker_whose_grader_differs_in_any_module_has_another_edition(
     there = tmp_path / "autograder"
     shutil.copytree(here, there, ignore=shutil.ignore_patterns("__pycache__"))
     assert code_digest([there]) == code_digest([here])
-    with (there / f"{name}.py").open("a") as file:
+    with (there / f"{name}.py").open("r+") as file:  # one that is there
+        file.seek(0, os.SEEK_END)
         file.write("# changed\n")
     assert code_digest([there]) != code_digest([here])
 

@@ -10,9 +10,15 @@ import torch
 from course.figures.dtypes.stored import STORABLE, stored
 from course.widgets import explore_bits
 from course.widgets.dtypes.bits import BitsPanel
-from course.widgets.dtypes.numbers import FATES, NumberError, fate, neighbour, parse_number
+from course.widgets.dtypes.numbers import (
+    WAYS_STORED,
+    NumberError,
+    neighbour,
+    parse_number,
+    way_stored,
+)
 
-EXACT, ROUNDED, OTHER = FATES
+EXACT, ROUNDED, OTHER = WAYS_STORED
 
 
 def panel(number: str, dtype: str, guess: str = EXACT) -> BitsPanel:
@@ -66,7 +72,7 @@ def test_what_is_no_number_is_refused_in_words(text: str) -> None:
     ],
 )
 def test_what_becomes_of_a_number(number: float, dtype: torch.dtype, expected: str) -> None:
-    assert fate(number, stored(number, dtype)) == expected
+    assert way_stored(number, stored(number, dtype)) == expected
 
 
 @pytest.mark.parametrize("dtype", STORABLE, ids=str)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ from autograder.records.journal import write_json
 from course.claims.schema import Claim
 
 LIMIT_S = 120.0
+_END_S = 10.0  # for what takes milliseconds
 Verdict = tuple[str, str]  # id of a claim; what is wrong with its proof, empty where it holds
 
 
@@ -111,12 +113,13 @@ def _run(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
 def _until_it_breaks(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
     root = str(Path(__file__).parents[4])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    server = [sys.executable, "-m", "autograder.lessons.lint.proofs.server", str(os.getpid())]
     process = subprocess.Popen(
-        [sys.executable, "-m", "autograder.lessons.lint.proofs.server", str(path), *ids],
+        [*server, str(path), *ids],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": paths, "MPLBACKEND": "agg"},
-        start_new_session=True,  # so that what a proof starts ends with it
+        start_new_session=True,  # Ctrl-C is for this process, which then ends the proofs
     )
     try:
         for id_ in ids:
@@ -127,8 +130,11 @@ def _until_it_breaks(path: Path, ids: Sequence[str], limit_s: float) -> Iterator
                 return
             yield id_, _wrong(json.loads(reply))
     finally:
+        process.terminate()  # it ends what the proofs started, and then itself
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END_S)
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         assert process.stdout is not None
         process.stdout.close()

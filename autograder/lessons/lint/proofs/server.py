@@ -1,19 +1,45 @@
-"""The process behind `proofs.changed`: it runs proofs and writes a line of JSON for each."""
+"""The process behind `proofs.changed`: it runs proofs and writes a line of JSON for each.
+
+    python -m autograder.lessons.lint.proofs.server PID_OF_WHO_ASKS CLAIMS_FILE ID…
+
+The proofs run in a fork of it.  Whatever ends, the proofs, this process by SIGTERM or the program
+that asks, all that they started ends too, also what left its session.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+from autograder.descendants import end_descendants
+from autograder.environment import adopt_orphans, end_with_parent
 from course.claims import Claim, prove
 from course.claims.schema import parse
 
 
-def main(file: str, ids: list[str]) -> None:
-    """Prove the claims `ids` of a claims file, in this order."""
+def main(parent: int, file: str, ids: list[str]) -> None:
+    """Prove the claims `ids` of a claims file, in this order, for the process `parent`."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
+    end_with_parent(parent)
+    adopt_orphans()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _prove(file, ids)
+        return
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        end_descendants()
+    code = os.waitstatus_to_exitcode(status)
+    sys.exit(code if code >= 0 else 128 - code)  # a signal as a shell counts it
+
+
+def _prove(file: str, ids: list[str]) -> None:
     replies = os.fdopen(os.dup(1), "w")
     with open(os.devnull, "w") as nothing:
         os.dup2(nothing.fileno(), 1)  # what a proof prints must not mix with the replies
@@ -37,4 +63,4 @@ def _reply(claim: Claim) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.submissions.names import (
+from autograder.submissions.lms_names import (
     ArchiveName,
     Owner,
     base_name,

@@ -10,7 +10,7 @@ __all__ = ["BEGIN", "END", "called_from_hidden_part", "is_hidden_line"]
 
 BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
-_PACKAGE = str(Path(__file__).parents[1])
+_PACKAGE = str(Path(__file__).parent)
 
 
 def is_hidden_line(filename: str, line: int) -> bool:
