@@ -45,6 +45,7 @@ class _Open:
 
     name: str
     torchs: bool = False  # torch itself opened it
+    own: bool = False  # an operator that somebody made beside torch's
     expects: str = ""  # the one operator that this note is about
     covered: bool = False  # a mode was asked in it
     leaf: bool = False  # an operator with a kernel of its own, outermost of its kind
@@ -119,10 +120,18 @@ class NoteReader:
         if name == "PythonDispatchMode":
             self._cover()
         elif kind is not None:
-            if not any(one.torchs for one in self._stack):
+            if self._is_asked_for():
                 self.composites.setdefault(name)
             scope.leaf = kind == "kernel" and not self._in_kernel()
         scope.torchs = _is_torchs(name)
+        scope.own = kind is not None and name not in operators_of_torch()[0]
+
+    def _is_asked_for(self) -> bool:
+        """Whether somebody's own code asked for the operator entered last, and not torch itself."""
+        for one in reversed(self._stack):
+            if one.own or one.torchs:
+                return one.own
+        return True
 
     def _leave(self, scope: _Open) -> None:
         if scope.leaf and not scope.covered:
