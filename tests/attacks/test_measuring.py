@@ -249,6 +249,20 @@ def twice(x):
         return asyncio.current_task().get_stack()
     frames = asyncio.run(stack())
     return x * 2""",
+    "the frames of a greenlet": """\
+import greenlet
+def twice(x):
+    found = []
+    inner = greenlet.greenlet(lambda: found.append(greenlet.getcurrent().parent.gr_frame))
+    inner.switch()
+    return x * 2""",
+    "compiled code of its own": """\
+import _elementtree, importlib.util, shutil
+shutil.copy(_elementtree.__file__, "/tmp/mine.so")
+spec = importlib.util.spec_from_file_location("_elementtree", "/tmp/mine.so")
+module = importlib.util.module_from_spec(spec)
+def twice(x):
+    return x * 2""",
     "a profiler in Python": """\
 import profile
 def twice(x):

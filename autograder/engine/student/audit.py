@@ -22,6 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.engine.protocol.frames import MAC_NBYTES
 from autograder.engine.student.vault import HiddenProfiler, Vault
+from autograder.engine.student.watched import (
+    CONDUITS,
+    FRAMES,
+    GUARDED,
+    PARTS,
+    REACHING,
+    RENAMED,
+    TORCHS_OPERATORS,
+    WATCHED,
+)
 
 if TYPE_CHECKING:
     from course.inspection.operators import Sessions
@@ -122,7 +132,7 @@ def _add_hook(
     watch: Callable[[str, Any], str | None],
     originals: dict[str, Callable[..., Any]],
 ) -> None:
-    own, watched, busy = _EVENT, _WATCHED, list[bool]()
+    own, watched, busy = _EVENT, WATCHED, list[bool]()
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
         busy.append(True)  # what the watcher asks itself
@@ -154,81 +164,9 @@ def _add_hook(
     sys.addaudithook(hook)
 
 
-# What leads to other code's frames, objects or memory, and what changes code.
-_FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
-_PARTS = {"__code__", "__defaults__", "__kwdefaults__"}
-_WATCHED = frozenset(
-    {
-        "code.__new__",
-        "exec",
-        "function.__new__",
-        "gc.get_objects",
-        "gc.get_referents",
-        "gc.get_referrers",
-        "marshal.loads",
-        "object.__getattr__",
-        "object.__setattr__",
-        "open",
-        "sys._current_exceptions",
-        "sys._current_frames",
-        "sys._getframe",
-        "sys.addaudithook",
-        "sys.monitoring.register_callback",
-        "sys.setprofile",
-        "sys.settrace",
-        *(
-            f"ctypes.{name}"
-            for name in (
-                "addressof",
-                "call_function",
-                "cdata",
-                "cdata/buffer",
-                "dlopen",
-                "dlsym",
-                "dlsym/handle",
-                "string_at",
-                "wstring_at",
-            )
-        ),
-    }
-)
-# Functions of libraries that hand on what they were asked for; their caller counts as asking.
-_CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module, or of the package
-    "IPython.core.debugger": None,
-    "IPython.core.interactiveshell": frozenset({"get_local_scope", "var_expand"}),
-    "IPython.terminal.embed": None,
-    "IPython.utils.frame": None,
-    "asyncio.base_tasks": None,
-    "bdb": None,
-    "code": None,
-    "ctypes": None,
-    "debugpy": None,
-    "inspect": frozenset(
-        {
-            "currentframe",
-            "getasyncgenlocals",
-            "getcoroutinelocals",
-            "getgeneratorlocals",
-            "getinnerframes",
-            "getouterframes",
-            "stack",
-            "trace",
-        }
-    ),
-    "logging": frozenset({"<lambda>", "currentframe"}),
-    "pdb": None,
-    "profile": None,
-    "pydantic": None,
-    "signal": frozenset({"signal"}),
-    "torch._jit_internal": frozenset({"createResolutionCallbackFromFrame"}),
-    "trace": None,
-    "traceback": frozenset({"walk_stack", "walk_tb"}),
-}
-
-
 def _stand_before(originals: dict[str, Callable[..., Any]]) -> None:
     """Have functions noticed that raise no audit event, wherever a module has a name for them."""
-    for module, name in _GUARDED:
+    for module, name in GUARDED:
         original = getattr(sys.modules[module], name)
         key = f"{module}.{name}"
         originals[key] = original
@@ -255,21 +193,6 @@ def _guarded(key: str) -> FunctionType:
     return FunctionType(guarded.__code__, {}, key.rpartition(".")[2], None, guarded.__closure__)
 
 
-_TORCHS_OPERATORS = frozenset({"_", "aten", "prim", "prims", "profiler"})
-# They end the operator log, begin another one, write into it, leave it empty for a while, change
-# what an operator of torch does, and hand out frames.
-_GUARDED = (
-    ("torch._C._profiler", "_RecordFunctionFast"),
-    ("torch._C._autograd", "_clear_callbacks"),
-    ("torch._C._autograd", "_disable_profiler_legacy"),
-    ("torch._C._autograd", "_enable_profiler_legacy"),
-    ("torch._C._autograd", "_enable_record_function"),
-    ("torch._C", "_EnablePythonDispatcher"),
-    ("torch._C", "_dispatch_library"),
-    ("_signal", "signal"),
-)
-
-
 def _watcher(
     trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
 ) -> Callable[[str, Any], str | None]:
@@ -288,7 +211,7 @@ def _watcher(
 def _asker(
     trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
 ) -> Callable[[FrameType | None, str, Any], bool]:
-    conduits, own_file = _CONDUITS, __file__
+    conduits, own_file = CONDUITS, __file__
     known_name = lru_cache(maxsize=1_000)(lambda name: name.startswith(libraries))
 
     def is_library(name: str) -> bool:
@@ -321,7 +244,11 @@ def _asker(
         if frame is None:
             return False
         beyond = event == "sys._getframe" and arguments[0] not in passed
-        if not passed or event == "open" or (beyond and id(arguments[0].f_globals) in trusted):
+        if (
+            not passed
+            or event in ("open", "import")
+            or (beyond and id(arguments[0].f_globals) in trusted)
+        ):
             return True
         makes = event == "pytorch-measured.call"
         return is_conduit(passed[-1]) or (makes and module_of(passed[-1]) == "torch.library")
@@ -334,8 +261,11 @@ def _asked_name(event: str, arguments: Any) -> str | None:
     if event.startswith("object."):
         return str(arguments[1])
     if event == "pytorch-measured.call":
-        return str(arguments[0]).rpartition(".")[2]
-    return event.rpartition(".")[2] if event.startswith(("gc.", "sys._", "sys.set")) else None
+        name = str(arguments[0]).rpartition(".")[2]
+        return None if name in RENAMED else name
+    if event == "sys.setprofile":  # raised by cProfile's own `enable`, too
+        return None
+    return event.rpartition(".")[2] if event.startswith(("gc.", "sys.")) else None
 
 
 def _sensitive(
@@ -346,6 +276,8 @@ def _sensitive(
         return None if _makes_its_own(*arguments) else f"used {arguments[0]}"
     if event.startswith("object."):
         return _attribute(event, arguments, trusted)
+    if event == "import":
+        return _native(arguments[0], arguments[1], libraries)
     if event == "open":
         return "opened the memory of a process" if _is_memory(arguments[0]) else None
     if event in ("exec", "code.__new__", "function.__new__"):
@@ -358,7 +290,17 @@ def _sensitive(
 def _makes_its_own(name: str, *arguments: object) -> bool:
     """Whether somebody makes operators of their own, and leaves those of torch alone."""
     own = name == "torch._C._dispatch_library" and type(arguments[1]) is str
-    return own and arguments[1] not in _TORCHS_OPERATORS
+    return own and arguments[1] not in TORCHS_OPERATORS
+
+
+def _native(name: object, path: object, libraries: tuple[str, ...]) -> str | None:
+    """The words for an import of compiled code that reaches frames or memory as it likes."""
+    if path is None:  # Python's own code, or compiled code that is looked for and comes later
+        return None
+    if not isinstance(path, str) or not str.startswith(path, libraries):
+        return "loaded compiled code that is no library's"
+    package = str.partition(name, ".")[0] if isinstance(name, str) else ""
+    return f"imported {package}" if package in REACHING else None
 
 
 def _is_memory(path: object) -> bool:
@@ -379,9 +321,9 @@ def _file_of(event: str, arguments: Any) -> object:
 
 def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:
     owner, name = arguments[:2]
-    if name in _FRAMES:
+    if name in FRAMES:
         return f"read {name}"
-    if not isinstance(owner, FunctionType) or name not in _PARTS:
+    if not isinstance(owner, FunctionType) or name not in PARTS:
         return None
     measures = id(owner.__globals__) in trusted
     if event == "object.__setattr__":
