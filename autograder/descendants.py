@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 _ROUNDS, _PAUSE_S = 200, 0.005
 
 
-def descendants(root: int, *, keep: Collection[int] = ()) -> list[int]:
+def descendants(root: int, *, keep: Collection[int] = (), dead: bool = True) -> list[int]:
     """The processes below `root`, nearest first, without those in `keep` and what is below them."""
-    parents = _parents()
+    parents = _parents(dead)
     found: list[int] = []
     layer = {root}
     while layer:
@@ -34,8 +34,17 @@ def end_descendants(*, keep: Collection[int] = ()) -> None:
 
     It finds processes that left their parent if this process adopts orphans.
     """
+    _end(lambda: descendants(os.getpid(), keep=keep))
+
+
+def end_all_but(keep: Collection[int]) -> None:
+    """As `end_descendants`, of what is below those in `keep` too; they alone go on."""
+    _end(lambda: [pid for pid in descendants(os.getpid(), dead=False) if pid not in keep])
+
+
+def _end(find: Callable[[], list[int]]) -> None:
     for _ in range(_ROUNDS):
-        found = descendants(os.getpid(), keep=keep)
+        found = find()
         if not found:
             return
         for pid in found:
@@ -47,13 +56,18 @@ def end_descendants(*, keep: Collection[int] = ()) -> None:
                 os.waitpid(pid, os.WNOHANG)
 
 
-def _parents() -> dict[int, int]:
-    """Process → its parent, of all that can be seen; empty where there is no /proc."""
+def _parents(dead: bool) -> dict[int, int]:
+    """Process → its parent, of all that can be seen; empty where there is no /proc.
+
+    `dead`: also of those that have ended, and whose parent has not asked how.
+    """
     parents: dict[int, int] = {}
     if not os.path.isdir("/proc"):
         return parents
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as stat:
-                parents[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
+                state, parent = stat.read().rpartition(")")[2].split()[:2]
+                if dead or state not in "ZX":
+                    parents[int(name)] = int(parent)
     return parents

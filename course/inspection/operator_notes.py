@@ -45,6 +45,7 @@ class _Open:
 
     name: str
     torchs: bool = False  # torch itself opened it
+    own: bool = False  # an operator that somebody made beside torch's
     expects: str = ""  # the one operator that this note is about
     covered: bool = False  # a mode was asked in it
     leaf: bool = False  # an operator with a kernel of its own, outermost of its kind
@@ -119,10 +120,18 @@ class NoteReader:
         if name == "PythonDispatchMode":
             self._cover()
         elif kind is not None:
-            if not any(one.torchs for one in self._stack):
+            if self._is_asked_for():
                 self.composites.setdefault(name)
             scope.leaf = kind == "kernel" and not self._in_kernel()
         scope.torchs = _is_torchs(name)
+        scope.own = kind is not None and name not in operators_of_torch()[0]
+
+    def _is_asked_for(self) -> bool:
+        """Whether somebody's own code asked for the operator entered last, and not torch itself."""
+        for one in reversed(self._stack):
+            if one.own or one.torchs:
+                return one.own
+        return True
 
     def _leave(self, scope: _Open) -> None:
         if scope.leaf and not scope.covered:
@@ -130,7 +139,8 @@ class NoteReader:
 
     def _note(self, scope: _Open) -> None:
         name, *given = scope.name[len(OPERATOR) :].split("|")
-        scope.expects = name
+        # In the kernel of an operator that is somebody's own there is work of theirs to see.
+        scope.expects = name if name in operators_of_torch()[0] else ""
         self._list(self.operators, name)
         self._known.update(map(int, given))
         self._cover()
@@ -183,11 +193,8 @@ def _kind_of(name: str) -> str | None:
     all_of_torch, composites = operators_of_torch()
     if name in all_of_torch:
         return "composite" if name in composites else "kernel"
-    schemas = torch._C._jit_get_schemas_for_operator(name)  # came later: somebody's own
-    if not schemas:
-        return None
-    overloads = [f"{s.name}.{s.overload_name}" if s.overload_name else s.name for s in schemas]
-    return "composite" if any(map(_is_composite, overloads)) else "kernel"
+    # It came later, and is somebody's own: what it calls is what they call.
+    return "composite" if torch._C._jit_get_schemas_for_operator(name) else None
 
 
 @lru_cache(maxsize=1)
@@ -203,10 +210,3 @@ def operators_of_torch() -> tuple[frozenset[str], frozenset[str]]:
 
 
 _COMPOSITE = "CompositeImplicitAutograd"
-
-
-def _is_composite(overload: str) -> bool:
-    try:
-        return bool(torch._C._dispatch_has_kernel_for_dispatch_key(overload, _COMPOSITE))
-    except RuntimeError:  # known to TorchScript alone
-        return False

@@ -27,6 +27,7 @@ from course.testing.recording import (
     Witness,
     run_recorded,
     text_of,
+    uncollected,
 )
 
 __all__ = ["ErrorFacts", "NotDefinedError", "Observation", "Options", "observe"]
@@ -45,10 +46,11 @@ class Observation:
     ("torch.Tensor.reshape"), `composites` the ATen names that Python code asked for, with those
     that only call others ("aten::reshape"). `new_nbytes` counts the storages that operators
     created, also those freed again; `saved` the tensors that the result's graph keeps for
-    backward. `helpers` counts the threads and processes that the run started: what those do, no
-    list of operators shows. `witnessed` is False where torch's profiler could not see the run.
-    `changed` names the modes, defaults and generators that it did not leave as they were, and
-    `parameters` the positional parameters of the function that was called.
+    backward. `helpers` counts the threads and processes that the run started or that ran beside
+    it: what those do, no list of operators shows. `witnessed` is False where torch's profiler
+    could not see the run. `changed` names the modes, defaults and generators that it did not
+    leave as they were, and `parameters` the positional parameters of the function that was
+    called.
     """
 
     name: str
@@ -98,8 +100,8 @@ class Observation:
         """Why operators may have run that are not listed, as a sentence; None where none can."""
         if self.helpers:
             what = "thread or process" if self.helpers == 1 else "threads or processes"
-            words = f"`{self.name}` starts {self.helpers} {what}, and torch is not watched there"
-            return f"{words}. Compute where you are called."
+            words = f"`{self.name}` starts or keeps {self.helpers} {what}"
+            return f"{words}, and torch is not watched there. Compute where you are called."
         outside = [name for name in _LEAVING if self.calls(name)]
         if outside:
             words = f"`{self.name}` leaves torch by `{outside[0]}`, and nothing is watched there"
@@ -158,6 +160,26 @@ def observe_to_wire(
 
     With `each` the one argument is a list of cases, and the result what `run_cases` makes of them.
     """
+    # Between the call and the last look at what it left, nobody else's code runs.
+    with uncollected() as collecting:
+
+        def call() -> Any:
+            with collecting():
+                return run_cases(fn, args[0], options.backward) if each else fn(*args, **kwargs)
+
+        return _observe_to_wire(fn, call, (args, kwargs), options, keep, witness, each)
+
+
+def _observe_to_wire(
+    fn: Callable[..., Any],
+    call: Callable[[], Any],
+    arguments: tuple[tuple[Any, ...], dict[str, Any]],
+    options: Options,
+    keep: Keep | None,
+    witness: Witness,
+    each: bool,
+) -> tuple[dict[str, Any], list[Buffers]]:
+    args, kwargs = arguments
     whole: list[bool] = []
 
     def look() -> None:
@@ -167,10 +189,6 @@ def observe_to_wire(
     look()
     modules = _modules_in((args, kwargs))
     before, first = encode({"args": args, "kwargs": kwargs}, keep=keep, after_foreign=look)
-
-    def call() -> Any:
-        return run_cases(fn, args[0], options.backward) if each else fn(*args, **kwargs)
-
     recording = run_recorded(call, _storage_numbers((args, kwargs)), options, witness)
     grads = _gradients(recording, (args, kwargs)) if options.backward and not each else None
     look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import linecache
 import sysconfig
@@ -30,6 +31,7 @@ __all__ = [
     "error_facts",
     "run_recorded",
     "text_of",
+    "uncollected",
 ]
 
 PRINTED_LIMIT = 16_384
@@ -135,12 +137,14 @@ class Witness:
     """What watches a call from outside of Python's reach; the engine puts its own in.
 
     `intact` tells whether the code that measures is what it was, `profiler` keeps the list of
-    operators, `helpers` counts the threads and processes that the system has started until now.
+    operators, `helpers` counts the threads and processes that the system has started until now,
+    `beside` those that run beside the call.
     """
 
     intact: Callable[[], bool] = lambda: True
     profiler: Profiler = PROFILER
     helpers: Callable[[], int] = lambda: 0
+    beside: Callable[[], int] = lambda: 0
 
 
 NOBODY = Witness()
@@ -154,7 +158,8 @@ def run_recorded(
     `known` holds the storage numbers of the arguments, which do not count as new.
     """
     printed, error, result, intact = _CappedText(), None, None, witness.intact
-    traces, before, state = [Trace()], witness.helpers(), GlobalState()
+    traces, warned = [Trace()], list[tuple[str, str]]()
+    beside, before, state = witness.beside(), witness.helpers(), GlobalState()
     with counting() as helpers, _captured(printed) as caught:
         try:
             with _recording(options.operators, known, witness.profiler) as traces:
@@ -162,6 +167,9 @@ def run_recorded(
                     result = call()
                 finally:
                     whole = intact()  # before anything that the call may have replaced is used
+                    # What a warning says, and what becomes of it, may be the learner's code too.
+                    warned += [(w.category.__name__, text_of(w.message)) for w in caught[:100]]
+                    caught.clear()
         except KeyboardInterrupt:
             raise
         except BaseException as raised:
@@ -173,15 +181,43 @@ def run_recorded(
     return Recording(
         result=result,
         error=error,
-        warnings=tuple((w.category.__name__, text_of(w.message)) for w in caught[:100]),
+        warnings=tuple(warned),
         printed="".join(printed.kept),
         printed_count=printed.count,
         **vars(traces[0]),
-        helpers=max(helpers.count, witness.helpers() - before),
+        helpers=beside + max(helpers.count, witness.helpers() - before),
         saved=saved_by(result) if error is None else (),
         intact=whole,
         changed=changed,
     )
+
+
+_collects, _collect, _do_not_collect = gc.isenabled, gc.enable, gc.disable
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[Callable[[], contextlib.AbstractContextManager[None]]]:
+    """No garbage is collected while it is entered, but in the context that it gives.
+
+    What is collected may have a `__del__`, and `gc.callbacks` may hold anybody's functions.
+    """
+    before = _collects()
+
+    @contextlib.contextmanager
+    def collecting() -> Iterator[None]:
+        if before:
+            _collect()
+        try:
+            yield
+        finally:
+            _do_not_collect()
+
+    _do_not_collect()
+    try:
+        yield collecting
+    finally:
+        if before:
+            _collect()
 
 
 @contextlib.contextmanager

@@ -175,6 +175,99 @@ def twice(x):
     with torch._C.DisableTorchFunction(), note("operator aten::add"), note("aten::add"):
         with torch._C._DisableTorchDispatch():
             return x * 2""",
+    "no operator log for a while": """\
+import torch
+def twice(x):
+    torch._C._autograd._enable_record_function(False)
+    y = x * 2
+    torch._C._autograd._enable_record_function(True)
+    return y""",
+    "an operator log that nobody writes": """\
+import torch
+def twice(x):
+    torch._C._autograd._clear_callbacks()
+    return x * 2""",
+    "an operator of torch that does something else": """\
+import torch
+library = torch.library.Library("aten", "IMPL")
+library.impl("add.Tensor", lambda a, b, alpha=1: a * 2, "CPU")
+def twice(x):
+    return x + x""",
+    "an operator of torch that Python dispatches": """\
+import torch
+product = torch.ops.aten.mul.Tensor
+torch.ops.aten.add.Tensor.py_impl(torch._C.DispatchKey.CPU)(lambda a, b, alpha=1: product(a, 2))
+def twice(x):
+    with torch._C._EnablePythonDispatcher():
+        return x + x""",
+    "frames, by a library's function that calls what it is given": """\
+import functools, sys
+def twice(x):
+    frame = functools.singledispatch(sys._getframe)(1)
+    return x * 2""",
+    "all objects, by a thread where no cell's code is": """\
+import gc
+from concurrent.futures import ThreadPoolExecutor
+everything = ThreadPoolExecutor(1).submit(gc.get_objects).result()
+def twice(x):
+    return x * 2""",
+    "a traceback's frame, by a look at all its attributes": """\
+import inspect
+def twice(x):
+    try:
+        raise ValueError
+    except ValueError as error:
+        frame = dict(inspect.getmembers(error.__traceback__))["tb_frame"]
+    return x * 2""",
+    "IPython's local scope": """\
+def twice(x):
+    names = get_ipython().get_local_scope(4)
+    return x * 2""",
+    "IPython's local scope, by a magic": """\
+from IPython.core.magic import needs_local_scope
+@needs_local_scope
+def peek(line, local_ns=None):
+    pass
+get_ipython().register_magic_function(peek, "line", "peek")
+def twice(x):
+    get_ipython().run_line_magic("peek", "", _stack_depth=2)
+    return x * 2""",
+    "IPython's helpers": """\
+from IPython.utils.frame import extract_module_locals
+def twice(x):
+    module, names = extract_module_locals(2)
+    return x * 2""",
+    "TorchScript's look at a caller's names": """\
+from torch._jit_internal import createResolutionCallbackFromFrame
+def twice(x):
+    look = createResolutionCallbackFromFrame(2)
+    return x * 2""",
+    "a task's stack": """\
+import asyncio
+def twice(x):
+    async def stack():
+        return asyncio.current_task().get_stack()
+    frames = asyncio.run(stack())
+    return x * 2""",
+    "the frames of a greenlet": """\
+import greenlet
+def twice(x):
+    found = []
+    inner = greenlet.greenlet(lambda: found.append(greenlet.getcurrent().parent.gr_frame))
+    inner.switch()
+    return x * 2""",
+    "compiled code of its own": """\
+import _elementtree, importlib.util, shutil
+shutil.copy(_elementtree.__file__, "/tmp/mine.so")
+spec = importlib.util.spec_from_file_location("_elementtree", "/tmp/mine.so")
+module = importlib.util.module_from_spec(spec)
+def twice(x):
+    return x * 2""",
+    "a profiler in Python": """\
+import profile
+def twice(x):
+    profile.Profile().runcall(int)
+    return x * 2""",
     "another operator log": """\
 import torch
 def twice(x):
@@ -417,6 +510,30 @@ model.load_state_dict(torch.load("model.pt"))""",
 from torch.utils.data import DataLoader, TensorDataset
 for batch in DataLoader(TensorDataset(torch.arange(8.0)), batch_size=2, num_workers=2):
     print(batch)""",
+    "an operator of one's own": """\
+@torch.library.custom_op("mine::double", mutates_args=())
+def double(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+double(torch.ones(3))
+library = torch.library.Library("mine", "FRAGMENT")
+library.define("triple(Tensor x) -> Tensor")
+library.impl("triple", lambda x: x * 3, "CPU")
+torch.ops.mine.triple(torch.ones(3))""",
+    "a task, a pool and a magic": """\
+import asyncio, inspect
+from concurrent.futures import ThreadPoolExecutor
+async def soon():
+    await asyncio.sleep(0)
+    return 1
+print(asyncio.new_event_loop().run_until_complete(soon()))
+print(list(ThreadPoolExecutor(2).map(abs, [-1, 2])))
+print(inspect.getmembers(soon, inspect.iscoroutinefunction))
+get_ipython().run_line_magic("timeit", "-n1 -r1 1 + 1")""",
+    "a compiled function": """\
+@torch.jit.script
+def double(x: torch.Tensor):
+    return x + x
+print(double(torch.ones(2)), torch.func.vmap(torch.sum)(torch.ones(2, 2)))""",
     "an autograd function": """\
 class Double(torch.autograd.Function):
     @staticmethod

@@ -54,7 +54,7 @@ def make_environment(torch: str, python: str) -> Runtime:
     constraints.write_text("\n".join(constraints_for(torch)) + "\n")
     if torch == COLABS_TORCH:  # without dependencies: see there
         runtime.pip("install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS))
-    runtime.pip("install", "--quiet", "--constraint", str(constraints), *asked_for(torch))
+    runtime.pip("install", "--quiet", "--constraint", str(constraints), *missing(torch))
     (site_packages,) = (runtime.root / "lib").glob("python*/site-packages")
     (site_packages / "course-of-this-tree.pth").write_text(f"{tree_of(runtime)}\n")
     runtime.add_kernel()
@@ -92,6 +92,17 @@ def asked_for(torch: str) -> list[str]:
     needed = [*project["dependencies"], *project["optional-dependencies"]["lessons"], "ipykernel"]
     others = [one for one in needed if Requirement(one).name != "torch"]
     return [f"torch=={torch}", *others, *TEST_TOOLS]
+
+
+def missing(torch: str) -> list[str]:
+    """What is left for pip to find out: not what lies there as it is on Colab.
+
+    ipywidgets 7 asks for a widgetsnbextension that contradicts constraints.txt.
+    """
+    there = _pins(REQUIREMENTS) if torch == COLABS_TORCH else {}
+    return [
+        one for one in asked_for(torch) if canonicalize_name(Requirement(one).name) not in there
+    ]
 
 
 def constraints_for(torch: str) -> list[str]:

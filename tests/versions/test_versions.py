@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from tests.colab.runtime import ROOT
 from tests.test_house import COLAB
 from tests.versions import page
-from tests.versions.environment import COLABS_TORCH, asked_for, constraints_for
+from tests.versions.environment import COLABS_TORCH, asked_for, constraints_for, missing
 from tests.versions.measure import Row, _outcomes, _raised_or_warned
 from tests.versions.page import PAGE, Result, keep, read_results, terminal_table, with_tables
 
@@ -41,6 +41,13 @@ def test_the_torch_that_is_asked_for_is_asked_for_once() -> None:
     assert asked_for("2.15.0")[0] == "torch==2.15.0"
     assert names.count("torch") == 1
     assert {"ipykernel", "ipywidgets", "tensorboard", "pytest"} <= {*names}
+
+
+def test_with_colabs_torch_pip_has_nothing_to_find_out_about_what_colab_has() -> None:
+    names = {Requirement(one).name for one in missing(COLABS_TORCH)}
+    assert not {"ipywidgets", "numpy", "matplotlib", "ipykernel"} & names
+    assert {"torch", "tensorboard", "pytest"} <= names
+    assert missing("2.15.0") == asked_for("2.15.0")
 
 
 # --- rows ---------------------------------------------------------------------------------------

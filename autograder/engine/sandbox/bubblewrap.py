@@ -240,6 +240,7 @@ STUDENT_SIDE = (
     "engine/student/process.py",
     "engine/student/trusted_modules.py",
     "engine/student/vault.py",
+    "engine/student/watched.py",
 )
 
 

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from autograder import linux
 from autograder.engine import limits
+from autograder.engine.forkserver.descendants import end_all_but
 from autograder.engine.limits import Limits
 from autograder.engine.protocol.frames import FrameError, Kind, endpoint
 from autograder.engine.sandbox.seccomp import refuse_dangerous_calls
@@ -195,8 +196,12 @@ def _watch(channel: int, student: int) -> None:
                 _, _, body, _ = receive()
             except FrameError:
                 return
-            with suppress(OSError, OverflowError):
-                os.kill(body["kill"], signal.SIGKILL)
+            if "keep" in body:
+                end_all_but(body["keep"])
+                send(Kind.DONE, 0, {})
+            else:
+                with suppress(OSError, OverflowError):
+                    os.kill(body["kill"], signal.SIGKILL)
 
 
 def _ended() -> list[tuple[int, int]]:

@@ -22,6 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.engine.protocol.frames import MAC_NBYTES
 from autograder.engine.student.vault import HiddenProfiler, Vault
+from autograder.engine.student.watched import (
+    CONDUITS,
+    FRAMES,
+    GUARDED,
+    PARTS,
+    REACHING,
+    RENAMED,
+    TORCHS_OPERATORS,
+    WATCHED,
+)
 
 if TYPE_CHECKING:
     from course.inspection.operators import Sessions
@@ -122,12 +132,19 @@ def _add_hook(
     watch: Callable[[str, Any], str | None],
     originals: dict[str, Callable[..., Any]],
 ) -> None:
-    own, watched, busy = _EVENT, _WATCHED, list[bool]()
+    own, watched, busy = _EVENT, WATCHED, list[bool]()
 
-    def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        said = watch("pytorch-measured.call", (name,))
+    def look(event: str, arguments: tuple[Any, ...]) -> None:
+        busy.append(True)  # what the watcher asks itself
+        try:
+            said = watch(event, arguments)
+        finally:
+            busy.clear()
         if said:
             note(said)
+
+    def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        look("pytorch-measured.call", (name, *args))
         try:
             return None, originals[name](*args, **kwargs)
         except BaseException as error:
@@ -140,84 +157,16 @@ def _add_hook(
             what, given, box = arguments
             box.append(answers[what](*given))  # who asks wrongly gets the error
         elif event in watched and not busy:
-            busy.append(True)  # what the watcher asks itself
-            try:
-                said = watch(event, arguments)
-            finally:
-                busy.clear()
-            if said:
-                note(said)
+            look(event, arguments)
             if event == "sys.addaudithook":
                 raise RuntimeError  # Python's rule: then the other hook is not added
 
     sys.addaudithook(hook)
 
 
-# What leads to other code's frames, objects or memory, and what changes code.
-_FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
-_PARTS = {"__code__", "__defaults__", "__kwdefaults__"}
-_WATCHED = frozenset(
-    {
-        "code.__new__",
-        "exec",
-        "function.__new__",
-        "gc.get_objects",
-        "gc.get_referents",
-        "gc.get_referrers",
-        "marshal.loads",
-        "object.__getattr__",
-        "object.__setattr__",
-        "open",
-        "sys._current_exceptions",
-        "sys._current_frames",
-        "sys._getframe",
-        "sys.addaudithook",
-        "sys.monitoring.register_callback",
-        "sys.setprofile",
-        "sys.settrace",
-        *(
-            f"ctypes.{name}"
-            for name in (
-                "addressof",
-                "call_function",
-                "cdata",
-                "cdata/buffer",
-                "dlopen",
-                "dlsym",
-                "dlsym/handle",
-                "string_at",
-                "wstring_at",
-            )
-        ),
-    }
-)
-# Functions of libraries that hand on what they were asked for; their caller counts as asking.
-_CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module
-    "bdb": None,
-    "ctypes": None,
-    "inspect": frozenset(
-        {
-            "currentframe",
-            "getasyncgenlocals",
-            "getcoroutinelocals",
-            "getgeneratorlocals",
-            "getinnerframes",
-            "getouterframes",
-            "stack",
-            "trace",
-        }
-    ),
-    "logging": frozenset({"<lambda>", "currentframe"}),
-    "pdb": None,
-    "signal": frozenset({"signal"}),
-    "trace": None,
-    "traceback": frozenset({"walk_stack", "walk_tb"}),
-}
-
-
 def _stand_before(originals: dict[str, Callable[..., Any]]) -> None:
     """Have functions noticed that raise no audit event, wherever a module has a name for them."""
-    for module, name in _GUARDED:
+    for module, name in GUARDED:
         original = getattr(sys.modules[module], name)
         key = f"{module}.{name}"
         originals[key] = original
@@ -244,24 +193,15 @@ def _guarded(key: str) -> FunctionType:
     return FunctionType(guarded.__code__, {}, key.rpartition(".")[2], None, guarded.__closure__)
 
 
-# They end the operator log, begin another one, write into it, and hand out frames.
-_GUARDED = (
-    ("torch._C._profiler", "_RecordFunctionFast"),
-    ("torch._C._autograd", "_disable_profiler_legacy"),
-    ("torch._C._autograd", "_enable_profiler_legacy"),
-    ("_signal", "signal"),
-)
-
-
 def _watcher(
     trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
 ) -> Callable[[str, Any], str | None]:
     """A function that says what a learner's code just did, None where it was somebody else."""
-    frame_of, asks = sys._getframe, _asker(libraries, own_cells)
+    frame_of, asks = sys._getframe, _asker(trusted, libraries, own_cells)
 
     def watch(event: str, arguments: Any) -> str | None:
         what = _sensitive(event, arguments, trusted, (*libraries, *own_cells))
-        if what is None or not asks(frame_of(1), event == "open"):
+        if what is None or not asks(frame_of(1), event, arguments):
             return None
         return what
 
@@ -269,31 +209,63 @@ def _watcher(
 
 
 def _asker(
-    libraries: tuple[str, ...], own_cells: set[str]
-) -> Callable[[FrameType | None, bool], bool]:
-    conduits, own_file = _CONDUITS, __file__
+    trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
+) -> Callable[[FrameType | None, str, Any], bool]:
+    conduits, own_file = CONDUITS, __file__
     known_name = lru_cache(maxsize=1_000)(lambda name: name.startswith(libraries))
 
     def is_library(name: str) -> bool:
         return type(name) is str and known_name(name)  # a subclass says what it likes
 
-    def asks(frame: FrameType | None, by_any: bool) -> bool:
-        """Whether a learner's code asked, itself or by a function that hands on the answer.
+    def module_of(frame: FrameType) -> str:
+        return str(frame.f_globals.get("__name__"))
 
-        `by_any`: any function does, as IPython's own `open` and `pathlib` do.
+    def is_conduit(frame: FrameType) -> bool:
+        module = module_of(frame)
+        known = conduits.get(module, frozenset())
+        known = conduits.get(module.partition(".")[0], known)
+        return known is None or frame.f_code.co_name in known
+
+    def asks(frame: FrameType | None, event: str, arguments: Any) -> bool:
+        """Whether a learner's code asked.
+
+        Itself, by a function that hands on the answer, or by one that calls what it is given.
         """
-        by: FrameType | None = None
+        passed = list[FrameType]()  # of libraries: the first asked, the last was called by it
         while frame is not None and is_library(frame.f_code.co_filename):
-            by = by if frame.f_code.co_filename == own_file else frame
+            if frame.f_code.co_filename != own_file:
+                passed.append(frame)
             frame = frame.f_back
-        if frame is None or frame.f_code.co_filename in own_cells:
+        if frame is not None and frame.f_code.co_filename in own_cells:
             return False
-        if by is None or by_any:
+        name = _asked_name(event, arguments)
+        if passed and name and name not in passed[0].f_code.co_names:
+            return True  # a library's own code says what it asks for; in a thread of its own, too
+        if frame is None:
+            return False
+        beyond = event == "sys._getframe" and arguments[0] not in passed
+        if (
+            not passed
+            or event in ("open", "import")
+            or (beyond and id(arguments[0].f_globals) in trusted)
+        ):
             return True
-        known = conduits.get(str(by.f_globals.get("__name__")), frozenset())
-        return known is None or by.f_code.co_name in known
+        makes = event == "pytorch-measured.call"
+        return is_conduit(passed[-1]) or (makes and module_of(passed[-1]) == "torch.library")
 
     return asks
+
+
+def _asked_name(event: str, arguments: Any) -> str | None:
+    """What the code of a function has to name that asks for this; None where nobody has to."""
+    if event.startswith("object."):
+        return str(arguments[1])
+    if event == "pytorch-measured.call":
+        name = str(arguments[0]).rpartition(".")[2]
+        return None if name in RENAMED else name
+    if event == "sys.setprofile":  # raised by cProfile's own `enable`, too
+        return None
+    return event.rpartition(".")[2] if event.startswith(("gc.", "sys.")) else None
 
 
 def _sensitive(
@@ -301,9 +273,11 @@ def _sensitive(
 ) -> str | None:
     """The words for an event that matters, None for one that is everybody's."""
     if event == "pytorch-measured.call":
-        return f"used {arguments[0]}"
+        return None if _makes_its_own(*arguments) else f"used {arguments[0]}"
     if event.startswith("object."):
         return _attribute(event, arguments, trusted)
+    if event == "import":
+        return _native(arguments[0], arguments[1], libraries)
     if event == "open":
         return "opened the memory of a process" if _is_memory(arguments[0]) else None
     if event in ("exec", "code.__new__", "function.__new__"):
@@ -311,6 +285,22 @@ def _sensitive(
         disguised = isinstance(name, str) and (type(name) is not str or name.startswith(libraries))
         return "ran code under the name of a library's file" if disguised else None
     return f"used {event.removesuffix('/buffer').removesuffix('/handle')}"
+
+
+def _makes_its_own(name: str, *arguments: object) -> bool:
+    """Whether somebody makes operators of their own, and leaves those of torch alone."""
+    own = name == "torch._C._dispatch_library" and type(arguments[1]) is str
+    return own and arguments[1] not in TORCHS_OPERATORS
+
+
+def _native(name: object, path: object, libraries: tuple[str, ...]) -> str | None:
+    """The words for an import of compiled code that reaches frames or memory as it likes."""
+    if path is None:  # Python's own code, or compiled code that is looked for and comes later
+        return None
+    if not isinstance(path, str) or not str.startswith(path, libraries):
+        return "loaded compiled code that is no library's"
+    package = str.partition(name, ".")[0] if isinstance(name, str) else ""
+    return f"imported {package}" if package in REACHING else None
 
 
 def _is_memory(path: object) -> bool:
@@ -331,9 +321,9 @@ def _file_of(event: str, arguments: Any) -> object:
 
 def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:
     owner, name = arguments[:2]
-    if name in _FRAMES:
+    if name in FRAMES:
         return f"read {name}"
-    if not isinstance(owner, FunctionType) or name not in _PARTS:
+    if not isinstance(owner, FunctionType) or name not in PARTS:
         return None
     measures = id(owner.__globals__) in trusted
     if event == "object.__setattr__":

@@ -121,7 +121,7 @@ class StudentProcess:
         self._exit: Exit | None = None
         self.key = os.urandom(32)  # for the signatures of replies
         self._pid, self._cpu_s = 0, 0.0
-        self._baseline_pages = 0
+        self._baseline_pages, self._alone = 0, False
         streams = {"stdout": self._connections.stdout, "stderr": self._connections.stderr}
         self._decoders = {
             fd: (name, codecs.getincrementaldecoder("utf-8")("replace"))
@@ -218,12 +218,18 @@ class StudentProcess:
         return snapshot
 
     def finish(self) -> None:
-        """End the main process; the snapshots go on. No cell shows anything after this."""
+        """End the main process and what it left running; the snapshots go on, and they alone.
+
+        No cell shows anything after this, and no process of an earlier one helps an answer.
+        """
         with suppress(ChannelClosed, DeadlinePassed):
             self._main.send(Kind.FINISH, 0, {})
         self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(self._pid))
-        if not self.has_ended(self._pid):
-            self.kill(self._pid)
+        with suppress(ChannelClosed, DeadlinePassed):
+            self._init.send(Kind.FINISH, 0, {"keep": [one.pid for one in self._snapshots]})
+        self._listener.wait_until(
+            time.monotonic() + _REPORT_S, lambda: self._alone or self._exit is not None
+        )
 
     def connection(self, snapshot: Snapshot) -> SnapshotConnection:
         """The connection over which a checker asks this snapshot."""
@@ -337,7 +343,9 @@ class StudentProcess:
             self._init.read()
             while (frame := self._init.next()) is not None:
                 body = frame.body()
-                if frame.kind == Kind.READY:
+                if frame.kind == Kind.DONE:
+                    self._alone = True
+                elif frame.kind == Kind.READY:
                     self._pid = body["pid"]
                 else:
                     self._statuses[body["pid"]] = body["status"]

@@ -40,6 +40,7 @@ _SERVING = (
     "autograder.engine.student.integrity",
     "autograder.engine.student.audit",
     "autograder.engine.student.vault",
+    "autograder.engine.student.watched",
 )
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
 _OFFERED = (

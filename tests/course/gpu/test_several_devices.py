@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from course import gpu
+from course.gpu.simulator.operators import data_parallel
 
 simulated = pytest.mark.skipif(torch.cuda.is_available(), reason="the devices here are real")
 Two = tuple[torch.device, torch.device]
@@ -42,6 +43,29 @@ def test_a_device_with_tensors_stays_after_the_block(device: torch.device) -> No
         x = torch.ones(2, device=second)
     assert gpu.device_count() == 2
     assert x.tolist() == [1, 1]
+
+
+def no_driver(*args: object) -> None:
+    """What these functions are of a CUDA build without a GPU."""
+    raise RuntimeError("Found no NVIDIA driver on your system")
+
+
+@simulated
+def test_data_parallel_runs_on_a_cuda_build_without_a_gpu(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_broadcast_coalesced", "_gather", "_scatter"):
+        monkeypatch.setattr(torch._C, name, no_driver)
+    data_parallel.register()
+    model = nn.DataParallel(nn.Linear(1, 1).to(two[0]), device_ids=[0, 1])
+    assert model(torch.ones(3, 1, device=two[0])).shape == (3, 1)
+
+
+def test_a_real_gpus_own_functions_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch._C, "_scatter", no_driver, raising=False)
+    data_parallel.register()
+    assert torch._C._scatter is no_driver
 
 
 def test_too_few_real_devices_are_an_error_that_counts_them(

@@ -1,7 +1,8 @@
 """What `torch.nn.DataParallel` asks of torch's CUDA build, for simulated devices.
 
 `torch.nn.parallel` is Python, down to five functions of `torch._C` that a build without CUDA does
-not have. They are added there, so the real DataParallel scatters, replicates and gathers. What they
+not have, and that one with CUDA ends in "Found no NVIDIA driver" where there is no GPU. They are
+put there, so the real DataParallel scatters, replicates and gathers. What they
 allocate is what torch/csrc/cuda/comm.cpp allocates: a batch's part that is on its device already is
 a view, parameters travel flattened in buckets, and a result is gathered into one new tensor.
 """
@@ -20,9 +21,10 @@ Tensors = list[torch.Tensor]
 
 
 def register() -> None:
-    """Add the functions to `torch._C` where it lacks them."""
+    """Put the functions into `torch._C` where its own are missing, or of no use without a GPU."""
+    of_use = torch.cuda.is_available()
     for name, function in _FUNCTIONS.items():
-        if not hasattr(torch._C, name):
+        if not (of_use and hasattr(torch._C, name)):
             setattr(torch._C, name, function)
 
 

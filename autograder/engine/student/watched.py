@@ -1,0 +1,109 @@
+"""What `audit` looks out for: events, functions that hand on answers, functions without events.
+
+To have one more way to frames, objects or memory noticed, add it here, and the attack to
+`tests/attacks/test_measuring.py`.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CONDUITS",
+    "FRAMES",
+    "GUARDED",
+    "PARTS",
+    "REACHING",
+    "RENAMED",
+    "TORCHS_OPERATORS",
+    "WATCHED",
+]
+
+# What leads to other code's frames, objects or memory, and what changes code.
+FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
+PARTS = {"__code__", "__defaults__", "__kwdefaults__"}
+WATCHED = frozenset(
+    {
+        "code.__new__",
+        "exec",
+        "function.__new__",
+        "gc.get_objects",
+        "gc.get_referents",
+        "gc.get_referrers",
+        "import",
+        "marshal.loads",
+        "object.__getattr__",
+        "object.__setattr__",
+        "open",
+        "sys._current_exceptions",
+        "sys._current_frames",
+        "sys._getframe",
+        "sys.addaudithook",
+        "sys.monitoring.register_callback",
+        "sys.setprofile",
+        "sys.settrace",
+        *(
+            f"ctypes.{name}"
+            for name in (
+                "addressof",
+                "call_function",
+                "cdata",
+                "cdata/buffer",
+                "dlopen",
+                "dlsym",
+                "dlsym/handle",
+                "string_at",
+                "wstring_at",
+            )
+        ),
+    }
+)
+# Functions of libraries that hand on what they were asked for; their caller counts as asking.
+CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module, or of the package
+    "IPython.core.debugger": None,
+    "IPython.core.interactiveshell": frozenset({"get_local_scope", "var_expand"}),
+    "IPython.terminal.embed": None,
+    "IPython.utils.frame": None,
+    "asyncio.base_tasks": None,
+    "bdb": None,
+    "code": None,
+    "ctypes": None,
+    "debugpy": None,
+    "inspect": frozenset(
+        {
+            "currentframe",
+            "getasyncgenlocals",
+            "getcoroutinelocals",
+            "getgeneratorlocals",
+            "getinnerframes",
+            "getouterframes",
+            "stack",
+            "trace",
+        }
+    ),
+    "logging": frozenset({"<lambda>", "currentframe"}),
+    "pdb": None,
+    "profile": None,
+    "pydantic": None,
+    "signal": frozenset({"signal"}),
+    "torch._jit_internal": frozenset({"createResolutionCallbackFromFrame"}),
+    "trace": None,
+    "traceback": frozenset({"walk_stack", "walk_tb"}),
+}
+
+# Compiled packages that lead to frames or memory without an event.
+REACHING = frozenset({"_cffi_backend", "greenlet"})
+# Of GUARDED, what `course.inspection.operators` keeps under other names.
+RENAMED = frozenset({"_RecordFunctionFast", "_disable_profiler_legacy", "_enable_profiler_legacy"})
+# Where torch keeps its own operators; "_" stands for all.
+TORCHS_OPERATORS = frozenset({"_", "aten", "prim", "prims", "profiler"})
+# They end the operator log, begin another one, write into it, leave it empty for a while, change
+# what an operator of torch does, and hand out frames.
+GUARDED = (
+    ("torch._C._profiler", "_RecordFunctionFast"),
+    ("torch._C._autograd", "_clear_callbacks"),
+    ("torch._C._autograd", "_disable_profiler_legacy"),
+    ("torch._C._autograd", "_enable_profiler_legacy"),
+    ("torch._C._autograd", "_enable_record_function"),
+    ("torch._C", "_EnablePythonDispatcher"),
+    ("torch._C", "_dispatch_library"),
+    ("_signal", "signal"),
+)
