@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from course.inspection.facts import TensorFacts, byte_range_of
+from course.serialization.collecting import uncollected
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
 from course.serialization.received import Absent, Handle, SeenTensor
 
@@ -238,8 +239,9 @@ def decode(
     Raises WireError for anything that `encode` would not have written.
     """
     try:
-        decoder = _Decoder(document["storages"], buffers, resolve)
-        return decoder.value(document["value"])
+        with uncollected():
+            decoder = _Decoder(document["storages"], buffers, resolve)
+            return decoder.value(document["value"])
     except WireError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError, OverflowError) as error:

@@ -14,6 +14,7 @@ import torch
 
 from course.inspection import facts as _facts
 from course.inspection.facts import TensorFacts, adapter_of
+from course.serialization.collecting import uncollected
 from course.serialization.forms import form_of
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
@@ -289,5 +290,6 @@ def encode(
     Raises WireError only with `strict`.
     """
     encoder = _Encoder(keep, strict, limits, after_foreign)
-    node = encoder.node(value)
-    return {"value": node, "storages": encoder.finish()}, encoder.buffers
+    with uncollected():
+        node = encoder.node(value)
+        return {"value": node, "storages": encoder.finish()}, encoder.buffers

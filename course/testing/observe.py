@@ -8,11 +8,11 @@ from types import FunctionType
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from course.inspection.facts import storage_number
 from course.inspection.global_state import ModuleState
 from course.inspection.graph import Saved
+from course.inspection.leaves import leaves_in
 from course.serialization import Buffers, Keep, WireError, decode, encode
 from course.serialization.received import Absent, Handle, Value
 from course.testing.agreement.running import run_cases
@@ -119,7 +119,7 @@ _LEAVING = ("numpy", "__array__", "__dlpack__", "aten::resolve_neg")
 def _storage_numbers(tree: Any) -> set[int]:
     return {
         storage_number(leaf)
-        for leaf in tree_leaves(tree)
+        for leaf in leaves_in(tree)
         if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided
     }
 
@@ -218,7 +218,7 @@ def is_stub(kind: str, message: str) -> bool:
 
 
 def _modules_in(arguments: Any) -> ModuleState:
-    leaves = tree_leaves(arguments)
+    leaves = leaves_in(arguments)
     return ModuleState(leaf for leaf in leaves if isinstance(leaf, torch.nn.Module))
 
 
@@ -234,7 +234,7 @@ def _gradients(recording: Recording, arguments: Any) -> Any:
     """Gradients of the arguments after backward through the sum of the results."""
     outputs = [
         leaf
-        for leaf in tree_leaves(recording.result)
+        for leaf in leaves_in(recording.result)
         if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
     if recording.error is not None:

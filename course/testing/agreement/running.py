@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from course.inspection.global_state import GlobalState, restore_modes
+from course.inspection.leaves import leaves_in
 from course.testing.recording import error_facts
 
 __all__ = ["run_cases"]
@@ -102,7 +102,7 @@ def _gradients(result: Any, args: Sequence[Any]) -> Any:
     """
     wanted = [one for one in args if isinstance(one, torch.Tensor) and one.requires_grad]
     outputs = [
-        one for one in tree_leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad
+        one for one in leaves_in(result) if isinstance(one, torch.Tensor) and one.requires_grad
     ]
     if not wanted or not outputs:
         return [None] * 2 * len(wanted)
