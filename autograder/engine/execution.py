@@ -102,7 +102,7 @@ class Execution:
                 cells=self._material.cells,
             )
             for step in self._steps:
-                if step.index in skipped or step.kind is CellKind.TEXT:
+                if step.index in skipped or step.kind in (CellKind.TEXT, CellKind.SHOWN):
                     continue
                 if step.kind is CellKind.TEST:
                     snapshots[step.index] = student.take_snapshot(self._deadline(student.cpu_s))

@@ -10,6 +10,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
+from autograder.lessons.shows import ShownCells, said_by_code, shows
 
 ROLES = (
     *("title", "scene", "text", "predict", "measure", "figure", "warm-up"),
@@ -23,6 +24,7 @@ def lint_metadata(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     yield from _roles(cells)
     yield from _locks(cells)
     yield from _loopback(cells)
+    yield from _shown(cells)
     tasks = {role(one).get("exercise"): one for one in cells if role(one).get("role") == "exercise"}
     for exercise in lesson.exercises:
         if task := tasks.get(exercise.name):
@@ -66,6 +68,18 @@ def _loopback(cells: Iterable[RawCell]) -> Iterator[Slip]:
             )
         elif "loopback" in said and said["loopback"] is not True:
             yield place, "loopback is something else than true", "Set it to true, or leave it out."
+
+
+def _shown(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    """Give the slips of cells that say they only show; running the lesson proves the rest."""
+    common = ShownCells(cells).common
+    for cell in (one for one in cells if "shows" in role(one)):
+        place, remedy = f"cell {cell.get('id')}", "Run `autograder tidy --shows` on the lesson."
+        if not shows(cell):
+            yield place, "it says that it only shows, and is no plain cell of the lesson", remedy
+        else:
+            for effect in said_by_code(cell, common):
+                yield place, f"it says that it only shows, but {effect}", remedy
 
 
 def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:
