@@ -110,17 +110,14 @@ class TensorFacts:
         values = dict(data) if isinstance(data, dict) else {}
         if values.keys() != _NAMES:
             raise ValueError(f"not the facts of a tensor: fields {sorted(_NAMES ^ set(values))}")
-        for name in ("shape", "stride", "byte_range"):
-            values[name] = tuple(_whole(number, name) for number in values[name])
-        for name in (
-            "storage_offset",
-            "itemsize",
-            "storage",
-            "storage_nbytes",
-            "alignment",
-            "memory",
-        ):
-            values[name] = _whole(values[name], name)
+        for name in _ROWS:
+            numbers = values[name] = tuple(values[name])
+            for number in numbers:
+                if type(number) is not int:
+                    raise _no_whole(number, name)
+        for name in _NUMBERS:
+            if type(values[name]) is not int:
+                raise _no_whole(values[name], name)
         if values["grad"] is not None:
             values["grad"] = cls.from_dict(values["grad"])
         return cls(**values)
@@ -129,10 +126,12 @@ class TensorFacts:
 _NAMES = {field.name for field in fields(TensorFacts)}
 
 
-def _whole(number: object, name: str) -> int:
-    if type(number) is not int:
-        raise ValueError(f"not the facts of a tensor: {name} holds {number!r}, not an int")
-    return number
+_ROWS = ("shape", "stride", "byte_range")
+_NUMBERS = ("storage_offset", "itemsize", "storage", "storage_nbytes", "alignment", "memory")
+
+
+def _no_whole(number: object, name: str) -> ValueError:
+    return ValueError(f"not the facts of a tensor: {name} holds {number!r}, not an int")
 
 
 _storages = StorageNumbers()

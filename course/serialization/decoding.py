@@ -27,6 +27,7 @@ _new_storage, _empty, _set = torch.UntypedStorage, torch.empty, torch.Tensor.set
 _data = vars(torch._C.TensorBase)["data"].__get__
 _as_strided, _no_grad = torch.Tensor.as_strided, torch.no_grad
 _detach = torch.Tensor.detach
+_PLAIN = frozenset({type(None), bool, int, float, str})
 _memmove, _memset = ctypes.memmove, ctypes.memset
 
 
@@ -67,9 +68,11 @@ class _Decoder:
         self.items += 1
         if depth > LIMITS.depth + 8 or self.items > 4 * LIMITS.items:
             raise WireError("a document nested too deeply or with too many items")
-        if node is None or type(node) in (bool, int, float, str):
-            return node
-        reader = _READERS.get(_checked(node, dict).get("t", ""))
+        if type(node) is not dict:
+            if type(node) in _PLAIN:
+                return node
+            raise WireError("a dict was expected")
+        reader = _READERS.get(node.get("t", ""))
         if reader is None:
             raise WireError(f"unknown tag {str(node.get('t'))[:40]!r}")
         return reader(self, node, depth)
@@ -190,9 +193,15 @@ def _torch(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
 
 def _dict(decoder: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
+    value_of, below = decoder.value, depth + 1
     for pair in _checked(node["v"], list):
-        key, value = decoder.many(pair, depth)
-        made[_hashable(key)] = value
+        first, second = _checked(pair, list)
+        if type(first) is str:  # nearly all
+            decoder.items += 1
+            key = first
+        else:
+            key = _hashable(value_of(first, below))
+        made[key] = value_of(second, below)
     return made
 
 
