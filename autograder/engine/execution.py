@@ -81,6 +81,11 @@ class Execution:
                 break
         self._mark_unreached(skipped)
 
+    @property
+    def own_cells(self) -> tuple[str, ...]:
+        """The sources of the lesson's own cells."""
+        return self._material.cells
+
     def close(self) -> None:
         """End the checker process."""
         if self._checker is not None:
