@@ -41,6 +41,7 @@ def test_no_search_begins_while_a_large_value_is_written() -> None:
     try:
         with uncollected():
             copies = [dict(one) for one in value for _ in range(2)]
+            during = list(begun)
     finally:
         gc.callbacks.remove(note)
-    assert (len(copies), begun) == (6_000, [])
+    assert (len(copies), during) == (6_000, [])
