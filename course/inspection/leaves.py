@@ -26,7 +26,7 @@ def leaves_in(tree: Any) -> list[Any]:
     Raises:
         RecursionError: A container holds itself.
     """
-    found: list[Any] = _leaves([])  # fails, as ever, where somebody broke what torch's walk needs
+    found: list[Any] = _leaves(())  # fails, as ever, where somebody broke what torch's walk needs
     _collect(tree, found.append)
     return found
 
