@@ -9,7 +9,7 @@ from enum import Enum, auto
 from functools import lru_cache
 
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test
-from autograder.lessons.shows import ShownCells
+from autograder.lessons.shown.cells import ShownCells
 
 SETUP_ID = "setup"
 

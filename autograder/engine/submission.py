@@ -34,7 +34,7 @@ from autograder.engine.student.trusted_modules import load_modules, load_offered
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
-from autograder.lessons.shows import ShownCells
+from autograder.lessons.shown.cells import ShownCells
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.folder import not_readable, read_start, shown_name

@@ -22,7 +22,7 @@ from autograder.lessons.definitions import defined
 from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.extras import Extras
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
-from autograder.lessons.shows import ShownCells
+from autograder.lessons.shown.cells import ShownCells
 
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

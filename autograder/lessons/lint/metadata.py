@@ -10,7 +10,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
-from autograder.lessons.shows import ShownCells, said_by_code, shows
+from autograder.lessons.shown.cells import ShownCells, said_by_code, shows
 
 ROLES = (
     *("title", "scene", "text", "predict", "measure", "figure", "warm-up"),

@@ -24,7 +24,7 @@ from autograder.lessons.cells import cells_of, grader, read_notebook
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.release import stable_bytes
-from autograder.lessons.shows import ShownCells, said_by_code
+from autograder.lessons.shown.cells import ShownCells, said_by_code
 from autograder.records.journal import write_bytes
 
 LIMIT_S = 300.0
@@ -41,7 +41,7 @@ def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[s
     Raises:
         LessonError: The lesson does not run to its end.
     """
-    root = str(Path(__file__).parents[4])
+    root = str(Path(__file__).parents[3])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     with tempfile.TemporaryDirectory(prefix="effects-") as folder:
         report = Path(folder, "report.json")
@@ -49,7 +49,13 @@ def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[s
         shutil.copytree(lesson.source.parent, work)
         try:
             done = subprocess.run(
-                [sys.executable, "-m", __name__, lesson.source.name, str(report)],
+                [
+                    sys.executable,
+                    "-m",
+                    "autograder.lessons.shown.effects",
+                    lesson.source.name,
+                    str(report),
+                ],
                 cwd=work,
                 env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "HOME": folder},
                 capture_output=True,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autograder.lessons.extras import Extras
-from autograder.lessons.shows import ShownCells, mentioned, said_by_code, shows
+from autograder.lessons.shown.cells import ShownCells, mentioned, said_by_code, shows
 from tests.autograder.engine.exam import Cell, code
 
 SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)
