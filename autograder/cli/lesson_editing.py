@@ -179,7 +179,7 @@ def _add_tidy(commands: Commands) -> None:
 
 def _tidy(options: argparse.Namespace) -> int:
     from autograder.lessons.authoring.tidy import tidy
-    from autograder.lessons.shown.effects import mark
+    from autograder.simulation.effects import mark
 
     lessons = chosen(options)
     changed = [lesson.source for lesson in lessons if tidy(lesson.source)]

@@ -1,7 +1,7 @@
 """Which of a lesson's own cells need not run for a submission, because they only show.
 
 A cell that says so (`metadata.course.shows`) leaves nothing behind but its output and the names
-that it binds: `autograder.lessons.shown.effects` runs the lesson and proves it. Whether
+that it binds: `autograder.simulation.effects` runs the lesson and proves it. Whether
 anything needs those names depends on the submission, and is read from the code here. A cell that
 shares a name with an answer, a test, a changed cell or one of the learner's own runs, and so does
 each cell that shares a name with such a cell. Where code may reach names that it does not spell

@@ -41,7 +41,7 @@ def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[s
     Raises:
         LessonError: The lesson does not run to its end.
     """
-    root = str(Path(__file__).parents[3])
+    root = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     with tempfile.TemporaryDirectory(prefix="effects-") as folder:
         report = Path(folder, "report.json")
@@ -52,7 +52,7 @@ def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[s
                 [
                     sys.executable,
                     "-m",
-                    "autograder.lessons.shown.effects",
+                    "autograder.simulation.effects",
                     lesson.source.name,
                     str(report),
                 ],
