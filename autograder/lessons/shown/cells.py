@@ -1,0 +1,195 @@
+"""Which of a lesson's own cells need not run for a submission, because they only show.
+
+A cell that says so (`metadata.course.shows`) leaves nothing behind but its output and the names
+that it binds: `autograder.simulation.effects` runs the lesson and proves it. Whether
+anything needs those names depends on the submission, and is read from the code here. A cell that
+shares a name with an answer, a test, a changed cell or one of the learner's own runs, and so does
+each cell that shares a name with such a cell. Where code may reach names that it does not spell
+out, every cell runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import symtable
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
+
+from autograder.lessons.cells import RawCell, grader, is_answer, role
+
+# With one of these, code finds names by their text, or counts what was run before it.
+_REACHING: dict[type[ast.AST], frozenset[str]] = {
+    ast.Name: frozenset(
+        {
+            *("eval", "exec", "compile", "globals", "locals", "vars", "dir", "__import__"),
+            *("get_ipython", "exit", "quit", "In", "Out", "__builtins__", "__loader__"),
+        }
+    ),
+    ast.Attribute: frozenset(
+        {"__dict__", "__globals__", "__builtins__", "f_globals", "f_locals", "user_ns", "gi_frame"}
+    ),
+    ast.alias: frozenset(
+        {
+            *("__main__", "builtins", "ctypes", "gc", "importlib", "inspect", "IPython", "pdb"),
+            *("pickle", "runpy", "sys", "*"),
+        }
+    ),
+}
+_REACHING[ast.ImportFrom] = _REACHING[ast.alias]
+_ALWAYS = frozenset(dir(builtins))
+_CHANGING = frozenset({"setattr", "delattr", "patch", "manual_seed", "seed", "set_default_dtype"})
+
+
+def shows(cell: RawCell) -> bool:
+    """Whether a cell of the source says that it only shows; a submission's word counts nothing."""
+    return cell["cell_type"] == "code" and role(cell).get("shows") is True and not grader(cell)
+
+
+class ShownCells:
+    """The cells of one lesson that only show."""
+
+    def __init__(self, source: Iterable[RawCell]) -> None:
+        """Read the lesson's own cells, `Lesson.cells()`."""
+        cells = list(source)
+        self.texts = frozenset(cell["source"] for cell in cells if shows(cell))
+        own = (one["source"] for one in cells if one["cell_type"] == "code" and not is_answer(one))
+        self._words = {text: _words_of(text) for text in own if mentioned(text) is None}
+        setup = [one["source"] for one in cells if grader(one).get("grade_id") == "setup"]
+        self.common = _ALWAYS.union(*map(imported_names, setup))
+
+    def left_out(self, cells: Iterable[RawCell], apart: Container[int]) -> frozenset[int]:
+        """The numbers of the cells that need not run.
+
+        Args:
+            cells: All cells of a repaired submission, in their order.
+            apart: The numbers of those test cells that see nothing of the notebook but what they
+                ask for by its name.
+        """
+        code = {n: one["source"] for n, one in enumerate(cells) if one["cell_type"] == "code"}
+        read = {n: texts_in(t) if n in apart else self._mentioned(t) for n, t in code.items()}
+        if any(names is None for names in read.values()):
+            return frozenset()
+        mentions = {n: (names or frozenset()) - self.common for n, names in read.items()}
+        waiting = {n for n, text in code.items() if text in self.texts}
+        needed = set().union(*(mentions[n] for n in mentions.keys() - waiting))
+        while run := {n for n in waiting if mentions[n] & needed}:
+            waiting -= run
+            needed = needed.union(*(mentions[n] for n in run))
+        return frozenset(waiting)
+
+    def _mentioned(self, source: str) -> frozenset[str] | None:
+        found = self._words.get(source)  # the lesson's own magics hide nothing
+        return mentioned(source) if found is None else found
+
+
+def said_by_code(cell: RawCell, common: frozenset[str]) -> Iterator[str]:
+    """Give the effects that the text of a cell shows.
+
+    Args:
+        cell: One of the lesson's own.
+        common: The names that the set-up cell imports, and Python's own.
+    """
+    names = mentioned(cell["source"])
+    if names is None:
+        yield "it may look names up by their text, or is no plain Python"
+        return
+    tree = ast.parse(cell["source"])
+    bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and _changes(one)}
+    bound |= {one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    if bound & common:
+        yield f"it binds {', '.join(sorted(bound & common))} anew"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _changes(node) and _root(node) in common:
+            yield f"it changes {ast.unparse(node)}"
+        if isinstance(node, ast.Name | ast.Attribute) and _called(node) in _CHANGING:
+            yield f"it uses {_called(node)}"
+        if isinstance(node, ast.Attribute) and node.attr.startswith("register_"):
+            yield f"it uses {node.attr}"
+
+
+def _changes(node: ast.Name | ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store | ast.Del)
+
+
+def _called(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@lru_cache(maxsize=4_000)  # most cells are the same in each submission
+def mentioned(source: str) -> frozenset[str] | None:
+    r"""The global names that a cell reads or binds, and every text in it that could be one.
+
+    None where it may reach others: it looks names up by their text, or cannot be read.
+
+    >>> sorted(mentioned("def f(x):\n    return x + step\nprint(f, 'rows')"))
+    ['f', 'print', 'rows', 'step']
+    >>> mentioned("exec(text)") is None, mentioned("%time f()") is None
+    (True, True)
+    """
+    try:
+        tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if any(_reaches(node) for node in ast.walk(tree)):
+        return None
+    return frozenset(_global_names(table)) | _texts(tree)
+
+
+@lru_cache(maxsize=1_000)
+def texts_in(source: str) -> frozenset[str] | None:
+    """Every text in a cell that could be a name, None where it cannot be read."""
+    try:
+        return _texts(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _texts(tree: ast.AST) -> frozenset[str]:
+    values = (one.value for one in ast.walk(tree) if isinstance(one, ast.Constant))
+    return frozenset(one for one in values if isinstance(one, str) and one.isidentifier())
+
+
+def imported_names(source: str) -> frozenset[str]:
+    """The names that a cell imports at its top level, none where it cannot be read."""
+    try:
+        table = symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    return frozenset(one.get_name() for one in table.get_symbols() if one.is_imported())
+
+
+def _words_of(source: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W\d]\w*", source))
+
+
+def _reaches(node: ast.AST) -> bool:
+    known = _REACHING.get(type(node))
+    if known is None:
+        return False
+    if isinstance(node, ast.Name):
+        return node.id in known or _is_history(node.id)
+    if isinstance(node, ast.Attribute):
+        return node.attr in known
+    name = node.name if isinstance(node, ast.alias) else getattr(node, "module", None)
+    return (name or "").partition(".")[0] in known
+
+
+def _is_history(name: str) -> bool:
+    """Whether IPython keeps an earlier cell's text or value under this name."""
+    return re.fullmatch(r"_+|_i+|_i?\d+|_[iod]h", name) is not None
+
+
+def _global_names(table: symtable.SymbolTable) -> set[str]:
+    top = table.get_type() == "module"
+    found = {one.get_name() for one in table.get_symbols() if top or one.is_global()}
+    for child in table.get_children():
+        found |= _global_names(child)
+    return found
