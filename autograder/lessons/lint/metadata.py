@@ -10,8 +10,8 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
-from course.guide import PATHS
 from autograder.lessons.shown.cells import ShownCells, said_by_code, shows
+from course.guide import PATHS
 
 ROLES = (
     *("title", "scene", "text", "predict", "measure", "figure", "warm-up"),

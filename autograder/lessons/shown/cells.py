@@ -20,26 +20,27 @@ from functools import lru_cache
 from autograder.lessons.cells import RawCell, grader, is_answer, role
 
 # With one of these, code finds names by their text, or counts what was run before it.
-_REACHING: dict[type[ast.AST], frozenset[str]] = {
-    ast.Name: frozenset(
-        {
-            *("eval", "exec", "compile", "globals", "locals", "vars", "dir", "__import__"),
-            *("get_ipython", "exit", "quit", "In", "Out", "__builtins__", "__loader__"),
-        }
-    ),
-    ast.Attribute: frozenset(
-        {"__dict__", "__globals__", "__builtins__", "f_globals", "f_locals", "user_ns", "gi_frame"}
-    ),
-    ast.alias: frozenset(
-        {
-            *("__main__", "builtins", "ctypes", "gc", "importlib", "inspect", "IPython", "pdb"),
-            *("pickle", "runpy", "sys", "*"),
-        }
-    ),
+_REACHING_NAMES = frozenset(
+    {
+        *("eval", "exec", "compile", "globals", "locals", "vars", "dir", "__import__"),
+        *("get_ipython", "exit", "quit", "In", "Out", "__builtins__", "__loader__", "__spec__"),
+    }
+)
+_REACHING_MODULES = frozenset(
+    {
+        *("__main__", "builtins", "ctypes", "importlib", "inspect", "IPython", "pdb"),
+        *("pickle", "runpy", "sys", "traceback", "*"),
+    }
+)
+# Modules too: many hold `sys` under its own name, and by it the notebook's names.
+_REACHING_ATTRIBUTES = (_REACHING_MODULES - {"*", "pickle", "traceback"}) | {
+    *("get_objects", "get_referents", "get_referrers", "currentframe", "_getframe"),
+    *("__dict__", "__globals__", "__builtins__", "__self__", "__getattribute__", "__reduce__"),
+    *("f_globals", "f_locals", "f_builtins", "user_ns", "user_global_ns", "gi_frame", "tb_frame"),
 }
-_REACHING[ast.ImportFrom] = _REACHING[ast.alias]
 _ALWAYS = frozenset(dir(builtins))
-_CHANGING = frozenset({"setattr", "delattr", "patch", "manual_seed", "seed", "set_default_dtype"})
+_SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "patch"})
+_CHANGING = _SETTING | {"manual_seed", "seed", "set_default_dtype"}
 
 
 def shows(cell: RawCell) -> bool:
@@ -58,6 +59,8 @@ class ShownCells:
         self._words = {text: _words_of(text) for text in own if mentioned(text) is None}
         setup = [one["source"] for one in cells if grader(one).get("grade_id") == "setup"]
         self.common = _ALWAYS.union(*map(imported_names, setup))
+        self._imports = frozenset(one for text in setup for one in _imports(text))
+        self._own = frozenset(one["source"] for one in cells if not is_answer(one))
 
     def left_out(self, cells: Iterable[RawCell], apart: Container[int]) -> frozenset[int]:
         """The numbers of the cells that need not run.
@@ -68,6 +71,8 @@ class ShownCells:
                 ask for by its name.
         """
         code = {n: one["source"] for n, one in enumerate(cells) if one["cell_type"] == "code"}
+        if any(self._changes_common(text) for text in code.values() if text not in self._own):
+            return frozenset()
         read = {n: texts_in(t) if n in apart else self._mentioned(t) for n, t in code.items()}
         if any(names is None for names in read.values()):
             return frozenset()
@@ -83,6 +88,10 @@ class ShownCells:
         found = self._words.get(source)  # the lesson's own magics hide nothing
         return mentioned(source) if found is None else found
 
+    def _changes_common(self, source: str) -> bool:
+        """Whether a learner's cell may change what cells share besides the notebook's names."""
+        return changes_common(source, self.common, self._imports)
+
 
 def said_by_code(cell: RawCell, common: frozenset[str]) -> Iterator[str]:
     """Give the effects that the text of a cell shows.
@@ -96,12 +105,12 @@ def said_by_code(cell: RawCell, common: frozenset[str]) -> Iterator[str]:
         yield "it may look names up by their text, or is no plain Python"
         return
     tree = ast.parse(cell["source"])
-    bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and _changes(one)}
+    bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and _is_changed(one)}
     bound |= {one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
     if bound & common:
         yield f"it binds {', '.join(sorted(bound & common))} anew"
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _changes(node) and _root(node) in common:
+        if isinstance(node, ast.Attribute) and _is_changed(node) and _root(node) in common:
             yield f"it changes {ast.unparse(node)}"
         if isinstance(node, ast.Name | ast.Attribute) and _called(node) in _CHANGING:
             yield f"it uses {_called(node)}"
@@ -109,7 +118,53 @@ def said_by_code(cell: RawCell, common: frozenset[str]) -> Iterator[str]:
             yield f"it uses {node.attr}"
 
 
-def _changes(node: ast.Name | ast.Attribute) -> bool:
+@lru_cache(maxsize=4_000)
+def changes_common(
+    source: str, common: frozenset[str], imports: frozenset[tuple[str, str, str]]
+) -> bool:
+    """Whether code binds a common name to something else, or sets what one holds.
+
+    A cell that only shows was proved to do so with torch and Python as they are. Code that cannot
+    be read changes nothing here; it has every cell run by itself.
+
+    Args:
+        source: A cell that the lesson does not have.
+        common: The names that the set-up cell imports, and Python's own.
+        imports: What the set-up cell imports: module, name, and the name that it is bound to.
+    """
+    try:
+        tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    everywhere = frozenset(_global_names(table))
+    if common.intersection(_bound_globally(table)):
+        return True
+    if any(bound in common for *_, bound in _imports(source) - imports):
+        return True
+    for node in ast.walk(tree):
+        part = isinstance(node, ast.Attribute | ast.Subscript) and _is_changed(node)
+        if part and _root(node) in common & everywhere:
+            return True
+        if isinstance(node, ast.Name | ast.Attribute) and _called(node) in _SETTING:
+            return True
+    return False
+
+
+def _imports(source: str) -> frozenset[tuple[str, str, str]]:
+    """What code imports, at any depth: the module, the name in it, and the name it is bound to."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                bound = one.asname or one.name.partition(".")[0]
+                found.add((one.name if one.asname else bound, "", bound))
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            found |= {(module, one.name, one.asname or one.name) for one in node.names}
+    return frozenset(found)
+
+
+def _is_changed(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Store | ast.Del)
 
 
@@ -138,9 +193,12 @@ def mentioned(source: str) -> frozenset[str] | None:
         tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if any(_reaches(node) for node in ast.walk(tree)):
+    names, texts = frozenset(_global_names(table)), _texts(tree)
+    if names & _REACHING_NAMES or (names | texts) & _REACHING_ATTRIBUTES:
         return None
-    return frozenset(_global_names(table)) | _texts(tree)
+    if any(map(_is_history, _read_globally(table))) or any(map(_reaches, ast.walk(tree))):
+        return None
+    return names | texts
 
 
 @lru_cache(maxsize=1_000)
@@ -171,15 +229,10 @@ def _words_of(source: str) -> frozenset[str]:
 
 
 def _reaches(node: ast.AST) -> bool:
-    known = _REACHING.get(type(node))
-    if known is None:
-        return False
-    if isinstance(node, ast.Name):
-        return node.id in known or _is_history(node.id)
     if isinstance(node, ast.Attribute):
-        return node.attr in known
+        return node.attr in _REACHING_ATTRIBUTES
     name = node.name if isinstance(node, ast.alias) else getattr(node, "module", None)
-    return (name or "").partition(".")[0] in known
+    return (name or "").partition(".")[0] in _REACHING_MODULES
 
 
 def _is_history(name: str) -> bool:
@@ -188,8 +241,20 @@ def _is_history(name: str) -> bool:
 
 
 def _global_names(table: symtable.SymbolTable) -> set[str]:
+    return {one.get_name() for one in _global_symbols(table)}
+
+
+def _bound_globally(table: symtable.SymbolTable) -> set[str]:
+    return {one.get_name() for one in _global_symbols(table) if one.is_assigned()}
+
+
+def _read_globally(table: symtable.SymbolTable) -> set[str]:
+    """Without those that are only bound, as `_` is in most loops."""
+    return {one.get_name() for one in _global_symbols(table) if one.is_referenced()}
+
+
+def _global_symbols(table: symtable.SymbolTable) -> Iterator[symtable.Symbol]:
     top = table.get_type() == "module"
-    found = {one.get_name() for one in table.get_symbols() if top or one.is_global()}
+    yield from (one for one in table.get_symbols() if top or one.is_global())
     for child in table.get_children():
-        found |= _global_names(child)
-    return found
+        yield from _global_symbols(child)
