@@ -99,7 +99,7 @@ def main(source: str, report: str) -> None:
     warm_up(shell)
     load_offered()
     record_with(shell, lambda event: None, 10_000)
-    common, found = ShownCells(cells).common, dict[str, list[str]]()
+    lesson, found = ShownCells(cells), dict[str, list[str]]()
     for cell in cells:
         if grader(cell).get("grade") and not grader(cell).get("solution"):
             continue  # it runs beside the checker
@@ -108,7 +108,7 @@ def main(source: str, report: str) -> None:
         after = shared_state()
         if not grader(cell):
             changed = [name for name in after if before.get(name) != after[name]]
-            found[cell["id"]] = [*said_by_code(cell, common), *changed]
+            found[cell["id"]] = [*said_by_code(cell, lesson), *changed]
     Path(report).write_text(json.dumps(found), "utf-8")
 
 

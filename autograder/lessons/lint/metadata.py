@@ -89,13 +89,13 @@ def _map(cells: Iterable[RawCell]) -> Iterator[Slip]:
 
 def _shown(cells: Sequence[RawCell]) -> Iterator[Slip]:
     """Give the slips of cells that say they only show; running the lesson proves the rest."""
-    common = ShownCells(cells).common
+    lesson = ShownCells(cells)
     for cell in (one for one in cells if "shows" in role(one)):
         place, remedy = f"cell {cell.get('id')}", "Run `autograder tidy --shows` on the lesson."
         if not shows(cell):
             yield place, "it says that it only shows, and is no plain cell of the lesson", remedy
         else:
-            for effect in said_by_code(cell, common):
+            for effect in said_by_code(cell, lesson):
                 yield place, f"it says that it only shows, but {effect}", remedy
 
 

@@ -33,7 +33,7 @@ _REACHING_MODULES = frozenset(
     }
 )
 # Modules too: many hold `sys` under its own name, and by it the notebook's names.
-_REACHING_ATTRIBUTES = (_REACHING_MODULES - {"*", "pickle", "traceback"}) | {
+_REACHING_ATTRIBUTES = (_REACHING_MODULES - {"*", "ctypes", "pickle", "traceback"}) | {
     *("get_objects", "get_referents", "get_referrers", "currentframe", "_getframe"),
     *("__dict__", "__globals__", "__builtins__", "__self__", "__getattribute__", "__reduce__"),
     *("f_globals", "f_locals", "f_builtins", "user_ns", "user_global_ns", "gi_frame", "tb_frame"),
@@ -59,6 +59,8 @@ class ShownCells:
         self._words = {text: _words_of(text) for text in own if mentioned(text) is None}
         setup = [one["source"] for one in cells if grader(one).get("grade_id") == "setup"]
         self.common = _ALWAYS.union(*map(imported_names, setup))
+        every = (one["source"] for one in cells if one["cell_type"] == "code")
+        self.imported = self.common.union(*map(imported_names, every))  # by any of its cells
         self._imports = frozenset(one for text in setup for one in _imports(text))
         self._own = frozenset(one["source"] for one in cells if not is_answer(one))
 
@@ -93,12 +95,12 @@ class ShownCells:
         return changes_common(source, self.common, self._imports)
 
 
-def said_by_code(cell: RawCell, common: frozenset[str]) -> Iterator[str]:
+def said_by_code(cell: RawCell, lesson: ShownCells) -> Iterator[str]:
     """Give the effects that the text of a cell shows.
 
     Args:
         cell: One of the lesson's own.
-        common: The names that the set-up cell imports, and Python's own.
+        lesson: All of them.
     """
     names = mentioned(cell["source"])
     if names is None:
@@ -107,10 +109,10 @@ def said_by_code(cell: RawCell, common: frozenset[str]) -> Iterator[str]:
     tree = ast.parse(cell["source"])
     bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and _is_changed(one)}
     bound |= {one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
-    if bound & common:
-        yield f"it binds {', '.join(sorted(bound & common))} anew"
+    if bound & lesson.common:
+        yield f"it binds {', '.join(sorted(bound & lesson.common))} anew"
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is_changed(node) and _root(node) in common:
+        if isinstance(node, ast.Attribute) and _is_changed(node) and _root(node) in lesson.imported:
             yield f"it changes {ast.unparse(node)}"
         if isinstance(node, ast.Name | ast.Attribute) and _called(node) in _CHANGING:
             yield f"it uses {_called(node)}"

@@ -5,20 +5,15 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
-from autograder.engine import EngineRunner
 from autograder.records.runner import Outcome
 from tests.autograder.engine.exam import (
-    LIMITS,
     Cell,
     code,
     exam_cells,
     grade,
-    hand_in,
     printed,
     shown,
-    write_lesson,
 )
-from tests.machine import require
 
 
 def _lesson() -> list[Cell]:
@@ -81,11 +76,5 @@ def test_outputs_of_another_form_are_not_kept(tmp_path: Path) -> None:
 
 
 def test_an_engine_can_be_told_to_run_every_cell(tmp_path: Path) -> None:
-    require("sandbox")
-    job = hand_in(tmp_path, write_lesson(tmp_path, _lesson()), _handed_in())
-    runner = EngineRunner(1, limits=LIMITS, every_cell=True)
-    try:
-        (outcome,) = runner.run_many([job])
-    finally:
-        runner.close()
+    outcome = grade(tmp_path, _handed_in(), _lesson(), every_cell=True)
     assert (outcome.record.score, printed(outcome, "look-0")) == (5.0, "ran\n")

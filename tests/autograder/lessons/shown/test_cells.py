@@ -11,6 +11,7 @@ from autograder.lessons.shown.cells import ShownCells, mentioned, said_by_code, 
 from tests.autograder.engine.exam import Cell, code
 
 SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)
+MORE = code("import json", "more")
 ANSWER = code("def total(x):\n    return x.sum()", "total", solution=True)
 TEST = code("seen = answer('total')(rows)", "test-total", grade=True, locked=True)
 
@@ -88,6 +89,12 @@ def test_an_answer_that_a_shown_cell_uses_has_it_run() -> None:
         "!ls",
         "def total(:",
         "from math import *",
+        "space = torch.sys",
+        "names = print.__self__",
+        "def total(x):\n    return getattr(total, '__globals__')",
+        "found = gc.get_objects()",
+        "first = _",
+        "def total(x):\n    return _ih[-1]",
     ],
 )
 def test_code_that_may_reach_any_name_has_every_cell_run(source: str) -> None:
@@ -96,10 +103,76 @@ def test_code_that_may_reach_any_name_has_every_cell_run(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["model.eval()", "re.compile('a')", "torch.compile(f)", "_private = 1", "net.vars"]
+    "source",
+    [
+        *("model.eval()", "re.compile('a')", "torch.compile(f)", "_private = 1", "net.vars"),
+        *(
+            "gc.collect()",
+            "array.ctypes.data",
+            "for _ in range(3):\n    print(1)",
+            "[x for x, _ in pairs]",
+        ),
+        "def total(x):\n    _, dir = x\n    return _, dir",
+    ],
 )
-def test_methods_of_the_same_names_reach_nothing(source: str) -> None:
+def test_methods_and_variables_of_the_same_names_reach_nothing(source: str) -> None:
     assert mentioned(source) is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch = None",
+        "def print(*words): ...",
+        "def total(x):\n    global observe\n    observe = None",
+        "import numpy as torch",
+        "from functools import partial as observe",
+        "torch.Tensor.stride = None",
+        "torch.ones.cache = {}",
+        "torch.backends.flags['a'] = 1",
+        "del torch.Tensor.stride",
+        "setattr(torch, 'ones', None)",
+        "for owner in (torch, torch.Tensor):\n    owner.__setattr__('ones', None)",
+        "with mock.patch('torch.ones'):\n    pass",
+    ],
+)
+def test_who_changes_what_all_cells_share_has_every_cell_run(source: str) -> None:
+    assert left_out(code(source, "own")) == set()
+    assert left_out(code(source, "total")) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nfrom course import observe",  # as the set-up cell does
+        "import torch.nn.functional",
+        "import math\nfrom collections import deque",
+        "def total(x):\n    x.grad = None\n    return x.sum()",
+        "def total(input):\n    input[0] = 1\n    return input",
+        "def total(x):\n    torch = x\n    return torch",
+    ],
+)
+def test_imports_and_variables_of_ones_own_change_nothing_for_others(source: str) -> None:
+    assert left_out(code(source, "total")) == {"made", "looked-at", "alone"}
+
+
+def test_a_cell_of_an_id_that_only_shows_runs_where_its_text_is_another() -> None:
+    assert "alone" not in left_out(showing("print(torch.ones(2) + 1)", "alone"))
+
+
+def test_a_mark_counts_where_the_lesson_has_it_and_nowhere_else() -> None:
+    plain = [code(one["source"], one["id"]) if shows(one) else one for one in LESSON]
+    assert ShownCells(plain).left_out(LESSON, {NUMBER["test-total"]}) == frozenset()
+    found = ShownCells(LESSON).left_out(plain, {NUMBER["test-total"]})
+    assert found == {NUMBER[id_] for id_ in ("made", "looked-at", "alone")}
+
+
+def test_cells_that_stand_twice_or_in_another_order_are_told_by_their_text() -> None:
+    alone = LESSON[NUMBER["alone"]]
+    rows = LESSON[NUMBER["made"]]
+    cells = [alone, *LESSON, alone, code("print(rows)", "own"), rows]
+    found = ShownCells(LESSON).left_out(cells, {1 + NUMBER["test-total"]})
+    assert found == {0, 1 + NUMBER["alone"], len(LESSON) + 1}
 
 
 def test_the_lessons_own_magics_name_what_they_use_and_hide_nothing() -> None:
@@ -131,17 +204,18 @@ def test_a_cell_of_nbgraders_never_only_shows() -> None:
         ("setattr(torch, 'x', 1)", "uses setattr"),
         ("torch.manual_seed(0)", "uses manual_seed"),
         ("layer.register_forward_hook(print)", "uses register_forward_hook"),
+        ("json.dumps = None", "changes json.dumps"),
         ("vars()['x'] = 1", "look names up by their text"),
     ],
 )
 def test_code_tells_of_an_effect(source: str, said: str) -> None:
-    found = list(said_by_code(code(source, "a"), ShownCells([SETUP]).common))
+    found = list(said_by_code(code(source, "a"), ShownCells([SETUP, MORE])))
     assert any(said in one for one in found), found
 
 
 def test_plain_code_has_no_effect() -> None:
     source = "x = torch.arange(6)\nx[0] = 1\nx.grad = None\nprint(x, observe(x.sum))"
-    assert list(said_by_code(code(source, "a"), ShownCells([SETUP]).common)) == []
+    assert list(said_by_code(code(source, "a"), ShownCells([SETUP, MORE]))) == []
 
 
 SHOWN: list[dict[str, Any]] = [
