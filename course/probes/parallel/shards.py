@@ -67,9 +67,9 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-def _lopsided(said: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+def _lopsided(said: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
     """A mean loss that isn't the same with its arguments the other way round."""
-    return ((said - wanted).square() + said).mean()
+    return ((said - label).square() + said).mean()
 
 
 LOSSES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {

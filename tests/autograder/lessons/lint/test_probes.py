@@ -59,7 +59,7 @@ def test_a_function_of_the_test_cell_may_judge_as_it_likes() -> None:
 def test_no_probe_of_the_course_judges() -> None:
     found = [
         (path.name, one)
-        for path in sorted(Path(course.probes.__file__).parent.glob("*.py"))
+        for path in sorted(Path(course.probes.__file__).parent.rglob("*.py"))
         if path.name != "decorator.py"
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef)
