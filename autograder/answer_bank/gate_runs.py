@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 from autograder.answer_bank.gate import Gate, GateReport, RunCases, run_as_notebook, run_gates
 from autograder.answer_bank.mutants import MutantReport, Plan, run_mutants
 from autograder.answer_bank.notebook_runner import LIMIT_S
+from autograder.errors import UsageError
 
 GateRunner = Literal["engine", "notebook"]
 Done = Callable[[int], None]
@@ -38,11 +39,20 @@ def try_answers(
     Without `runner` it is the engine wherever there is a sandbox.  `done` hears how many answers
     are through.  With `all_cells` each answer stands in the whole lesson and is graded twice: the
     cells that only show must change nothing.
+
+    Raises:
+        UsageError: A notebook was asked for, and `all_cells`: it runs every cell in any case.
+        LessonError: Cells that only show change what an answer comes to.
     """
 
     def use(run: RunCases, alone: RunCases | None) -> GateReport:
         return run_gates(gates, run, run_alone=alone)
 
+    if all_cells and runner == "notebook":
+        raise UsageError(
+            "a notebook runs every cell: there is nothing to compare",
+            remedy="Leave out --runner, or --all-cells.",
+        )
     if all_cells:
         return _in_whole_lessons(course, limit_s, done, use), ""
     return _run(course, runner, limit_s, done, use)
