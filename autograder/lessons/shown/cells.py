@@ -138,15 +138,16 @@ def changes_common(
         tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    everywhere = frozenset(_global_names(table))
+    shared = common & _global_names(table)
     if common.intersection(_bound_globally(table)):
         return True
     if any(bound in common for *_, bound in _imports(source) - imports):
         return True
     for node in ast.walk(tree):
-        part = isinstance(node, ast.Attribute | ast.Subscript) and _is_changed(node)
-        if part and _root(node) in common & everywhere:
-            return True
+        match node:
+            case ast.Attribute() | ast.Subscript() if _is_changed(node):
+                if _root(node) in shared:
+                    return True
         if isinstance(node, ast.Name | ast.Attribute) and _called(node) in _SETTING:
             return True
     return False
@@ -256,7 +257,9 @@ def _read_globally(table: symtable.SymbolTable) -> set[str]:
 
 
 def _global_symbols(table: symtable.SymbolTable) -> Iterator[symtable.Symbol]:
-    top = table.get_type() == "module"
-    yield from (one for one in table.get_symbols() if top or one.is_global())
-    for child in table.get_children():
-        yield from _global_symbols(child)
+    waiting = [table]  # no recursion: a learner's functions may be nested as deep as Python allows
+    while waiting:
+        table = waiting.pop()
+        top = table.get_type() == "module"
+        yield from (one for one in table.get_symbols() if top or one.is_global())
+        waiting += table.get_children()

@@ -247,3 +247,10 @@ def test_what_a_learner_saw_is_kept_without_its_metadata() -> None:
 )
 def test_what_is_no_output_or_too_large_is_left_out(outputs: object) -> None:
     assert Extras().outputs(outputs) == []
+
+
+@pytest.mark.parametrize("depth", [90, 900, 9_000])
+def test_code_that_is_nested_deep_is_read_or_has_every_cell_run(depth: int) -> None:
+    nested = "total = " + "lambda: " * depth + "rows"
+    assert left_out(code(nested, "total")) in ({"alone"}, set())
+    assert left_out(code("(" * depth + "1" + ")" * depth, "own")) <= {"made", "looked-at", "alone"}
