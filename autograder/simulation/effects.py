@@ -21,10 +21,11 @@ from typing import Any
 
 from autograder.errors import LessonError
 from autograder.lessons.cells import cells_of, grader, read_notebook
+from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.release import stable_bytes
-from autograder.lessons.shown.cells import ShownCells, said_by_code
+from autograder.lessons.shown.cells import ShownCells, said_by_code, shows
 from autograder.records.journal import write_bytes
 
 LIMIT_S = 300.0
@@ -87,6 +88,22 @@ def mark(lesson: Lesson) -> int:
             count += 1
     write_bytes(lesson.source, stable_bytes(notebook))
     return count
+
+
+def false_marks(lesson: Lesson) -> tuple[int, tuple[Finding, ...]]:
+    """How many cells say that they only show, and those of which it is no longer true.
+
+    Raises:
+        LessonError: The lesson does not run to its end.
+    """
+    marked = [cell["id"] for cell in lesson.cells() if shows(cell)]
+    effects = effects_of(lesson) if marked else {}
+    remedy = f"Run `autograder tidy --shows {lesson.slug[:2]}`."
+    return len(marked), tuple(
+        Finding(str(lesson.source), f"cell {id_} says that it only shows, but: {effect}", remedy)
+        for id_ in marked
+        for effect in effects[id_]
+    )
 
 
 def main(source: str, report: str) -> None:

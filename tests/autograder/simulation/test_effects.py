@@ -10,7 +10,7 @@ import pytest
 from autograder.errors import LessonError
 from autograder.lessons.model import Lesson
 from autograder.lessons.shown.cells import shows
-from autograder.simulation.effects import effects_of, mark
+from autograder.simulation.effects import effects_of, false_marks, mark
 from tests.autograder.engine.exam import Cell, code, exam_cells, write_lesson
 
 # What only shows, and next to each part of what cells share, a cell that changes it.
@@ -81,12 +81,17 @@ def test_marks_are_written_and_taken_back(tmp_path: Path) -> None:
     marked = by_id(given)
     marked["draws"]["metadata"]["course"]["shows"] = True  # it did once
     given.source.write_text(json.dumps({**_read(given), "cells": list(marked.values())}))
+    count, (found,) = false_marks(given)
+    assert count == 1
+    assert "cell draws says that it only shows, but: random states" in str(found)
+    assert "Run `autograder tidy --shows 01`." in str(found)
     assert mark(given) == 1
     after = by_id(given)
     assert (shows(after["plain"]), shows(after["draws"])) == (True, False)
     assert after["draws"]["metadata"]["course"] == {"role": "measure"}
     assert mark(given) == 1
     assert by_id(given) == after
+    assert false_marks(given) == (1, ())
 
 
 def test_a_lesson_that_ends_early_is_told_with_a_remedy(tmp_path: Path) -> None:
