@@ -178,13 +178,20 @@ def _add_tidy(commands: Commands) -> None:
 
 
 def _tidy(options: argparse.Namespace) -> int:
+    from autograder.console import quantity
     from autograder.lessons.authoring.tidy import tidy
     from autograder.simulation.effects import mark
 
     lessons = chosen(options)
-    changed = [lesson.source for lesson in lessons if tidy(lesson.source)]
-    for lesson in lessons if options.shows else ():
-        print(f"{lesson.slug}: {mark(lesson)} cells only show")
+    changed = []
+    for lesson in lessons:
+        before = lesson.source.read_bytes()
+        tidy(lesson.source)
+        if options.shows:
+            count = mark(lesson)
+            print(f"{lesson.slug}: {quantity(count, 'cell')} marked, of {len(lesson.cells())}")
+        if lesson.source.read_bytes() != before:
+            changed.append(lesson.source)
     _say_written(options.course, changed)
     print(f"{len(changed)} of {len(lessons)} notebooks changed")
     return 0

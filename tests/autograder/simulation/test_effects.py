@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli import main
 from autograder.errors import LessonError
+from autograder.lessons.authoring.tidy import tidied
 from autograder.lessons.model import Lesson
+from autograder.lessons.release import stable_bytes
 from autograder.lessons.shown.cells import shows
 from autograder.simulation.effects import effects_of, false_marks, mark
+from tests.autograder import tiny
 from tests.autograder.engine.exam import Cell, code, exam_cells, write_lesson
 
 # What only shows, and next to each part of what cells share, a cell that changes it.
@@ -92,6 +96,23 @@ def test_marks_are_written_and_taken_back(tmp_path: Path) -> None:
     assert mark(given) == 1
     assert by_id(given) == after
     assert false_marks(given) == (1, ())
+
+
+def test_the_command_marks_and_says_what_it_has_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = tiny.build(tmp_path)
+    notebook = tiny.notebook()
+    notebook["cells"].insert(3, tiny.code("looks", "print(torch.ones(2))"))
+    tiny.write(course, stable_bytes(tidied(notebook)).decode())
+    assert main.main(["tidy", "1", "--shows", "--course", str(course)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "01-tiny: 1 cell marked, of 14",
+        "source/01-tiny/01-tiny.ipynb",
+        "1 of 1 notebooks changed",
+    ]
+    assert main.main(["tidy", "1", "--course", str(course)]) == 0  # marks are no traces
+    assert capsys.readouterr().out == "0 of 1 notebooks changed\n"
 
 
 def test_a_lesson_that_ends_early_is_told_with_a_remedy(tmp_path: Path) -> None:
