@@ -81,6 +81,7 @@ def test_nobody_who_changed_nothing_has_them_run(tmp_path: Path) -> None:
         "from torch import nn\nfor one in (torch, nn):\n    one.__setattr__('ones', torch.zeros)",
         "torch = __import__('torch')",
         "import numpy as torch",
+        "open('own.py', 'w').write('import torch; torch.ones = torch.zeros')\nimport own",
         "from unittest import mock\nmock.patch('torch.ones', torch.zeros).start()",
         "import sys\nsys.modules['torch'].__dict__['ones'] = torch.zeros",
         "def print(*words): ...",

@@ -14,6 +14,7 @@ import ast
 import builtins
 import re
 import symtable
+import sys
 from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 
@@ -39,8 +40,11 @@ _REACHING_ATTRIBUTES = (_REACHING_MODULES - {"*", "ctypes", "pickle", "traceback
     *("f_globals", "f_locals", "f_builtins", "user_ns", "user_global_ns", "gi_frame", "tb_frame"),
 }
 _ALWAYS = frozenset(dir(builtins))
+_KNOWN = sys.stdlib_module_names | {"torch", "numpy", "matplotlib", "course"}
 _SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "patch"})
 _CHANGING = _SETTING | {"manual_seed", "seed", "set_default_dtype"}
+
+Import = tuple[str, str, str]  # a module, a name in it or "", and the name that it is bound to
 
 
 def shows(cell: RawCell) -> bool:
@@ -59,9 +63,10 @@ class ShownCells:
         self._words = {text: _words_of(text) for text in own if mentioned(text) is None}
         setup = [one["source"] for one in cells if grader(one).get("grade_id") == "setup"]
         self.common = _ALWAYS.union(*map(imported_names, setup))
-        every = (one["source"] for one in cells if one["cell_type"] == "code")
+        every = [one["source"] for one in cells if one["cell_type"] == "code"]
         self.imported = self.common.union(*map(imported_names, every))  # by any of its cells
         self._imports = frozenset(one for text in setup for one in _imports(text))
+        self._modules = _KNOWN.union(_root_of(one) for text in every for one in _imports(text))
         self._own = frozenset(one["source"] for one in cells if not is_answer(one))
 
     def left_out(self, cells: Iterable[RawCell], apart: Container[int]) -> frozenset[int]:
@@ -92,6 +97,8 @@ class ShownCells:
 
     def _changes_common(self, source: str) -> bool:
         """Whether a learner's cell may change what cells share besides the notebook's names."""
+        if any(_root_of(one) not in self._modules for one in _imports(source)):
+            return True  # a module that the learner wrote may do anything
         return changes_common(source, self.common, self._imports)
 
 
@@ -121,9 +128,7 @@ def said_by_code(cell: RawCell, lesson: ShownCells) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4_000)
-def changes_common(
-    source: str, common: frozenset[str], imports: frozenset[tuple[str, str, str]]
-) -> bool:
+def changes_common(source: str, common: frozenset[str], imports: frozenset[Import]) -> bool:
     """Whether code binds a common name to something else, or sets what one holds.
 
     A cell that only shows was proved to do so with torch and Python as they are. Code that cannot
@@ -132,7 +137,7 @@ def changes_common(
     Args:
         source: A cell that the lesson does not have.
         common: The names that the set-up cell imports, and Python's own.
-        imports: What the set-up cell imports: module, name, and the name that it is bound to.
+        imports: What the set-up cell imports.
     """
     try:
         tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
@@ -153,10 +158,15 @@ def changes_common(
     return False
 
 
-def _imports(source: str) -> frozenset[tuple[str, str, str]]:
-    """What code imports, at any depth: the module, the name in it, and the name it is bound to."""
+@lru_cache(maxsize=4_000)
+def _imports(source: str) -> frozenset[Import]:
+    """What code imports, at any depth; nothing where it cannot be read."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
                 bound = one.asname or one.name.partition(".")[0]
@@ -165,6 +175,10 @@ def _imports(source: str) -> frozenset[tuple[str, str, str]]:
             module = "." * node.level + (node.module or "")
             found |= {(module, one.name, one.asname or one.name) for one in node.names}
     return frozenset(found)
+
+
+def _root_of(one: Import) -> str:
+    return one[0].partition(".")[0]
 
 
 def _is_changed(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:

@@ -127,6 +127,8 @@ def test_methods_and_variables_of_the_same_names_reach_nothing(source: str) -> N
         "def total(x):\n    global observe\n    observe = None",
         "import numpy as torch",
         "from functools import partial as observe",
+        "import helper",
+        "def total(x):\n    from .helper import total\n    return total(x)",
         "torch.Tensor.stride = None",
         "torch.ones.cache = {}",
         "torch.backends.flags['a'] = 1",
@@ -146,6 +148,7 @@ def test_who_changes_what_all_cells_share_has_every_cell_run(source: str) -> Non
     [
         "import torch\nfrom course import observe",  # as the set-up cell does
         "import torch.nn.functional",
+        "import numpy as np\nimport unittest.case",
         "import math\nfrom collections import deque",
         "def total(x):\n    x.grad = None\n    return x.sum()",
         "def total(input):\n    input[0] = 1\n    return input",
