@@ -106,8 +106,9 @@ AUTOGRADER = {
     | {ENGINE, *INSIDE},
     "autograder.simulation": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
-    | {"autograder.answer_bank", "autograder.runners", f"{ENGINE}.sandbox"}
-    | {"course.claims", "course.figures"},
+    | {"autograder.answer_bank", "autograder.runners", ENGINE, *INSIDE, *DECISIONS}
+    | {f"{ENGINE}.checker", f"{ENGINE}.student.client"}
+    | {"course.claims", "course.figures", "course.gpu", "course.inspection"},
     "autograder.formgrader": {"*"},
     "autograder.cli": {"*"},
     "autograder.__main__": {"*"},

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.notebook_runner import AnswerRunResult, Ended
+from autograder.errors import LessonError
 from autograder.lessons.cells import (
     cells_of,
     declares_loopback,
@@ -33,16 +34,53 @@ Done = Callable[[int], None]
 
 
 def run_batched(
-    cases: Sequence[Case], runner: Runner, *, done: Done = lambda count: None
+    cases: Sequence[Case],
+    runner: Runner,
+    *,
+    done: Done = lambda count: None,
+    all_cells: bool = False,
 ) -> list[AnswerRunResult]:
-    """What each case came to, in their order; `done` hears how many are through."""
+    """What each case came to, in their order; `done` hears how many are through.
+
+    With `all_cells` nothing of the lesson is left out of the submissions.
+    """
     lessons = dict.fromkeys(case.lesson.slug for case in cases)
     batches = [
         batch
         for slug in lessons
         for batch in batched([one for one in cases if one.lesson.slug == slug])
     ]
-    return _run(cases, batches, runner, done)
+    return _run(cases, batches, runner, done, all_cells)
+
+
+def run_with_all_cells(
+    cases: Sequence[Case], runner: Runner, every: Runner, *, done: Done = lambda count: None
+) -> list[AnswerRunResult]:
+    """What each case comes to in whole lessons, once with and once without what only shows.
+
+    Args:
+        cases: Of any lessons.
+        runner: Leaves cells out that only show.
+        every: Runs every cell.
+        done: Hears how many cases are through.
+
+    Raises:
+        LessonError: A case comes to something else where every cell runs.
+    """
+    found = run_batched(cases, runner, done=done, all_cells=True)
+    other = run_batched(cases, every, done=done, all_cells=True)
+    differing = [
+        f"{case.lesson.slug}, {case.exercise.name}: {one.points:g} points, and {two.points:g} "
+        f"where every cell runs ({case.title})"
+        for case, one, two in zip(cases, found, other, strict=True)
+        if (one.points, one.ended) != (two.points, two.ended)
+    ]
+    if differing:
+        raise LessonError(
+            "cells that only show change what an answer comes to:\n" + "\n".join(differing),
+            remedy="Take `shows` from the cells whose effect it is, and mend what proves it.",
+        )
+    return found
 
 
 def run_alone(cases: Sequence[Case], runner: Runner) -> list[AnswerRunResult]:
@@ -51,12 +89,16 @@ def run_alone(cases: Sequence[Case], runner: Runner) -> list[AnswerRunResult]:
 
 
 def _run(
-    cases: Sequence[Case], batches: Sequence[Batch], runner: Runner, done: Done
+    cases: Sequence[Case],
+    batches: Sequence[Batch],
+    runner: Runner,
+    done: Done,
+    all_cells: bool = False,
 ) -> list[AnswerRunResult]:
     named = {f"answers-{number:04d}": batch for number, batch in enumerate(batches)}
     found: dict[int, AnswerRunResult] = {}
     with tempfile.TemporaryDirectory(prefix="autograder-gate-") as folder:
-        for outcome in runner.run_many(_jobs(dict(named), Path(folder))):
+        for outcome in runner.run_many(_jobs(dict(named), Path(folder), all_cells)):
             for case in named.pop(outcome.record.student).values():
                 found[id(case)] = result_of(case, outcome)
             done(len(found))
@@ -91,27 +133,32 @@ def result_of(case: Case, outcome: Outcome | None) -> AnswerRunResult:
     )
 
 
-def _jobs(batches: Mapping[str, Batch], folder: Path) -> Iterator[Job]:
+def _jobs(batches: Mapping[str, Batch], folder: Path, all_cells: bool) -> Iterator[Job]:
     lessons: dict[tuple[str, ...], Lesson] = {}
     for student, batch in batches.items():
         whole = next(case.lesson for case in batch.values())
         key = (whole.slug, *(case.exercise.test_source for case in batch.values()))
         if key not in lessons:
-            lessons[key] = _shortened(whole, batch.values(), folder / f"source-{len(lessons)}")
+            place = folder / f"source-{len(lessons)}"
+            lessons[key] = _shortened(whole, batch.values(), place, all_cells)
         lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"
         _write(path, lesson, _submission(lesson, batch))
         yield Job(student, lesson, path, path.parent)
 
 
-def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path) -> Lesson:
-    """The lesson with nothing but its set-up cell and these exercises, written into `folder`."""
+def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path, all_cells: bool) -> Lesson:
+    """The lesson with nothing but its set-up cell and these exercises, written into `folder`.
+
+    With `all_cells` nothing is taken out.
+    """
     notebook = read_notebook(lesson.source)
     asking = (one.get("id") for one in cells_of(notebook) if declares_loopback([one]))
     kept = {SETUP, *asking}
     for one in (case.exercise for case in cases):
         kept |= {one.answer_id, one.test_id}
         put_source(notebook, one.test_id, one.test_source)
-    notebook["cells"] = [cell for cell in notebook["cells"] if cell.get("id") in kept]
+    cells = notebook["cells"]
+    notebook["cells"] = [cell for cell in cells if all_cells or cell.get("id") in kept]
     path = folder / lesson.slug / f"{lesson.slug}.ipynb"
     _write(path, lesson, notebook)
     return read_lesson(path)

@@ -118,6 +118,12 @@ def _add_check_answers(commands: Commands) -> None:
     )
     add_runner(parser)
     add_limit(parser)
+    parser.add_argument(
+        "--all-cells",
+        action="store_true",
+        help="try each answer in the whole lesson, with and without the cells that only show: "
+        "all must come to the same points",
+    )
     add_json(parser, "the report")
     parser.set_defaults(run=_check_answers)
 
@@ -152,6 +158,7 @@ def _tried(options: argparse.Namespace, gates: Sequence[Gate]) -> tuple[GateRepo
             runner=options.runner,
             limit_s=options.limit,
             done=lambda count: progress.reach(count, "check-answers"),
+            all_cells=options.all_cells,
         )
 
 

@@ -36,6 +36,11 @@ def _add_bench(commands: Commands) -> None:
     parser.add_argument(
         "--rounds", type=positive, default=3, metavar="N", help="default: %(default)s"
     )
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="say instead where the engine's CPU time goes, without other contenders",
+    )
     add_json(parser, "the measurements")
     parser.set_defaults(run=_bench)
 
@@ -48,6 +53,9 @@ def _bench(options: argparse.Namespace) -> int:
             f"the benchmark needs the grading engine, which cannot be used here: {error}",
             remedy="See `autograder doctor`.",
         ) from error
+    if options.profile:
+        shown: int = bench.show_profile(options.course, chosen(options), students=options.students)
+        return shown
     result: int = bench.run(
         options.course,
         chosen(options),

@@ -1,8 +1,9 @@
 """`autograder check`: everything that an author wants to know of a lesson, in one go.
 
-Four parts: its form, its claims with their proofs, its answers through the gate, and whether
-`release/` is what the source gives.  A part that fails keeps no other from being looked at, but
-for the release, which an unsound lesson does not have.
+Five parts: its form, its claims with their proofs, its answers through the gate, whether
+`release/` is what the source gives, and whether its cells that only show do no more.  A part that
+fails keeps no other from being looked at, but for the release, which an unsound lesson does not
+have.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.lint.proofs.changed import prove_changed
 from autograder.lessons.model import Lesson
 from autograder.lessons.release import RELEASE, SELF_STUDY, build_release, check_release
+from autograder.simulation.effects import false_marks
 from course.claims.schema import ClaimError
 
 TryAnswers = Callable[[Sequence[Gate]], GateReport]
@@ -74,6 +76,7 @@ def check_lessons(
             _claims(course, lesson, done),
             answers[lesson.slug],
             _release(course, lesson, sound=not findings),
+            _shows(lesson),
         )
         yield LessonCheck(lesson.slug, parts)
 
@@ -139,3 +142,12 @@ def _release(course: Path, lesson: Lesson, *, sound: bool) -> PartResult:
     return PartResult(
         "release", not drift, summary, tuple(f"{one.path}: {one.kind}" for one in drift)
     )
+
+
+def _shows(lesson: Lesson) -> PartResult:
+    try:
+        count, findings = false_marks(lesson)
+    except AutograderError as error:
+        return PartResult("shows", ok=False, summary="it does not run", findings=(str(error),))
+    summary = f"{quantity(count, 'cell')} marked, {len(findings)} wrongly"
+    return PartResult("shows", not findings, summary, tuple(map(str, findings)))

@@ -168,14 +168,30 @@ def _add_tidy(commands: Commands) -> None:
     )
     add_lessons(parser)
     add_course(parser)
+    parser.add_argument(
+        "--shows",
+        action="store_true",
+        help="run the lesson, and mark the cells that leave nothing behind: where nothing in a "
+        "submission needs them, they are not run again for it",
+    )
     parser.set_defaults(run=_tidy)
 
 
 def _tidy(options: argparse.Namespace) -> int:
+    from autograder.console import quantity
     from autograder.lessons.authoring.tidy import tidy
+    from autograder.simulation.effects import mark
 
     lessons = chosen(options)
-    changed = [lesson.source for lesson in lessons if tidy(lesson.source)]
+    changed = []
+    for lesson in lessons:
+        before = lesson.source.read_bytes()
+        tidy(lesson.source)
+        if options.shows:
+            count = mark(lesson)
+            print(f"{lesson.slug}: {quantity(count, 'cell')} marked, of {len(lesson.cells())}")
+        if lesson.source.read_bytes() != before:
+            changed.append(lesson.source)
     _say_written(options.course, changed)
     print(f"{len(changed)} of {len(lessons)} notebooks changed")
     return 0

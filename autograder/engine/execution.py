@@ -81,6 +81,11 @@ class Execution:
                 break
         self._mark_unreached(skipped)
 
+    @property
+    def own_cells(self) -> tuple[str, ...]:
+        """The sources of the lesson's own cells."""
+        return self._material.cells
+
     def close(self) -> None:
         """End the checker process."""
         if self._checker is not None:
@@ -102,7 +107,7 @@ class Execution:
                 cells=self._material.cells,
             )
             for step in self._steps:
-                if step.index in skipped or step.kind is CellKind.TEXT:
+                if step.index in skipped or step.kind in (CellKind.TEXT, CellKind.SHOWN):
                     continue
                 if step.kind is CellKind.TEST:
                     snapshots[step.index] = student.take_snapshot(self._deadline(student.cpu_s))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test
+from autograder.lessons.shown.cells import ShownCells
 
 SETUP_ID = "setup"
 
@@ -19,6 +20,7 @@ class CellKind(Enum):
     TEXT = auto()  # not executed
     RUN = auto()  # executed in the student process
     TEST = auto()  # executed in the checker process
+    SHOWN = auto()  # a cell of the lesson that only shows: what the learner saw is kept
     PLAIN_TEST = auto()  # a test cell without `answer`: executed beside the answer
 
 
@@ -38,16 +40,24 @@ class Step:
         return f"`{self.grade_id}`" if self.grade_id else f"Cell {self.index + 1}"
 
 
-def plan(cells: Iterable[RawCell]) -> tuple[Step, ...]:
+def plan(cells: Iterable[RawCell], shown: ShownCells | None = None) -> tuple[Step, ...]:
     """The steps of a notebook.
 
     Args:
         cells: The cells of a repaired notebook.
+        shown: The lesson's cells that only show; where they are given, the ones that nothing in
+            this notebook needs are not to be executed.
 
     Returns:
         One step a cell, in their order; `Step.index` is the cell's position.
     """
-    return tuple(_step(index, cell) for index, cell in enumerate(cells))
+    cells = tuple(cells)
+    steps = tuple(_step(index, cell) for index, cell in enumerate(cells))
+    if shown is None:
+        return steps
+    apart = {step.index for step in steps if step.kind is CellKind.TEST}
+    left_out = shown.left_out(cells, apart)
+    return tuple(replace(s, kind=CellKind.SHOWN) if s.index in left_out else s for s in steps)
 
 
 def setup_source(cells: Iterable[RawCell]) -> str:

@@ -48,6 +48,7 @@ class EngineRunner:
         sandbox: bool = True,
         limits: Limits | None = None,
         hide: Iterable[Path] = (),
+        every_cell: bool = False,
     ) -> None:
         """Prepare; the workers start with the first job.
 
@@ -56,6 +57,7 @@ class EngineRunner:
             sandbox: False runs submissions without isolation, under limits alone.
             limits: What one submission may use; `Limits()` by default.
             hide: Directories that no submission may see, even below one that is visible.
+            every_cell: Run those cells of a lesson, too, that only show.
 
         Raises:
             SandboxError: There is no bubblewrap here.
@@ -66,6 +68,7 @@ class EngineRunner:
         self._size = jobs or len(os.sched_getaffinity(0))
         self._limits, self._sandbox = limits or Limits(), sandbox
         raise_own_limits(self._limits, self._size)
+        self._every_cell = every_cell
         self._hide = tuple(Path(path).resolve() for path in hide)
         self._pools: list[_WorkerPool] = []
         self._idle: list[_Worker] = []
@@ -184,7 +187,7 @@ class EngineRunner:
         if not self._idle:
             # All at first; later one in place of one that died.
             count = 1 if self._pools else self._size
-            pool = _WorkerPool(count, self._limits, self._sandbox, self._hide)
+            pool = _WorkerPool(count, self._limits, self._sandbox, self._hide, self._every_cell)
             self._pools.append(pool)
             self._idle += pool.workers
         return self._idle.pop()
@@ -209,7 +212,9 @@ class _Task:
 class _WorkerPool:
     """The process that starts the workers; they share what it has loaded."""
 
-    def __init__(self, count: int, limits: Limits, sandbox: bool, hide: tuple[Path, ...]) -> None:
+    def __init__(
+        self, count: int, limits: Limits, sandbox: bool, hide: tuple[Path, ...], every_cell: bool
+    ) -> None:
         pairs = [socket.socketpair() for _ in range(count)]
         numbers = tuple(theirs.fileno() for _, theirs in pairs)
         root = str(Path(__file__).resolve().parents[2])
@@ -222,7 +227,7 @@ class _WorkerPool:
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "autograder.engine.worker"),
-                WorkerSettings(numbers, limits, sandbox, hide, self._scratch).as_text(),
+                WorkerSettings(numbers, limits, sandbox, hide, every_cell, self._scratch).as_text(),
             ],
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,

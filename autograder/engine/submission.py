@@ -34,6 +34,7 @@ from autograder.engine.student.trusted_modules import load_modules, load_offered
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
+from autograder.lessons.shown.cells import ShownCells
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.folder import not_readable, read_start, shown_name
@@ -52,6 +53,7 @@ class _PreparedLesson:
     modules: tuple[str, ...]
     common_sources: tuple[str, ...]  # cells that are the same for every learner
     loopback: bool  # each submission gets a network of its own
+    shown: ShownCells | None  # cells that only show; None: every cell runs
 
 
 def prepared_shell() -> Shell:
@@ -79,14 +81,17 @@ class Grader:
         sandbox: bool = True,
         hide: Iterable[Path] = (),
         scratch: Path | None = None,
+        every_cell: bool = False,
     ) -> None:
         """`shell` is a prepared one; `fork_server` may still be starting. Raises `SandboxError`.
 
         `scratch` is a directory that somebody removes even where this process is killed.
+        With `every_cell` those cells of a lesson run, too, that only show.
         """
         self._scratch = tempfile.mkdtemp(prefix="grader-", dir=scratch)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
+        self._every_cell = every_cell
         self.listener = Listener()
         self._shell, self._fork_server = shell, fork_server
         self._own: ForkServers | None = None  # replaces one that failed
@@ -143,7 +148,8 @@ class Grader:
         suspect: int | None,
         last_attempt: bool,
     ) -> Outcome:
-        prepared, steps = self._lesson(job.lesson), plan(repaired.cells)
+        prepared = self._lesson(job.lesson)
+        steps = plan(repaired.cells, prepared.shown)
         self._fork_server.load(prepared.modules, prepared.common_sources)
         loopback = prepared.loopback
         limits = self._limits.with_loopback() if loopback else self._limits
@@ -172,6 +178,8 @@ class Grader:
             self._shell.compile_ahead(
                 step.source for step in plan(prepared.cells) if step.kind is CellKind.TEST
             )
+            if self._every_cell:
+                prepared = replace(prepared, shown=None)
             if self._fork_server.load(prepared.modules, prepared.common_sources):
                 load_modules(prepared.modules)
             else:  # each submission has to import them itself
@@ -219,8 +227,11 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
     )
     material = Material(setup_source(cells), files, common_sources)
     about = dict(notebook.get("metadata", {}))
-    loopback = declares_loopback(cells)
-    return _PreparedLesson(cells, about, material, str(folder), modules, common_sources, loopback)
+    return _PreparedLesson(
+        *(cells, about, material, str(folder), modules, common_sources),
+        declares_loopback(cells),
+        ShownCells(cells),
+    )
 
 
 def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:
@@ -284,6 +295,8 @@ def as_node(value: Any, depth: int) -> Any:
 def _executed(cell: RawCell, outcome: CellOutcome, kind: CellKind) -> RawCell:
     if cell["cell_type"] != "code":
         return cell
+    if kind is CellKind.SHOWN:
+        return {"outputs": [], "execution_count": None, **cell}
     outputs = list(outcome.outputs)
     if outcome.failure is not None:
         text = f"This cell {outcome.failure.reason}."

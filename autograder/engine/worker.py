@@ -38,6 +38,7 @@ class WorkerSettings:
     limits: Limits
     sandbox: bool
     hide: tuple[Path, ...]
+    every_cell: bool
     scratch: Path  # a directory made here; the process that ends last removes it
 
     def as_text(self) -> str:
@@ -50,7 +51,8 @@ class WorkerSettings:
         data = json.loads(text)
         hide = tuple(Path(path) for path in data["hide"])
         controls, limits = tuple(data["controls"]), Limits(**data["limits"])
-        return cls(controls, limits, data["sandbox"], hide, Path(data["scratch"]))
+        every_cell, scratch = data["every_cell"], Path(data["scratch"])
+        return cls(controls, limits, data["sandbox"], hide, every_cell, scratch)
 
 
 def main() -> None:
@@ -125,6 +127,7 @@ def _serve(
             sandbox=settings.sandbox,
             hide=settings.hide,
             scratch=settings.scratch,
+            every_cell=settings.every_cell,
         )
     except AutograderError as error:
         connection.send(error)

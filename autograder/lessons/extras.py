@@ -31,12 +31,46 @@ class Extras:
         self._left -= size
         return value
 
+    def outputs(self, found: object) -> list[dict[str, Any]]:
+        """A code cell's outputs without their metadata, as far as they can be kept."""
+        outputs = [_output(one) for one in found] if isinstance(found, list) else [None]
+        sound = [one for one in outputs if one is not None]
+        if len(sound) < len(outputs) or not self.kept({"": sound}):
+            return []
+        return sound
+
     def notes(self) -> list[str]:
         """A sentence where something was left out."""
         if not self.left_out:
             return []
         cells = "a cell" if self.left_out == 1 else f"{self.left_out:,} cells"
         return [f"Pictures or other data of {cells} were more than can be kept; left out."]
+
+
+_ERROR = ("ename", "evalue", "traceback")
+
+
+def _output(found: object) -> dict[str, Any] | None:
+    """An output in the form of nbformat 4, None where it is not one."""
+    if not isinstance(found, dict):
+        return None
+    kind = found.get("output_type")
+    if kind == "stream" and found.get("name") in ("stdout", "stderr") and _is_text(found, "text"):
+        return {"output_type": kind, "name": found["name"], "text": found["text"]}
+    if kind == "error" and all(_is_text(found, name) for name in _ERROR):
+        return {"output_type": kind, **{name: found[name] for name in _ERROR}}
+    data = found.get("data")
+    if kind not in ("display_data", "execute_result") or not isinstance(data, dict):
+        return None
+    more = {"execution_count": None} if kind == "execute_result" else {}
+    sound = all(_is_text(data, name) for name in data if not name.endswith("json"))
+    return {"output_type": kind, "data": data, "metadata": {}, **more} if sound else None
+
+
+def _is_text(owner: dict[str, Any], name: str) -> bool:
+    text = owner.get(name)
+    lines = text if isinstance(text, list) else [text]
+    return all(isinstance(line, str) for line in lines)
 
 
 def size_of(value: object) -> int | None:

@@ -22,6 +22,7 @@ from autograder.lessons.definitions import defined
 from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.extras import Extras
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
+from autograder.lessons.shown.cells import ShownCells
 
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -130,6 +131,7 @@ class _Repair:
         self._elsewhere: set[int] = set()
         self._notes: list[str] = []
         self._extras = Extras()
+        self._shown = ShownCells(source).texts
 
     def carry_out(self) -> Repaired:
         """Match, say what differs, put together."""
@@ -271,7 +273,7 @@ class _Repair:
         """The cell to run: the lesson's, the learner's answer in it, or the learner's own."""
         if number is None:
             assert index is not None
-            return _own_cell(self._cells[index], self._notes, self._extras)
+            return self._own(self._cells[index])
         model = self._source[number]
         if index is None:
             return _fresh(model, self._put_back(model, number))
@@ -279,6 +281,13 @@ class _Repair:
         self._note_changes(model, cell)
         text = cell["source"] if is_answer(model) else model["source"]
         return _fresh(model, text)
+
+    def _own(self, cell: RawCell) -> RawCell:
+        """A cell that the lesson does not ask for; of one that only shows, with what it showed."""
+        kept = _own_cell(cell, self._notes, self._extras)
+        if cell["source"] in self._shown:
+            kept["outputs"] = self._extras.outputs(cell.get("outputs"))
+        return kept
 
     def _put_back(self, model: RawCell, number: int) -> str:
         """The text of a cell that was not handed in.

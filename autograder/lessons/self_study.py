@@ -91,6 +91,8 @@ def _cells_for(
     by_id = {one.answer_id: one for one in lesson.exercises}
     tests = {one.test_id: one for one in lesson.exercises}
     plain = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
+    if "shows" in role(cell):  # it tells the grader alone
+        plain["course"] = {key: value for key, value in role(cell).items() if key != "shows"}
     id_ = str(grader(cell).get("grade_id", ""))
     if is_answer(cell) and id_ in by_id:
         one = by_id[id_]

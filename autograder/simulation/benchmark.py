@@ -2,10 +2,9 @@
 
 Three contenders grade copies of one simulated class: `nbgrader autograde` in one process, a pool
 of processes over `NbGraderAPI`, and `autograder grade` with the sandbox on. Each grading is one
-command; its wall time is measured outside. Its CPU time is what the machine's cores were busy for
-meanwhile, so let nothing else run: the processes that answer a test cell's requests end with their
-process namespace, and Linux then charges their time to no other process. The scores of all three
-must agree.
+command; its wall time is measured outside. Its CPU time is that of all processes it starts, by a
+clock that they inherit; where the kernel refuses one, it is what the machine's cores were busy for
+meanwhile, and nothing else may run. The scores of all three must agree.
 
 The fastest that any grader could be is the cells' own CPU time divided by the cores. It is
 measured too: the same cells in one warm IPython shell each, with no grader around them.
@@ -21,14 +20,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
 from autograder.simulation.contenders import CONTENDERS, WARM_CELLS
 from autograder.simulation.simulate import simulate
+from autograder.simulation.task_clock import TaskClock
 
 ENGINE = "engine"
 _BUSY = (0, 1, 2, 5, 6)  # user, nice, system, irq and softirq in the first line of /proc/stat
@@ -86,6 +87,27 @@ def run(
     return 0
 
 
+def show_profile(course: Path, lessons: tuple[Lesson, ...], *, students: int) -> int:
+    """Print where the engine's CPU time goes in each lesson, each in a process of its own."""
+    for lesson in lessons:
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                from autograder.simulation.profile import profile
+
+                print("\n".join(profile(course, lesson, students).lines()), flush=True)
+                code = 0
+            finally:
+                os._exit(code)
+        if os.waitpid(pid, 0)[1]:
+            raise BenchError(
+                f"{lesson.slug} cannot be profiled here",
+                remedy="It needs the sandbox and perf_event_open; see `autograder doctor`.",
+            )
+    return 0
+
+
 def _plain(found: Comparison) -> dict[str, object]:
     ratios = {name: found.ratio(name) for name in found.costs if name != ENGINE}
     more = {"limit_s": found.limit_s, "overhead_ms": found.overhead_ms, "ratios": ratios}
@@ -137,9 +159,10 @@ def _start_cost(room: Path, lesson: str, cells_cpu_s: float) -> float:
 def _execute(command: Sequence[str]) -> tuple[Cost, str]:
     """Run a command to its end; what it cost, with all that it started, and what it printed."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        began, busy = time.perf_counter(), _busy_s()
+        used = _cpu_clock()
+        began, before = time.perf_counter(), used()
         process = subprocess.run(command, stdout=output, stderr=errors)
-        wall, cpu = time.perf_counter() - began, _busy_s() - busy
+        wall, cpu = time.perf_counter() - began, used() - before
         output.seek(0)
         errors.seek(0)
         if process.returncode not in (0, 1):  # 1: graded, and some submission needs a person
@@ -149,6 +172,14 @@ def _execute(command: Sequence[str]) -> tuple[Cost, str]:
                 remedy="Run the command by hand; `autograder doctor` says what is missing.",
             )
         return Cost(wall, cpu), output.read()
+
+
+@cache
+def _cpu_clock() -> Callable[[], float]:
+    try:
+        return TaskClock().seconds
+    except OSError:
+        return _busy_s
 
 
 def _busy_s() -> float:

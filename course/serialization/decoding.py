@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from course.inspection.facts import TensorFacts, byte_range_of
+from course.serialization.collecting import uncollected
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
 from course.serialization.received import Absent, Handle, SeenTensor
 
@@ -67,9 +68,11 @@ class _Decoder:
         self.items += 1
         if depth > LIMITS.depth + 8 or self.items > 4 * LIMITS.items:
             raise WireError("a document nested too deeply or with too many items")
-        if type(node) in _AS_IT_IS:
-            return node
-        reader = _READERS.get(_checked(node, dict).get("t", ""))
+        if type(node) is not dict:
+            if type(node) in _AS_IT_IS:
+                return node
+            raise WireError("a dict was expected")
+        reader = _READERS.get(node.get("t", ""))
         if reader is None:
             raise WireError(f"unknown tag {str(node.get('t'))[:40]!r}")
         return reader(self, node, depth)
@@ -191,10 +194,15 @@ def _torch(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
 
 def _dict(decoder: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
+    value_of, below = decoder.value, depth + 1
     for pair in _checked(node["v"], list):
-        key, value = _checked(pair, list)
-        found = decoder.value(key, depth + 1)
-        made[found if type(found) is str else _hashable(found)] = decoder.value(value, depth + 1)
+        first, second = _checked(pair, list)
+        if type(first) is str:  # nearly all
+            decoder.items += 1
+            key = first
+        else:
+            key = _hashable(value_of(first, below))
+        made[key] = value_of(second, below)
     return made
 
 
@@ -241,8 +249,9 @@ def decode(
     Raises WireError for anything that `encode` would not have written.
     """
     try:
-        decoder = _Decoder(document["storages"], buffers, resolve)
-        return decoder.value(document["value"])
+        with uncollected():
+            decoder = _Decoder(document["storages"], buffers, resolve)
+            return decoder.value(document["value"])
     except WireError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError, OverflowError) as error:

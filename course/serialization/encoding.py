@@ -14,6 +14,7 @@ import torch
 
 from course.inspection import facts as _facts
 from course.inspection.facts import TensorFacts, adapter_of
+from course.serialization.collecting import uncollected
 from course.serialization.forms import form_of
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
@@ -219,7 +220,8 @@ def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
         if len(plain) == len(items):  # as in shapes, strides and indices
             encoder.items += len(items)
             return {"t": tag, "v": plain}
-        return {"t": tag, "v": [encoder.node(item, depth + 1) for item in items]}
+        node, depth = encoder.node, depth + 1
+        return {"t": tag, "v": [node(item, depth) for item in items]}
 
     return write
 
@@ -227,11 +229,20 @@ def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
 def _mapping(encoder: _Encoder, value: Any, depth: int) -> Any:
     if encoder.items + 2 * len(value) > encoder.limits.items:
         return encoder.refuse(f"a dict of {len(value)} items is more than is looked at")
-    pairs = []
+    pairs, node, below, limits = [], encoder.node, depth + 1, encoder.limits
     for k, v in dict.items(value):
         # Result and arguments of an observation: a result of too many items hides no argument.
         encoder.items = encoder.items if depth else 0
-        pairs.append([encoder.node(k, depth + 1), encoder.node(v, depth + 1)])
+        if type(k) is str and len(k) <= limits.text and below <= limits.depth:  # nearly all
+            encoder.items += 1
+            key = k if encoder.items <= limits.items else node(k, below)
+        else:
+            key = node(k, below)
+        if v is None and below <= limits.depth and encoder.items < limits.items:
+            encoder.items += 1
+            pairs.append([key, None])
+        else:
+            pairs.append([key, node(v, below)])
     return {"t": "dict", "v": pairs}
 
 
@@ -289,5 +300,6 @@ def encode(
     Raises WireError only with `strict`.
     """
     encoder = _Encoder(keep, strict, limits, after_foreign)
-    node = encoder.node(value)
-    return {"value": node, "storages": encoder.finish()}, encoder.buffers
+    with uncollected():
+        node = encoder.node(value)
+        return {"value": node, "storages": encoder.finish()}, encoder.buffers

@@ -136,6 +136,11 @@ class Checker:
                 return found
             outputs.add(body, len(frame.raw))
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._pid
+
     def cpu_s(self) -> float:
         """The seconds of processor time that the process has used."""
         return usage.cpu_s([str(self._pid)])

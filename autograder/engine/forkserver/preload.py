@@ -6,6 +6,9 @@ import ast
 import re
 from collections.abc import Iterable
 
+# `torch._check`, and with it a few functions of torch, import SymPy at first use; it takes 0.3 s.
+_SYMBOLS = "torch.fx.experimental.symbolic_shapes"
+_USES_SYMBOLS = re.compile(r"\bunravel_index\(|\btorch\._check|\bgrad_outputs\b")
 # The first optimizer of a process, DistributedDataParallel and a few others import this; it takes
 # 0.9 s.
 _COMPILER = "torch._dynamo"
@@ -24,6 +27,8 @@ def modules_needed(sources: Iterable[str]) -> tuple[str, ...]:
     found = {name for source in text for name in _imported(source)}
     if any(_USES_COMPILER.search(source) for source in text):
         found.add(_COMPILER)
+    if any(_USES_SYMBOLS.search(source) for source in text):
+        found.add(_SYMBOLS)
     return tuple(sorted(found))
 
 

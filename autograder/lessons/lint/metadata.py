@@ -10,6 +10,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
+from autograder.lessons.shown.cells import ShownCells, said_by_code, shows
 from course.guide import PATHS
 
 ROLES = (
@@ -25,6 +26,7 @@ def lint_metadata(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     yield from _locks(cells)
     yield from _loopback(cells)
     yield from _map(cells)
+    yield from _shown(cells)
     tasks = {role(one).get("exercise"): one for one in cells if role(one).get("role") == "exercise"}
     for exercise in lesson.exercises:
         if task := tasks.get(exercise.name):
@@ -83,6 +85,18 @@ def _map(cells: Iterable[RawCell]) -> Iterator[Slip]:
             if path not in PATHS:
                 cause = f"there is no path '{path}'.{did_you_mean(str(path), PATHS)}"
                 yield place, cause, f"Set metadata.course.paths to some of: {', '.join(PATHS)}."
+
+
+def _shown(cells: Sequence[RawCell]) -> Iterator[Slip]:
+    """Give the slips of cells that say they only show; running the lesson proves the rest."""
+    lesson = ShownCells(cells)
+    for cell in (one for one in cells if "shows" in role(one)):
+        place, remedy = f"cell {cell.get('id')}", "Run `autograder tidy --shows` on the lesson."
+        if not shows(cell):
+            yield place, "it says that it only shows, and is no plain cell of the lesson", remedy
+        else:
+            for effect in said_by_code(cell, lesson):
+                yield place, f"it says that it only shows, but {effect}", remedy
 
 
 def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:

@@ -15,8 +15,10 @@ from autograder.answer_bank.gate_runs import try_answers
 from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.engine.sandbox import bubblewrap
 from autograder.engine.sandbox.bubblewrap import SandboxError
+from autograder.errors import LessonError, UsageError
 from autograder.lessons.model import find_lesson
 from tests.autograder import tiny
+from tests.machine import require
 
 OUTSIDE = """\
 outside = torch.arange(6.0).view(2, 3)
@@ -80,3 +82,42 @@ def test_a_probe_that_uses_a_name_from_outside_passes_in_a_notebook_alone(tmp_pa
     as_notebook, _ = try_answers(course, [right], runner="notebook")
     in_engine, _ = try_answers(course, [right])
     assert (as_notebook.exercises[0].right, in_engine.exercises[0].right) == ((1, 1), (0, 1))
+
+
+def with_shown_cell(root: Path, source: str, answer: str) -> Gate:
+    """A gate with this one answer to the second exercise, after a cell that says it only shows."""
+    notebook = tiny.notebook()
+    cell = tiny.code("look", source) | {"metadata": {"course": {"role": "measure", "shows": True}}}
+    notebook["cells"].insert(2, cell)
+    course = tiny.build(root)
+    tiny.write(course, notebook)
+    whole = lesson_gate(course, find_lesson(course, "1"))
+    answers = [
+        replace(one, source=answer) if one.exercise == "double" else one
+        for one in whole.answers
+        if one.kind == "right"
+    ]
+    return replace(whole, answers=tuple(answers), complete=False)
+
+
+def test_in_whole_lessons_answers_come_to_the_same_with_every_cell_and_without(
+    tmp_path: Path,
+) -> None:
+    require("sandbox")
+    gate = with_shown_cell(tmp_path, "rows = 2", "def double(x):\n    return x * rows")
+    report, note = try_answers(tmp_path, [gate], all_cells=True)
+    assert (report.ok, note) == (True, "")
+    assert {one.right for one in report.exercises} == {(3, 3)}
+
+
+def test_a_cell_that_is_marked_and_needed_is_found(tmp_path: Path) -> None:
+    require("sandbox")
+    hidden = "setattr(torch, 'twi' + 'ce', 2)"
+    gate = with_shown_cell(tmp_path, hidden, "def double(x):\n    return x * torch.twice")
+    with pytest.raises(LessonError, match="double: 0 points, and 2 where every cell runs"):
+        try_answers(tmp_path, [gate], all_cells=True)
+
+
+def test_a_notebook_has_nothing_to_compare(gate: Gate) -> None:
+    with pytest.raises(UsageError, match="nothing to compare"):
+        try_answers(Path(), [gate], runner="notebook", all_cells=True)

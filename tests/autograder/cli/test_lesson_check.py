@@ -1,4 +1,4 @@
-"""`check` looks at form, claims, answers and release, and says in its last line what is left."""
+"""`check` looks at every part of a lesson, and says in its last line what is left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.lessons.release import build_release, stable_bytes, write_releas
 from tests.autograder import tiny
 
 MISS = Miss("wrong", "always copies", "bank.py:9", "it gets all 4 points")
-SOUND = ["form", "claims", "answers", "release"]
+SOUND = ["form", "claims", "answers", "release", "shows"]
 
 
 def accepting(gates: Sequence[Gate]) -> GateReport:
@@ -118,6 +118,17 @@ def test_a_release_that_is_not_what_the_source_gives_is_told(course: Path) -> No
     assert part.summary.endswith("run `autograder release 01`")
 
 
+def test_a_cell_that_does_more_than_show_is_told(course: Path) -> None:
+    notebook = tiny.notebook()
+    more = {"course": {"role": "measure", "shows": True}}
+    draws = {**tiny.code("draws", "torch.rand(2)"), "metadata": more}
+    notebook["cells"].insert(3, draws)
+    tiny.write(course, stable_bytes(tidied(notebook)).decode())
+    part = look(course).parts[4]
+    assert (part.ok, part.summary) == (False, "1 cell marked, 1 wrongly")
+    assert "cell draws says that it only shows, but: random states" in part.findings[0]
+
+
 def test_the_command_prints_a_line_a_part_and_each_finding(
     course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +144,7 @@ def test_the_command_prints_a_line_a_part_and_each_finding(
         "      ✗ flatten  right 2/2 · wrong 4/5",
         "          bank.py:9: wrong, always copies: it gets all 4 points",
         "  ✓ release  it is what the source gives",
+        "  ✓ shows    0 cells marked, 0 wrongly",
         "01-tiny: not yet. To mend: answers.",
     ]
 

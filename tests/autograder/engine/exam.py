@@ -118,20 +118,21 @@ def hand_in(root: Path, lesson: Lesson, cells: list[Cell] | bytes, student: str 
     return Job(student, lesson, path, folder)
 
 
-def engine(patient: bool = False) -> EngineRunner:
+def engine(patient: bool = False, *, every_cell: bool = False) -> EngineRunner:
     """One engine with one worker for all tests of this process.
 
-    The patient one lets an honest but slow cell end on a machine that is busy elsewhere.
+    The patient one lets an honest but slow cell end on a machine that is busy elsewhere; the one
+    of `every_cell` also runs what only shows.
     Skips the test that asks for it where the sandbox cannot be built.
     """
     require("sandbox")
-    return _engine(patient)
+    return _engine(patient, every_cell)
 
 
 @cache
-def _engine(patient: bool) -> EngineRunner:
+def _engine(patient: bool, every_cell: bool) -> EngineRunner:
     limits = replace(LIMITS, cell_s=40.0, submission_s=120.0) if patient else LIMITS
-    runner = EngineRunner(1, limits=limits)
+    runner = EngineRunner(1, limits=limits, every_cell=every_cell)
     atexit.register(runner.close)
     return runner
 
@@ -142,10 +143,12 @@ def grade(
     source: list[Cell] | None = None,
     *,
     patient: bool = False,
+    every_cell: bool = False,
 ) -> Outcome:
     """What becomes of a submission of these cells for the lesson `source` (the exam)."""
     lesson = write_lesson(root, exam_cells() if source is None else source)
-    (outcome,) = engine(patient).run_many([hand_in(root, lesson, cells)])
+    runner = engine(patient, every_cell=every_cell)
+    (outcome,) = runner.run_many([hand_in(root, lesson, cells)])
     return outcome
 
 

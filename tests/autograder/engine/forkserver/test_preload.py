@@ -32,6 +32,8 @@ from tests.autograder.engine.exam import (
         ("%%bash\nimport math", set()),
         ("from . import neighbour", set()),
         ("torch.optim.SGD(p)", {"torch._dynamo"}),
+        ("torch._check(n > 0)", {"torch.fx.experimental.symbolic_shapes"}),
+        ("torch.unravel_index(i, (2, 3))", {"torch.fx.experimental.symbolic_shapes"}),
         ("print('optimal')", set()),
     ],
 )

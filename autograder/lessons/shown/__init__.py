@@ -1,0 +1,1 @@
+"""Cells of a lesson that only show: which they are, and when they need not run."""

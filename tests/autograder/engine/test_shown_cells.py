@@ -1,0 +1,80 @@
+"""Cells of the lesson that only show are not run where nothing needs them; what was seen stays."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+from autograder.records.runner import Outcome
+from tests.autograder.engine.exam import (
+    Cell,
+    code,
+    exam_cells,
+    grade,
+    printed,
+    shown,
+)
+
+
+def _lesson() -> list[Cell]:
+    cells = exam_cells()
+    for number, source in enumerate(["rows = [1, 2]\nprint('ran')", "print(len(rows))"]):
+        cell = code(source, f"look-{number}")
+        cell["metadata"]["course"] = {"role": "measure", "shows": True}
+        cells.insert(2 + number, cell)
+    return cells
+
+
+def _handed_in(**sources: str) -> list[Cell]:
+    """The lesson as a learner ran it, with these sources in cells by their id."""
+    cells = copy.deepcopy(_lesson())
+    for cell in cells:
+        cell["source"] = sources.get(cell["id"], cell["source"])
+        if cell["id"].startswith("look-"):
+            seen = {"output_type": "stream", "name": "stdout", "text": "seen by kim\n"}
+            cell |= {"outputs": [seen], "execution_count": 7}
+    return cells
+
+
+def _counts(outcome: Outcome) -> list[int | None]:
+    assert outcome.notebook is not None
+    return [one.execution_count for one in outcome.notebook.cells if one.id.startswith("look-")]
+
+
+def test_what_the_learner_saw_stays_and_the_points_are_the_same(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, _handed_in(), _lesson())
+    assert outcome.record.score == 5.0
+    assert "seen by kim" in printed(outcome, "look-0")
+    assert _counts(outcome) == [None, None]
+
+
+def test_an_answer_that_needs_them_has_them_run(tmp_path: Path) -> None:
+    answer = "def total(x):\n    return x.sum() * (len(rows) - 1)"
+    outcome = grade(tmp_path, _handed_in(total=answer), _lesson())
+    assert outcome.record.score == 5.0
+    assert (printed(outcome, "look-0"), printed(outcome, "look-1")) == ("ran\n", "2\n")
+
+
+def test_a_changed_cell_runs_with_those_that_it_needs(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, _handed_in(**{"look-1": "print(rows)"}), _lesson())
+    assert (printed(outcome, "look-0"), printed(outcome, "look-1")) == ("ran\n", "[1, 2]\n")
+
+
+def test_a_learners_word_that_a_cell_only_shows_counts_nothing(tmp_path: Path) -> None:
+    cells = _handed_in()
+    own = code("print('mine')", "own")
+    own["metadata"]["course"] = {"shows": True}
+    outcome = grade(tmp_path, [*cells[:2], own, *cells[2:]], _lesson())
+    assert printed(outcome, "own") == "mine\n"
+
+
+def test_outputs_of_another_form_are_not_kept(tmp_path: Path) -> None:
+    cells = _handed_in()
+    cells[2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": {"a": 1}}]
+    outcome = grade(tmp_path, cells, _lesson())
+    assert (outcome.record.score, shown(outcome, "look-0")) == (5.0, "[]")
+
+
+def test_an_engine_can_be_told_to_run_every_cell(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, _handed_in(), _lesson(), every_cell=True)
+    assert (outcome.record.score, printed(outcome, "look-0")) == (5.0, "ran\n")

@@ -1,0 +1,259 @@
+"""A cell that only shows runs where something in the submission may need it, and else not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from autograder.lessons.extras import Extras
+from autograder.lessons.shown.cells import ShownCells, mentioned, said_by_code, shows
+from tests.autograder.engine.exam import Cell, code
+
+SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)
+MORE = code("import json", "more")
+ANSWER = code("def total(x):\n    return x.sum()", "total", solution=True)
+TEST = code("seen = answer('total')(rows)", "test-total", grade=True, locked=True)
+
+
+def showing(source: str, id_: str) -> Cell:
+    cell = code(source, id_)
+    cell["metadata"]["course"] = {"role": "measure", "shows": True}
+    return cell
+
+
+LESSON = [
+    SETUP,
+    showing("rows = torch.arange(6)\nprint(rows)", "made"),
+    showing("print(rows.stride())", "looked-at"),
+    showing("print(torch.zeros(limit))", "apart"),
+    showing("print(torch.ones(2))", "alone"),
+    ANSWER,
+    TEST,
+]
+NUMBER = {cell["id"]: number for number, cell in enumerate(LESSON)}
+
+
+def left_out(*changes: Cell, apart: bool = True) -> set[str]:
+    """The ids that are left out where `changes` replace cells of the same id or follow at last."""
+    new = {cell["id"]: cell for cell in changes}
+    cells = [new.pop(cell["id"], cell) for cell in LESSON] + list(new.values())
+    found = ShownCells(LESSON).left_out(cells, {NUMBER["test-total"]} if apart else ())
+    return {cells[number]["id"] for number in found}
+
+
+def test_what_nothing_needs_is_left_out_and_what_the_set_up_cell_made_is_needed() -> None:
+    assert left_out() == {"made", "looked-at", "alone"}
+
+
+def test_who_uses_a_name_has_every_cell_run_that_shares_it() -> None:
+    # looked-at may change what made has made, so both run.
+    assert left_out(code("def total(x):\n    return rows.sum()", "total")) == {"alone"}
+    assert left_out(code("print(rows)", "own")) == {"alone"}
+
+
+def test_a_name_of_a_parameter_is_not_the_notebooks() -> None:
+    assert "made" in left_out(code("def total(rows):\n    return rows.sum()", "total"))
+
+
+def test_a_test_that_runs_beside_the_answer_sees_the_notebooks_names() -> None:
+    assert left_out(apart=False) == {"alone"}
+
+
+def test_a_text_may_be_a_name() -> None:
+    assert left_out(code("def total(x):\n    return find('rows')", "total")) == {"alone"}
+
+
+def test_a_cell_that_was_changed_runs_and_what_it_shares_names_with() -> None:
+    assert left_out(code("print(rows.stride(), 1)", "looked-at")) == {"alone"}
+    assert left_out(code("print(torch.ones(3))", "alone")) == {"made", "looked-at"}
+
+
+def test_an_answer_that_a_shown_cell_uses_has_it_run() -> None:
+    assert left_out(code("def rows(x):\n    return x", "total")) == {"alone"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "globals()['ro' + 'ws']",
+        "eval('r' + 'ows')",
+        "import sys\nspace = sys.modules['__main__']",
+        "from inspect import currentframe",
+        "def total(x):\n    return total.__globals__['ro' + 'ws']",
+        "get_ipython().user_ns",
+        "print(_)",
+        "print(_12, __)",
+        "Out[3]",
+        "%time total(1)",
+        "!ls",
+        "def total(:",
+        "from math import *",
+        "space = torch.sys",
+        "names = print.__self__",
+        "def total(x):\n    return getattr(total, '__globals__')",
+        "found = gc.get_objects()",
+        "first = _",
+        "def total(x):\n    return _ih[-1]",
+    ],
+)
+def test_code_that_may_reach_any_name_has_every_cell_run(source: str) -> None:
+    assert left_out(code(source, "total")) == set()
+    assert mentioned(source) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("model.eval()", "re.compile('a')", "torch.compile(f)", "_private = 1", "net.vars"),
+        *(
+            "gc.collect()",
+            "array.ctypes.data",
+            "for _ in range(3):\n    print(1)",
+            "[x for x, _ in pairs]",
+        ),
+        "def total(x):\n    _, dir = x\n    return _, dir",
+    ],
+)
+def test_methods_and_variables_of_the_same_names_reach_nothing(source: str) -> None:
+    assert mentioned(source) is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch = None",
+        "def print(*words): ...",
+        "def total(x):\n    global observe\n    observe = None",
+        "import numpy as torch",
+        "from functools import partial as observe",
+        "import helper",
+        "def total(x):\n    from .helper import total\n    return total(x)",
+        "torch.Tensor.stride = None",
+        "torch.ones.cache = {}",
+        "torch.backends.flags['a'] = 1",
+        "del torch.Tensor.stride",
+        "setattr(torch, 'ones', None)",
+        "for owner in (torch, torch.Tensor):\n    owner.__setattr__('ones', None)",
+        "with mock.patch('torch.ones'):\n    pass",
+    ],
+)
+def test_who_changes_what_all_cells_share_has_every_cell_run(source: str) -> None:
+    assert left_out(code(source, "own")) == set()
+    assert left_out(code(source, "total")) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nfrom course import observe",  # as the set-up cell does
+        "import torch.nn.functional",
+        "import numpy as np\nimport unittest.case",
+        "import math\nfrom collections import deque",
+        "def total(x):\n    x.grad = None\n    return x.sum()",
+        "def total(input):\n    input[0] = 1\n    return input",
+        "def total(x):\n    torch = x\n    return torch",
+    ],
+)
+def test_imports_and_variables_of_ones_own_change_nothing_for_others(source: str) -> None:
+    assert left_out(code(source, "total")) == {"made", "looked-at", "alone"}
+
+
+def test_a_cell_of_an_id_that_only_shows_runs_where_its_text_is_another() -> None:
+    assert "alone" not in left_out(showing("print(torch.ones(2) + 1)", "alone"))
+
+
+def test_a_mark_counts_where_the_lesson_has_it_and_nowhere_else() -> None:
+    plain = [code(one["source"], one["id"]) if shows(one) else one for one in LESSON]
+    assert ShownCells(plain).left_out(LESSON, {NUMBER["test-total"]}) == frozenset()
+    found = ShownCells(LESSON).left_out(plain, {NUMBER["test-total"]})
+    assert found == {NUMBER[id_] for id_ in ("made", "looked-at", "alone")}
+
+
+def test_cells_that_stand_twice_or_in_another_order_are_told_by_their_text() -> None:
+    alone = LESSON[NUMBER["alone"]]
+    rows = LESSON[NUMBER["made"]]
+    cells = [alone, *LESSON, alone, code("print(rows)", "own"), rows]
+    found = ShownCells(LESSON).left_out(cells, {1 + NUMBER["test-total"]})
+    assert found == {0, 1 + NUMBER["alone"], len(LESSON) + 1}
+
+
+def test_the_lessons_own_magics_name_what_they_use_and_hide_nothing() -> None:
+    magic = code("%%writefile rows.py\nrows = 1", "file")
+    source = [*LESSON, magic]
+    assert ShownCells(source).left_out(source, {NUMBER["test-total"]}) == {NUMBER["alone"]}
+
+
+def test_a_submission_cannot_say_that_a_cell_only_shows() -> None:
+    assert left_out(showing("print(limit + 1)", "own"), showing("def f(): ...", "more")) == {
+        *("made", "looked-at", "alone")
+    }
+
+
+def test_a_cell_of_nbgraders_never_only_shows() -> None:
+    locked = code("print(1)", "setup", locked=True)
+    locked["metadata"]["course"] = {"shows": True}
+    assert not shows(locked)
+    assert shows(showing("print(1)", "a"))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("torch = None", "binds torch anew"),
+        ("def print(x): ...", "binds print anew"),
+        ("torch.Tensor.view = None", "changes torch.Tensor.view"),
+        ("del torch.relu", "changes torch.relu"),
+        ("setattr(torch, 'x', 1)", "uses setattr"),
+        ("torch.manual_seed(0)", "uses manual_seed"),
+        ("layer.register_forward_hook(print)", "uses register_forward_hook"),
+        ("json.dumps = None", "changes json.dumps"),
+        ("vars()['x'] = 1", "look names up by their text"),
+    ],
+)
+def test_code_tells_of_an_effect(source: str, said: str) -> None:
+    found = list(said_by_code(code(source, "a"), ShownCells([SETUP, MORE])))
+    assert any(said in one for one in found), found
+
+
+def test_plain_code_has_no_effect() -> None:
+    source = "x = torch.arange(6)\nx[0] = 1\nx.grad = None\nprint(x, observe(x.sum))"
+    assert list(said_by_code(code(source, "a"), ShownCells([SETUP, MORE]))) == []
+
+
+SHOWN: list[dict[str, Any]] = [
+    {"output_type": "stream", "name": "stdout", "text": ["a\n", "b"]},
+    {"output_type": "display_data", "data": {"text/plain": "x"}, "metadata": {}},
+    {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["t"]},
+]
+
+
+def test_what_a_learner_saw_is_kept_without_its_metadata() -> None:
+    marked = [{**one, "metadata": {"pytorch-measured": {"score": 3}}} for one in SHOWN]
+    kept = Extras().outputs(marked)
+    assert [one["output_type"] for one in kept] == ["stream", "display_data", "error"]
+    assert "pytorch-measured" not in str(kept)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        None,
+        "text",
+        [3],
+        [{"output_type": "stream", "name": "stdin", "text": ""}],
+        [{"output_type": "stream", "name": "stdout", "text": [1]}],
+        [{"output_type": "display_data", "data": {"text/html": 3}}],
+        [{"output_type": "error", "ename": "E"}],
+        [{"output_type": "stream", "name": "stdout", "text": "x" * 2**24}],
+    ],
+)
+def test_what_is_no_output_or_too_large_is_left_out(outputs: object) -> None:
+    assert Extras().outputs(outputs) == []
+
+
+@pytest.mark.parametrize("depth", [90, 900, 9_000])
+def test_code_that_is_nested_deep_is_read_or_has_every_cell_run(depth: int) -> None:
+    nested = "total = " + "lambda: " * depth + "rows"
+    assert left_out(code(nested, "total")) in ({"alone"}, set())
+    assert left_out(code("(" * depth + "1" + ")" * depth, "own")) <= {"made", "looked-at", "alone"}
