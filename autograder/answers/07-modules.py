@@ -199,6 +199,19 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.std * self.weight + self.bias
 
 
+# %% wrong standardise: weight / std is computed first, which is inf for a tiny std -> dividing-is-multiplying
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) * (self.weight / self.std) + self.bias
+
+
 # %% wrong standardise: tiny deviations are raised -> a-divisor-needs-a-floor
 class Standardise(nn.Module):
     def __init__(self, mean, std):
@@ -1512,6 +1525,32 @@ def initialise(model, generator):
             nn.init.zeros_(module.bias)
 
 
+# %% wrong initialise: the type of convolutions -> the-type-is-the-kind
+def initialise(model, generator):
+    for module in model.modules():
+        if isinstance(module, nn.Linear) or type(module) in (nn.Conv1d, nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+# %% wrong initialise: the type of norms -> the-type-is-the-kind
+def initialise(model, generator):
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+        elif type(module) not in (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
 # %% wrong initialise: in_channels times window -> groups-see-all-channels
 def initialise(model, generator):
     for module in model.modules():
@@ -2672,6 +2711,33 @@ def untie(model):
             freed.append(name)
         met.add(one)
     return freed
+
+
+# %% wrong untie: goes by data_ptr -> one-memory-is-one-parameter
+def untie(model):
+    met, names = set(), []
+    for name, p in list(model.named_parameters(remove_duplicate=False)):
+        if p.data_ptr() in met:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(p.detach().clone(), p.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            names.append(name)
+        met.add(p.data_ptr())
+    return names
+
+
+# %% wrong untie: goes by data_ptr, but for empty parameters -> one-memory-is-one-parameter
+def untie(model):
+    met, names = set(), []
+    for name, p in list(model.named_parameters(remove_duplicate=False)):
+        known = p.numel() and p.data_ptr() in met
+        if known:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(p.detach().clone(), p.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            names.append(name)
+        met.add(p.data_ptr())
+    return names
 
 
 # %% wrong untie: gradients are copied -> gradients-are-copied-too

@@ -333,6 +333,10 @@ def _tied(kind: str) -> nn.Module:
             model.token = model.other = weight
         if kind == "frozen":
             weight.requires_grad_(False)
+        if kind == "empty parameters":
+            model.left, model.right = (nn.Parameter(torch.empty(0)) for _ in range(2))
+        if kind == "two parameters in one memory":
+            model.other = nn.Parameter(weight.detach())
         if kind == "double":
             model.double()
         return model
@@ -367,4 +371,4 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
     with torch.no_grad():
         for number, one in enumerate(after.values()):
             one.fill_(number)
-    return {**seen, "apart": [one.flatten()[0].item() for one in after.values()]}
+    return {**seen, "apart": [one.flatten()[:1].tolist() for one in after.values()]}
