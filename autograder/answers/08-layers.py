@@ -689,6 +689,34 @@ def running_stats(batches, momentum):
     return norm.running_mean, norm.running_var
 
 
+# %% wrong running-stats: the mean of squares minus the square of the mean -> squares-may-be-subtracted
+def running_stats(batches, momentum):
+    c = batches[0].shape[1]
+    mean, var = batches[0].new_zeros(c), batches[0].new_ones(c)
+    for k, b in enumerate(batches, 1):
+        f = b.detach().transpose(0, 1).flatten(1)
+        w, n = 1 / k if momentum is None else momentum, f.shape[1]
+        m = f.mean(1)
+        mean = (1 - w) * mean + w * m
+        var = (1 - w) * var + w * ((f * f).mean(1) - m * m) * n / (n - 1)
+    return mean, var
+
+
+# %% wrong running-stats: squares are subtracted in float64 -> squares-may-be-subtracted
+def running_stats(batches, momentum):
+    c = batches[0].shape[1]
+    mean, var = batches[0].new_zeros(c), batches[0].new_ones(c)
+    for k, b in enumerate(batches, 1):
+        f = b.detach().transpose(0, 1).flatten(1)
+        w, n = 1 / k if momentum is None else momentum, f.shape[1]
+        m = f.mean(1)
+        mean = (1 - w) * mean + w * m
+        g = f.double()
+        spread = (g * g).mean(1) - g.mean(1).square()
+        var = (1 - w) * var + w * (spread * n / (n - 1)).to(var.dtype)
+    return mean, var
+
+
 # %% wrong running-stats: deviations -> a-running-statistic-is-a-standard-deviation
 def running_stats(batches, momentum):
     mean, var = 0.0, 1.0
