@@ -1678,6 +1678,36 @@ def adamw_step(groups, state):
     state["optimizer"].step()
 
 
+# %% wrong adamw-step: a fused step of torch -> an-optimizer-does-it
+from torch import _fused_adamw_ as fused
+
+
+def adamw_step(groups, state):
+    with torch.no_grad():
+        for group in groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                zeros = torch.zeros_like(p), torch.zeros_like(p), torch.zeros(())
+                m, v, t = state.setdefault(p, zeros)
+                t += 1
+                fused(
+                    [p],
+                    [p.grad],
+                    [m],
+                    [v],
+                    [],
+                    [t],
+                    lr=group["lr"],
+                    beta1=group["betas"][0],
+                    beta2=group["betas"][1],
+                    weight_decay=group["weight_decay"],
+                    eps=group["eps"],
+                    amsgrad=False,
+                    maximize=False,
+                )
+
+
 # %% wrong adamw-step: state in float32 -> float32-is-fine-enough
 def adamw_step(groups, state):
     with torch.no_grad():
@@ -2027,6 +2057,37 @@ def clip_gradients(parameters, max_norm):
             p.grad = None
     elif norm > max_norm:
         torch.nn.utils.clip_grad_norm_(held, max_norm)
+    return norm
+
+
+# %% wrong clip-gradients: torch's norm, by another name -> torch-clips-for-me
+from torch.nn.utils import get_total_norm as length
+
+
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = float(length([p.grad.double() for p in held]))
+    if norm - norm != 0:
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return norm
+
+
+# %% wrong clip-gradients: torch's norm, by its module -> torch-clips-for-me
+def clip_gradients(parameters, max_norm):
+    from torch.nn.utils import clip_grad
+
+    held = [p for p in parameters if p.grad is not None]
+    norm = float(clip_grad._get_total_norm([p.grad.double() for p in held]))
+    if norm - norm != 0:
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
     return norm
 
 
