@@ -2396,6 +2396,21 @@ def load_class(path, name):
     return getattr(module, name)
 
 
+# %% wrong load-class: stays registered, under a name of its own -> a-name-of-its-own-is-free
+def load_class(path, name):
+    import sys
+    import uuid
+
+    spec = importlib.util.spec_from_file_location("loaded_" + uuid.uuid4().hex, path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return getattr(module, name)
+
+
 # %% wrong load-class: registered under the file's own name -> a-name-of-its-own-is-free
 def load_class(path, name):
     spec = importlib.util.spec_from_file_location("loaded_by_path", path)

@@ -247,7 +247,8 @@ def class_loaded(
 
     `files` are pairs of a path below a new folder and a text; `asked` are pairs of a number and a
     name: which file, which class. Every file is written just before it is loaded, and all are of
-    one time. What a class says is asked after the last load.
+    one time. What a class says is asked after the last load. "named" are the modules of the files
+    that are left in `sys.modules`, under whatever name.
     """
     made: list[Any] = []
     path_before, modules_before = list(sys.path), dict(sys.modules)
@@ -267,7 +268,7 @@ def class_loaded(
             "said": [_said(one) for one in made],
             "path": len(sys.path) - len(path_before),
             "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
-            "named": sorted(n for n in _STEMS if (n in sys.modules) and (n not in modules_before)),
+            "named": _left(modules_before, now, str(folder)),
         }
         sys.path[:] = path_before
         for key in set(sys.modules) - set(modules_before):
@@ -277,6 +278,13 @@ def class_loaded(
 
 
 _STEMS, _TIME = ("model", "net", "my", "my-model"), 1_700_000_000
+
+
+def _left(before: dict[str, Any], now: dict[str, Any], folder: str) -> list[str]:
+    """The names of new modules that are a file's own, by its name or by its place."""
+    files = {name: str(getattr(one, "__file__", "")) for name, one in now.items()}
+    new = files.keys() - before.keys()
+    return sorted(name for name in new if name in _STEMS or files[name].startswith(folder))
 
 
 def _loaded(load: Callable[..., Any], path: Any, name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 import torch
@@ -98,3 +99,23 @@ def test_a_tie_that_nobody_cuts_is_one_parameter_in_two_places() -> None:
     seen = untied.here(lambda model: [], "tied", True)
     assert (seen["distinct"], len(seen["names"])) == (6, 7)
     assert untied.here(lambda model: [], "not tied", True)["distinct"] == 7
+
+
+def test_a_module_that_stays_registered_is_seen_under_any_name() -> None:
+    def registered(path: str, name: str) -> type:
+        spec = spec_from_file_location("of_no_name", path)
+        assert spec is not None and spec.loader is not None
+        module = sys.modules["of_no_name"] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        made: type = getattr(module, name)
+        return made
+
+    seen = class_loaded.here(registered, [("m.py", "class Net:\n    pass\n")], [(0, "Net")])
+    assert seen["named"] == ["of_no_name"]
+    assert "of_no_name" not in sys.modules
+
+
+def test_empty_parameters_and_shared_memory_are_no_ties() -> None:
+    assert untied.here(lambda model: [], "empty parameters", False)["distinct"] == 8
+    shared = untied.here(lambda model: [], "two parameters in one memory", False)
+    assert shared["distinct"] == shared["storages"] + 1 == 7
