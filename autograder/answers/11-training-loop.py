@@ -336,6 +336,23 @@ def evaluate(model, batches, loss_fn):
     return sum(part for part, _ in parts) / n if n else float("nan")
 
 
+# %% wrong evaluate: weighs by numbers -> numbers-are-samples
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    total, count = 0.0, 0
+    model.eval()
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x, y in batches:
+                if y.numel():
+                    total += loss_fn(model(x), y).item() * y.numel()
+                    count += y.numel()
+    finally:
+        for module, training in modes:
+            module.training = training
+    return total / count if count else float("nan")
+
+
 # %% wrong evaluate: the mean of means -> means-have-a-mean
 def evaluate(model, batches, loss_fn):
     modes = [(m, m.training) for m in model.modules()]
