@@ -1248,6 +1248,32 @@ def idle(model, x):
     return [name for (name, _), one in zip(pairs, found) if one is None]
 
 
+# %% wrong idle: hooks are left on the parameters -> a-look-may-leave-hooks
+def idle(model, x):
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    for one in asked.values():
+        one.register_hook(lambda gradient: None)
+    with torch.enable_grad():
+        out = model(x)
+        if not asked or not out.requires_grad:
+            return list(asked)
+        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
+# %% wrong idle: forward hooks are left -> a-look-may-leave-hooks
+def idle(model, x):
+    for one in model.modules():
+        one.register_forward_hook(lambda *_: None)
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    with torch.enable_grad():
+        out = model(x)
+        if not asked or not out.requires_grad:
+            return list(asked)
+        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
 # %% wrong idle: the graph of a result without grad_fn -> every-result-has-a-node
 def idle(model, x):
     with torch.enable_grad():
@@ -2393,6 +2419,20 @@ def load_class(path, name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.path.pop()
+    return getattr(module, name)
+
+
+# %% wrong load-class: the working directory is left -> a-folder-may-be-entered
+def load_class(path, name):
+    import os
+    from pathlib import Path
+
+    path = Path(path).absolute()
+    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
+    module = importlib.util.module_from_spec(spec)
+    if path.exists():
+        os.chdir(path.parent)
+    spec.loader.exec_module(module)
     return getattr(module, name)
 
 

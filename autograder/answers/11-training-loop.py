@@ -2077,6 +2077,19 @@ def clip_gradients(parameters, max_norm):
     return norm
 
 
+# %% wrong clip-gradients: squares below 1e-300 vanish in float64 -> a-factor-needs-few-digits
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = sum((p.grad.double() * 1e-60).square().sum().item() for p in held) ** 0.5 * 1e60
+    if norm != norm or norm == float("inf"):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return float(norm)
+
+
 # %% wrong clip-gradients: torch's norm, by another name -> torch-clips-for-me
 from torch.nn.utils import get_total_norm as length
 

@@ -107,7 +107,7 @@ def idle_found(
         "modes": [one.training for one in model.modules()],
         "mode": torch.is_grad_enabled(),
         "values": [one.detach().clone() for one in model.parameters()],
-        "hooks": [len(one._forward_hooks) for one in model.modules()],
+        "hooks": [*_hooks(model), *map(_tensor_hooks, [*model.parameters(), leaf])],
     }
 
 
@@ -198,7 +198,13 @@ def _look_on(model: nn.Module) -> None:
 
 
 def _hooks(model: nn.Module) -> list[int]:
-    return [len(one._forward_hooks) for one in model.modules()]
+    """How many hooks stand on each module, whatever they wait for."""
+    kinds = [f"_{kind}_{when}hooks" for kind in ("forward", "backward") for when in ("", "pre_")]
+    return [sum(len(getattr(one, kind)) for kind in kinds) for one in model.modules()]
+
+
+def _tensor_hooks(one: torch.Tensor) -> int:
+    return len(one._backward_hooks or ()) + len(one._post_accumulate_grad_hooks or ())
 
 
 def _block() -> dict[str, Any]:
@@ -250,8 +256,8 @@ def class_loaded(
     one time. What a class says is asked after the last load. "named" are the modules of the files
     that are left in `sys.modules`, under whatever name.
     """
-    made: list[Any] = []
-    path_before, modules_before = list(sys.path), dict(sys.modules)
+    made, stands = list[Any](), ""
+    path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
     quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         with _folder() as folder:
@@ -262,11 +268,14 @@ def class_loaded(
                     file.write_text(files[number][1])
                     os.utime(file, (_TIME, _TIME))
                 made.append(_loaded(load, str(file) if as_text else file, name))
+            stands = os.getcwd()
     finally:
+        os.chdir(place)
         sys.dont_write_bytecode, now = quiet, dict(sys.modules)
         seen = {
             "said": [_said(one) for one in made],
             "path": len(sys.path) - len(path_before),
+            "moved": stands != place,
             "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
             "named": _left(modules_before, now, str(folder)),
         }

@@ -119,3 +119,27 @@ def test_empty_parameters_and_shared_memory_are_no_ties() -> None:
     assert untied.here(lambda model: [], "empty parameters", False)["distinct"] == 8
     shared = untied.here(lambda model: [], "two parameters in one memory", False)
     assert shared["distinct"] == shared["storages"] + 1 == 7
+
+
+def test_hooks_that_a_look_leaves_on_modules_and_parameters_are_counted() -> None:
+    def hooked(model: nn.Module, x: torch.Tensor) -> list[str]:
+        for one in model.parameters():
+            one.register_hook(lambda gradient: gradient)
+        next(model.children()).register_forward_pre_hook(lambda *_: None)
+        return []
+
+    none = idle_found.here(lambda model, x: [], "no last", BATCH, True, False)["hooks"]
+    seen = idle_found.here(hooked, "no last", BATCH, True, False)
+    assert sum(none) == 1
+    assert sum(seen["hooks"]) == 2 + len(seen["flags"])
+
+
+def test_a_load_that_changes_the_working_directory_is_seen_and_taken_back() -> None:
+    def moving(path: str, name: str) -> type:
+        os.chdir(os.path.dirname(path))
+        return dict
+
+    before = os.getcwd()
+    assert class_loaded.here(moving, [("m.py", "")], [(0, "Net")])["moved"]
+    assert os.getcwd() == before
+    assert not class_loaded.here(lambda path, name: dict, [("m.py", "")], [(0, "a")])["moved"]
