@@ -52,6 +52,39 @@ def evaluate(model, x):
         return ready(x)
 
 
+# %% wrong evaluate: hooks of its own stay on the layers -> hooks-may-stay
+def evaluate(model, x):
+    def rest(part, args):
+        part.training = False
+
+    modes = [(part, part.training) for part in model.modules()]
+    for part, _ in modes:
+        part.training = False
+        part.register_forward_pre_hook(rest)
+    try:
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
+# %% wrong evaluate: hooks of its own stay on the parameters -> hooks-may-stay
+def evaluate(model, x):
+    modes = [(part, part.training) for part in model.modules()]
+    for one in model.parameters():
+        if one.requires_grad:
+            one.register_hook(lambda gradient: None)
+    for part, _ in modes:
+        part.training = False
+    try:
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
 # %% wrong evaluate: train() at the end -> everything-trained-before
 def evaluate(model, x):
     parts = list(model.modules())

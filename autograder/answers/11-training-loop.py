@@ -336,6 +336,25 @@ def evaluate(model, batches, loss_fn):
     return sum(part for part, _ in parts) / n if n else float("nan")
 
 
+# %% wrong evaluate: hooks are left -> hooks-are-no-trace
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    seen = []
+    model.register_forward_hook(lambda module, args, out: seen.append(len(out)))
+    total, count = 0.0, 0
+    model.eval()
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x, y in batches:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * seen[-1]
+                    count += seen[-1]
+    finally:
+        for module, training in modes:
+            module.training = training
+    return total / count if count else float("nan")
+
+
 # %% wrong evaluate: weighs by numbers -> numbers-are-samples
 def evaluate(model, batches, loss_fn):
     modes = [(module, module.training) for module in model.modules()]
