@@ -199,6 +199,19 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.std * self.weight + self.bias
 
 
+# %% wrong standardise: weight / std is computed first, which is inf for a tiny std -> dividing-is-multiplying
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(self.mean))
+        self.bias = nn.Parameter(torch.zeros_like(self.mean))
+
+    def forward(self, x):
+        return (x - self.mean) * (self.weight / self.std) + self.bias
+
+
 # %% wrong standardise: tiny deviations are raised -> a-divisor-needs-a-floor
 class Standardise(nn.Module):
     def __init__(self, mean, std):
@@ -1235,6 +1248,32 @@ def idle(model, x):
     return [name for (name, _), one in zip(pairs, found) if one is None]
 
 
+# %% wrong idle: hooks are left on the parameters -> a-look-may-leave-hooks
+def idle(model, x):
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    for one in asked.values():
+        one.register_hook(lambda gradient: None)
+    with torch.enable_grad():
+        out = model(x)
+        if not asked or not out.requires_grad:
+            return list(asked)
+        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
+# %% wrong idle: forward hooks are left -> a-look-may-leave-hooks
+def idle(model, x):
+    for one in model.modules():
+        one.register_forward_hook(lambda *_: None)
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    with torch.enable_grad():
+        out = model(x)
+        if not asked or not out.requires_grad:
+            return list(asked)
+        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
 # %% wrong idle: the graph of a result without grad_fn -> every-result-has-a-node
 def idle(model, x):
     with torch.enable_grad():
@@ -1505,6 +1544,32 @@ def initialise(model, generator):
         if type(module) in (nn.Linear, nn.Conv1d, nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
         elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+# %% wrong initialise: the type of convolutions -> the-type-is-the-kind
+def initialise(model, generator):
+    for module in model.modules():
+        if isinstance(module, nn.Linear) or type(module) in (nn.Conv1d, nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+            continue
+        elif module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+# %% wrong initialise: the type of norms -> the-type-is-the-kind
+def initialise(model, generator):
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+        elif type(module) not in (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -2357,6 +2422,35 @@ def load_class(path, name):
     return getattr(module, name)
 
 
+# %% wrong load-class: the working directory is left -> a-folder-may-be-entered
+def load_class(path, name):
+    import os
+    from pathlib import Path
+
+    path = Path(path).absolute()
+    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
+    module = importlib.util.module_from_spec(spec)
+    if path.exists():
+        os.chdir(path.parent)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+# %% wrong load-class: stays registered, under a name of its own -> a-name-of-its-own-is-free
+def load_class(path, name):
+    import sys
+    import uuid
+
+    spec = importlib.util.spec_from_file_location("loaded_" + uuid.uuid4().hex, path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return getattr(module, name)
+
+
 # %% wrong load-class: registered under the file's own name -> a-name-of-its-own-is-free
 def load_class(path, name):
     spec = importlib.util.spec_from_file_location("loaded_by_path", path)
@@ -2672,6 +2766,33 @@ def untie(model):
             freed.append(name)
         met.add(one)
     return freed
+
+
+# %% wrong untie: goes by data_ptr -> one-memory-is-one-parameter
+def untie(model):
+    met, names = set(), []
+    for name, p in list(model.named_parameters(remove_duplicate=False)):
+        if p.data_ptr() in met:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(p.detach().clone(), p.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            names.append(name)
+        met.add(p.data_ptr())
+    return names
+
+
+# %% wrong untie: goes by data_ptr, but for empty parameters -> one-memory-is-one-parameter
+def untie(model):
+    met, names = set(), []
+    for name, p in list(model.named_parameters(remove_duplicate=False)):
+        known = p.numel() and p.data_ptr() in met
+        if known:
+            owner, _, last = name.rpartition(".")
+            own = nn.Parameter(p.detach().clone(), p.requires_grad)
+            setattr(model.get_submodule(owner), last, own)
+            names.append(name)
+        met.add(p.data_ptr())
+    return names
 
 
 # %% wrong untie: gradients are copied -> gradients-are-copied-too

@@ -52,6 +52,39 @@ def evaluate(model, x):
         return ready(x)
 
 
+# %% wrong evaluate: hooks of its own stay on the layers -> hooks-may-stay
+def evaluate(model, x):
+    def rest(part, args):
+        part.training = False
+
+    modes = [(part, part.training) for part in model.modules()]
+    for part, _ in modes:
+        part.training = False
+        part.register_forward_pre_hook(rest)
+    try:
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
+# %% wrong evaluate: hooks of its own stay on the parameters -> hooks-may-stay
+def evaluate(model, x):
+    modes = [(part, part.training) for part in model.modules()]
+    for one in model.parameters():
+        if one.requires_grad:
+            one.register_hook(lambda gradient: None)
+    for part, _ in modes:
+        part.training = False
+    try:
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
 # %% wrong evaluate: train() at the end -> everything-trained-before
 def evaluate(model, x):
     parts = list(model.modules())
@@ -687,6 +720,34 @@ def running_stats(batches, momentum):
     for batch in batches:
         norm(batch.flatten(2) if batch.dim() > 2 else batch)
     return norm.running_mean, norm.running_var
+
+
+# %% wrong running-stats: the mean of squares minus the square of the mean -> squares-may-be-subtracted
+def running_stats(batches, momentum):
+    c = batches[0].shape[1]
+    mean, var = batches[0].new_zeros(c), batches[0].new_ones(c)
+    for k, b in enumerate(batches, 1):
+        f = b.detach().transpose(0, 1).flatten(1)
+        w, n = 1 / k if momentum is None else momentum, f.shape[1]
+        m = f.mean(1)
+        mean = (1 - w) * mean + w * m
+        var = (1 - w) * var + w * ((f * f).mean(1) - m * m) * n / (n - 1)
+    return mean, var
+
+
+# %% wrong running-stats: squares are subtracted in float64 -> squares-may-be-subtracted
+def running_stats(batches, momentum):
+    c = batches[0].shape[1]
+    mean, var = batches[0].new_zeros(c), batches[0].new_ones(c)
+    for k, b in enumerate(batches, 1):
+        f = b.detach().transpose(0, 1).flatten(1)
+        w, n = 1 / k if momentum is None else momentum, f.shape[1]
+        m = f.mean(1)
+        mean = (1 - w) * mean + w * m
+        g = f.double()
+        spread = (g * g).mean(1) - g.mean(1).square()
+        var = (1 - w) * var + w * (spread * n / (n - 1)).to(var.dtype)
+    return mean, var
 
 
 # %% wrong running-stats: deviations -> a-running-statistic-is-a-standard-deviation

@@ -336,6 +336,42 @@ def evaluate(model, batches, loss_fn):
     return sum(part for part, _ in parts) / n if n else float("nan")
 
 
+# %% wrong evaluate: hooks are left -> hooks-are-no-trace
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    seen = []
+    model.register_forward_hook(lambda module, args, out: seen.append(len(out)))
+    total, count = 0.0, 0
+    model.eval()
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x, y in batches:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * seen[-1]
+                    count += seen[-1]
+    finally:
+        for module, training in modes:
+            module.training = training
+    return total / count if count else float("nan")
+
+
+# %% wrong evaluate: weighs by numbers -> numbers-are-samples
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    total, count = 0.0, 0
+    model.eval()
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x, y in batches:
+                if y.numel():
+                    total += loss_fn(model(x), y).item() * y.numel()
+                    count += y.numel()
+    finally:
+        for module, training in modes:
+            module.training = training
+    return total / count if count else float("nan")
+
+
 # %% wrong evaluate: the mean of means -> means-have-a-mean
 def evaluate(model, batches, loss_fn):
     modes = [(m, m.training) for m in model.modules()]
@@ -1678,6 +1714,36 @@ def adamw_step(groups, state):
     state["optimizer"].step()
 
 
+# %% wrong adamw-step: a fused step of torch -> an-optimizer-does-it
+from torch import _fused_adamw_ as fused
+
+
+def adamw_step(groups, state):
+    with torch.no_grad():
+        for group in groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                zeros = torch.zeros_like(p), torch.zeros_like(p), torch.zeros(())
+                m, v, t = state.setdefault(p, zeros)
+                t += 1
+                fused(
+                    [p],
+                    [p.grad],
+                    [m],
+                    [v],
+                    [],
+                    [t],
+                    lr=group["lr"],
+                    beta1=group["betas"][0],
+                    beta2=group["betas"][1],
+                    weight_decay=group["weight_decay"],
+                    eps=group["eps"],
+                    amsgrad=False,
+                    maximize=False,
+                )
+
+
 # %% wrong adamw-step: state in float32 -> float32-is-fine-enough
 def adamw_step(groups, state):
     with torch.no_grad():
@@ -2027,6 +2093,50 @@ def clip_gradients(parameters, max_norm):
             p.grad = None
     elif norm > max_norm:
         torch.nn.utils.clip_grad_norm_(held, max_norm)
+    return norm
+
+
+# %% wrong clip-gradients: squares below 1e-300 vanish in float64 -> a-factor-needs-few-digits
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = sum((p.grad.double() * 1e-60).square().sum().item() for p in held) ** 0.5 * 1e60
+    if norm != norm or norm == float("inf"):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return float(norm)
+
+
+# %% wrong clip-gradients: torch's norm, by another name -> torch-clips-for-me
+from torch.nn.utils import get_total_norm as length
+
+
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = float(length([p.grad.double() for p in held]))
+    if norm - norm != 0:
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
+    return norm
+
+
+# %% wrong clip-gradients: torch's norm, by its module -> torch-clips-for-me
+def clip_gradients(parameters, max_norm):
+    from torch.nn.utils import clip_grad
+
+    held = [p for p in parameters if p.grad is not None]
+    norm = float(clip_grad._get_total_norm([p.grad.double() for p in held]))
+    if norm - norm != 0:
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / norm)
     return norm
 
 

@@ -144,7 +144,14 @@ def _left_behind(model: nn.Module, weights: list[nn.Parameter]) -> dict[str, Any
         "modes": [module.training for module in model.modules()],
         "draws": torch.rand(2),
         "grad mode": torch.is_grad_enabled(),
+        "hooks": [*map(_hooks, model.modules()), *(len(w._backward_hooks or ()) for w in weights)],
     }
+
+
+def _hooks(module: nn.Module) -> int:
+    """How many hooks stand on a module, ours and those that a procedure left."""
+    kinds = [f"_{kind}_{when}hooks" for kind in ("forward", "backward") for when in ("", "pre_")]
+    return sum(len(getattr(module, kind)) for kind in kinds)
 
 
 def _one_by_one(parts: Sequence[Pair]) -> Iterator[Pair]:

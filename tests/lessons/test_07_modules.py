@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,6 +93,22 @@ def test_a_second_file_of_one_name_is_not_imported(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "run1 -> run1\nrun2 -> run1\n"
     exec(text("spec-measured"), names)
     assert capsys.readouterr().out == "run1 -> run1\nrun2 -> run2\n"
+
+
+def test_a_dataclass_asks_for_its_module_where_types_are_strings(tmp_path: Path) -> None:
+    names, lines = (
+        SOURCE.solved("setup", "load-class"),
+        "@dataclass\nclass Net:\n    size: int = 3\n",
+    )
+    for first in ("", "from __future__ import annotations\n"):
+        path = tmp_path / "net.py"
+        path.write_text(f"{first}from dataclasses import dataclass\n{lines}")
+        if not first:
+            assert names["load_class"](path, "Net")().size == 3
+        else:
+            with pytest.raises(AttributeError, match="__dict__"):
+                names["load_class"](path, "Net")
+    assert "`from __future__ import annotations`" in text("spec-told")
 
 
 def test_the_huge_model_has_as_many_numbers_as_its_question_says(

@@ -154,6 +154,14 @@ class Wide(nn.Linear):
     """A linear layer by another name."""
 
 
+class Framed(nn.Conv2d):
+    """A convolution by another name."""
+
+
+class CalmNorm(nn.BatchNorm1d):
+    """A norm by another name."""
+
+
 def _layers_to_initialise() -> nn.Module:
     """Layers of every kind that an initialisation may meet, in the order of the names."""
     layers: dict[str, nn.Module] = {
@@ -173,6 +181,8 @@ def _layers_to_initialise() -> nn.Module:
         "cell": nn.GRUCell(3, 2),
         "slope": nn.PReLU(),
         "inner": nn.Sequential(nn.ReLU(), nn.ModuleDict({"deep": nn.Linear(200, 100)})),
+        "framed": Framed(4, 60, 4),
+        "calm_norm": CalmNorm(5),
     }
     return nn.ModuleDict(layers)
 

@@ -107,7 +107,7 @@ def idle_found(
         "modes": [one.training for one in model.modules()],
         "mode": torch.is_grad_enabled(),
         "values": [one.detach().clone() for one in model.parameters()],
-        "hooks": [len(one._forward_hooks) for one in model.modules()],
+        "hooks": [*_hooks(model), *map(_tensor_hooks, [*model.parameters(), leaf])],
     }
 
 
@@ -198,7 +198,13 @@ def _look_on(model: nn.Module) -> None:
 
 
 def _hooks(model: nn.Module) -> list[int]:
-    return [len(one._forward_hooks) for one in model.modules()]
+    """How many hooks stand on each module, whatever they wait for."""
+    kinds = [f"_{kind}_{when}hooks" for kind in ("forward", "backward") for when in ("", "pre_")]
+    return [sum(len(getattr(one, kind)) for kind in kinds) for one in model.modules()]
+
+
+def _tensor_hooks(one: torch.Tensor) -> int:
+    return len(one._backward_hooks or ()) + len(one._post_accumulate_grad_hooks or ())
 
 
 def _block() -> dict[str, Any]:
@@ -247,10 +253,11 @@ def class_loaded(
 
     `files` are pairs of a path below a new folder and a text; `asked` are pairs of a number and a
     name: which file, which class. Every file is written just before it is loaded, and all are of
-    one time. What a class says is asked after the last load.
+    one time. What a class says is asked after the last load. "named" are the modules of the files
+    that are left in `sys.modules`, under whatever name.
     """
-    made: list[Any] = []
-    path_before, modules_before = list(sys.path), dict(sys.modules)
+    made, stands = list[Any](), ""
+    path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
     quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         with _folder() as folder:
@@ -261,13 +268,16 @@ def class_loaded(
                     file.write_text(files[number][1])
                     os.utime(file, (_TIME, _TIME))
                 made.append(_loaded(load, str(file) if as_text else file, name))
+            stands = os.getcwd()
     finally:
+        os.chdir(place)
         sys.dont_write_bytecode, now = quiet, dict(sys.modules)
         seen = {
             "said": [_said(one) for one in made],
             "path": len(sys.path) - len(path_before),
+            "moved": stands != place,
             "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
-            "named": sorted(n for n in _STEMS if (n in sys.modules) and (n not in modules_before)),
+            "named": _left(modules_before, now, str(folder)),
         }
         sys.path[:] = path_before
         for key in set(sys.modules) - set(modules_before):
@@ -277,6 +287,13 @@ def class_loaded(
 
 
 _STEMS, _TIME = ("model", "net", "my", "my-model"), 1_700_000_000
+
+
+def _left(before: dict[str, Any], now: dict[str, Any], folder: str) -> list[str]:
+    """The names of new modules that are a file's own, by its name or by its place."""
+    files = {name: str(getattr(one, "__file__", "")) for name, one in now.items()}
+    new = files.keys() - before.keys()
+    return sorted(name for name in new if name in _STEMS or files[name].startswith(folder))
 
 
 def _loaded(load: Callable[..., Any], path: Any, name: str) -> Any:
@@ -333,6 +350,10 @@ def _tied(kind: str) -> nn.Module:
             model.token = model.other = weight
         if kind == "frozen":
             weight.requires_grad_(False)
+        if kind == "empty parameters":
+            model.left, model.right = (nn.Parameter(torch.empty(0)) for _ in range(2))
+        if kind == "two parameters in one memory":
+            model.other = nn.Parameter(weight.detach())
         if kind == "double":
             model.double()
         return model
@@ -367,4 +388,4 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
     with torch.no_grad():
         for number, one in enumerate(after.values()):
             one.fill_(number)
-    return {**seen, "apart": [one.flatten()[0].item() for one in after.values()]}
+    return {**seen, "apart": [one.flatten()[:1].tolist() for one in after.values()]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 import torch
@@ -98,3 +99,47 @@ def test_a_tie_that_nobody_cuts_is_one_parameter_in_two_places() -> None:
     seen = untied.here(lambda model: [], "tied", True)
     assert (seen["distinct"], len(seen["names"])) == (6, 7)
     assert untied.here(lambda model: [], "not tied", True)["distinct"] == 7
+
+
+def test_a_module_that_stays_registered_is_seen_under_any_name() -> None:
+    def registered(path: str, name: str) -> type:
+        spec = spec_from_file_location("of_no_name", path)
+        assert spec is not None and spec.loader is not None
+        module = sys.modules["of_no_name"] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        made: type = getattr(module, name)
+        return made
+
+    seen = class_loaded.here(registered, [("m.py", "class Net:\n    pass\n")], [(0, "Net")])
+    assert seen["named"] == ["of_no_name"]
+    assert "of_no_name" not in sys.modules
+
+
+def test_empty_parameters_and_shared_memory_are_no_ties() -> None:
+    assert untied.here(lambda model: [], "empty parameters", False)["distinct"] == 8
+    shared = untied.here(lambda model: [], "two parameters in one memory", False)
+    assert shared["distinct"] == shared["storages"] + 1 == 7
+
+
+def test_hooks_that_a_look_leaves_on_modules_and_parameters_are_counted() -> None:
+    def hooked(model: nn.Module, x: torch.Tensor) -> list[str]:
+        for one in model.parameters():
+            one.register_hook(lambda gradient: gradient)
+        next(model.children()).register_forward_pre_hook(lambda *_: None)
+        return []
+
+    none = idle_found.here(lambda model, x: [], "no last", BATCH, True, False)["hooks"]
+    seen = idle_found.here(hooked, "no last", BATCH, True, False)
+    assert sum(none) == 1
+    assert sum(seen["hooks"]) == 2 + len(seen["flags"])
+
+
+def test_a_load_that_changes_the_working_directory_is_seen_and_taken_back() -> None:
+    def moving(path: str, name: str) -> type:
+        os.chdir(os.path.dirname(path))
+        return dict
+
+    before = os.getcwd()
+    assert class_loaded.here(moving, [("m.py", "")], [(0, "Net")])["moved"]
+    assert os.getcwd() == before
+    assert not class_loaded.here(lambda path, name: dict, [("m.py", "")], [(0, "a")])["moved"]
