@@ -5003,7 +5003,6 @@ class QuietLogger:
             self._write(name, value.item() if isinstance(value, torch.Tensor) else value, step)
             self._kept.pop(0)
 
-
 # %% same read-records: the order of these two lines
 def read_records(path, crc):
     """The data of each whole record, a list of bytes.
@@ -5011,18 +5010,17 @@ def read_records(path, crc):
     read_records("events.out.tfevents.1", masked_crc)  ->  for example [b"...", b"..."]
     """
     from pathlib import Path
-
     content, at, found = (Path(path).read_bytes(), 0, [])
     while at + 12 <= len(content):
-        length, check = (content[at : at + 8], content[at + 8 : at + 12])
-        if crc(length) != int.from_bytes(check, "little"):
-            raise ValueError(f"the record at byte {at} has a wrong length")
-        end = at + 12 + int.from_bytes(length, "little")
+        length, check = (content[at:at + 8], content[at + 8:at + 12])
+        if crc(length) != int.from_bytes(check, 'little'):
+            raise ValueError(f'the record at byte {at} has a wrong length')
+        end = at + 12 + int.from_bytes(length, 'little')
         if end + 4 > len(content):
             break
-        data = content[at + 12 : end]
-        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
-            raise ValueError(f"the record at byte {at} is damaged")
+        data = content[at + 12:end]
+        if crc(data) != int.from_bytes(content[end:end + 4], 'little'):
+            raise ValueError(f'the record at byte {at} is damaged')
         at = end + 4
         found.append(data)
     return found
@@ -5036,23 +5034,22 @@ def sample_config(space, seed, number):
     """
     import math
     import random
-
     config = {}
     for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
             config[name] = rng.choice(about[-1])
             continue
         low, high = about
-        if kind == "int":
+        if kind == 'int':
             config[name] = rng.randint(low, high)
-        elif kind == "uniform":
+        elif kind == 'uniform':
             config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and low > 0:
+        elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
             config[name] = min(max(drawn, low), high)
         else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
 
 
@@ -5064,23 +5061,22 @@ def sample_config(space, seed, number):
     """
     import math
     import random
-
     config = {}
     for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
             config[name] = rng.choice(about[0])
             continue
         low, high = about
-        if kind == "int":
+        if kind == 'int':
             config[name] = rng.randint(low, high)
-        elif kind == "uniform":
+        elif kind == 'uniform':
             config[name] = min(max(rng.uniform(high, low), low), high)
-        elif kind == "log" and low > 0:
+        elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
             config[name] = min(max(drawn, low), high)
         else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
 
 
@@ -5092,23 +5088,22 @@ def sample_config(space, seed, number):
     """
     import math
     import random
-
     config = {}
     for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
             config[name] = rng.choice(about[0])
             continue
         low, high = about
-        if kind == "int":
+        if kind == 'int':
             config[name] = rng.randint(low, high)
-        elif kind == "uniform":
+        elif kind == 'uniform':
             config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log":
+        elif kind == 'log':
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
             config[name] = min(max(drawn, low), high)
         else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
 
 
@@ -5120,23 +5115,22 @@ def sample_config(space, seed, number):
     """
     import math
     import random
-
     config = {}
     for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
             config[name] = rng.choice(about[0])
             continue
         low, high = about
-        if kind == "int":
+        if kind == 'int':
             config[name] = rng.randint(low, high)
-        elif kind == "uniform":
+        elif kind == 'uniform':
             config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and low >= 0:
+        elif kind == 'log' and low >= 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
             config[name] = min(max(drawn, low), high)
         else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
 
 
@@ -5148,23 +5142,22 @@ def sample_config(space, seed, number):
     """
     import math
     import random
-
     config = {}
     for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
             config[name] = rng.choice(about[0])
             continue
         low, high = about
-        if kind == "int":
+        if kind == 'int':
             config[name] = rng.randint(low, high)
-        elif kind == "uniform":
+        elif kind == 'uniform':
             config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and low > -1:
+        elif kind == 'log' and low > -1:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
             config[name] = min(max(drawn, low), high)
         else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
 
 
@@ -5176,23 +5169,22 @@ def sample_config(space, seed, number):
     """
     import math
     import random
-
     config = {}
     for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
+        rng = random.Random(f'{seed}/{number}/{name}')
+        if kind == 'choice':
             config[name] = rng.choice(about[0])
             continue
         low, high = about
-        if kind == "int":
+        if kind == 'int':
             config[name] = rng.randint(low, high)
-        elif kind == "uniform":
+        elif kind == 'uniform':
             config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and low > 0:
+        elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(high), math.log(low)))
             config[name] = min(max(drawn, low), high)
         else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
+            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
 
 
@@ -5217,7 +5209,7 @@ def halving(train, n, low, high, eta):
         rungs.append((epochs, ranking))
         if epochs == high:
             break
-        trials = ranking[: max(len(trials) // eta, 1)]
+        trials = ranking[:max(len(trials) // eta, 1)]
         epochs = min(epochs * eta, high)
     return rungs
 
@@ -5231,13 +5223,12 @@ def search_results(folder, metric, mode):
     import json
     import math
     from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (2 if mode == "min" else -1, [])
+    if mode not in ('min', 'max'):
+        raise ValueError(f'mode is min or max, not {mode!r}')
+    sign, found = (2 if mode == 'min' else -1, [])
     for trial in sorted(Path(folder).iterdir()):
-        params, results = (trial / "params.json", trial / "result.json")
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
+        params, results = (trial / 'params.json', trial / 'result.json')
+        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
             continue
         lines = [line for line in results.read_text().splitlines() if line.strip()]
         reports = []
@@ -5251,7 +5242,7 @@ def search_results(folder, metric, mode):
         if finite:
             best = min(finite, key=lambda one: sign * one[metric])
             config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
+            found.append((trial.name, config, best[metric], best['training_iteration']))
     return sorted(found, key=lambda one: sign * one[2])
 
 
@@ -5264,13 +5255,12 @@ def search_results(folder, metric, mode):
     import json
     import math
     from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -2, [])
+    if mode not in ('min', 'max'):
+        raise ValueError(f'mode is min or max, not {mode!r}')
+    sign, found = (1 if mode == 'min' else -2, [])
     for trial in sorted(Path(folder).iterdir()):
-        params, results = (trial / "params.json", trial / "result.json")
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
+        params, results = (trial / 'params.json', trial / 'result.json')
+        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
             continue
         lines = [line for line in results.read_text().splitlines() if line.strip()]
         reports = []
@@ -5284,7 +5274,7 @@ def search_results(folder, metric, mode):
         if finite:
             best = min(finite, key=lambda one: sign * one[metric])
             config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
+            found.append((trial.name, config, best[metric], best['training_iteration']))
     return sorted(found, key=lambda one: sign * one[2])
 
 
@@ -5297,13 +5287,12 @@ def search_results(folder, metric, mode):
     import json
     import math
     from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1, [])
+    if mode not in ('min', 'max'):
+        raise ValueError(f'mode is min or max, not {mode!r}')
+    sign, found = (1 if mode == 'min' else -1, [])
     for trial in sorted(Path(folder).iterdir()):
-        params, results = (trial / "params.json", trial / "result.json")
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
+        params, results = (trial / 'params.json', trial / 'result.json')
+        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
             continue
         lines = [line for line in results.read_text().splitlines() if line.strip()]
         reports = []
@@ -5317,7 +5306,7 @@ def search_results(folder, metric, mode):
         if finite:
             best = min(finite, key=lambda one: sign * one[metric])
             config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
+            found.append((trial.name, config, best[metric], best['training_iteration']))
     return sorted(found, key=lambda one: sign * one[2])
 
 
