@@ -109,8 +109,7 @@ def loop_run(
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
-        kept, events, of_loss = _graphs_kept(model), _noted(model, fails_at), list[bool]()
-        loss_fn.register_forward_pre_hook(lambda *_: of_loss.append(torch.is_grad_enabled()))
+        kept, events, of_loss = _graphs_kept(model), _noted(model, fails_at), _modes_noted(loss_fn)
         more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
         result, error = None, None
         for _ in range(runs):
@@ -119,9 +118,8 @@ def loop_run(
                 result = procedure(model, given, loss_fn, *more)
             except _Failed as raised:
                 error = str(raised)
-        left = _left_behind(model, weights)
+        left = _left_behind(model, weights) | {"loss recorded": of_loss}
         seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
-        seen["loss recorded"] = of_loss
     return {name: seen[name] for name in facts or seen}
 
 
@@ -137,6 +135,13 @@ def _prepared(
     for weight in weights:
         weight.grad = None if stale is None else torch.full_like(weight, stale)
     return model, loss_fn, weights
+
+
+def _modes_noted(module: nn.Module) -> list[bool]:
+    """The list in which the grad mode of each call of the module is noted down from now on."""
+    modes = list[bool]()
+    module.register_forward_pre_hook(lambda *_: modes.append(torch.is_grad_enabled()))
+    return modes
 
 
 def _left_behind(model: nn.Module, weights: list[nn.Parameter]) -> dict[str, Any]:

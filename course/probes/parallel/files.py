@@ -97,6 +97,23 @@ def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> 
     return folders
 
 
+def _given(states: Sequence[dict[str, Any]], breaks: bool, silent: bool) -> list[dict[str, Any]]:
+    """Copies of the states, the first with something that can't be saved."""
+    given = [dict(state) for state in states]
+    if breaks or silent:
+        given[0]["module.broken"] = _Silent() if silent else _Unsaved()
+    return given
+
+
+def _ended(ends: Sequence[tuple[Any, BaseException | None]]) -> dict[str, Any]:
+    """How each rank ended."""
+    return {
+        "results": [result for result, _ in ends],
+        "errors": [told(error) for _, error in ends],
+        "words": ["" if error is None else str(error) for _, error in ends],
+    }
+
+
 @probe
 def saved_by_ranks(
     procedure: Callable[..., Any],
@@ -114,18 +131,15 @@ def saved_by_ranks(
 
     `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved, where
     the error of a `silent` one has no text; with `nowhere`, the path is in a folder that isn't
-    there, and `blocked`, a folder is in the file's place. "removed" are the names of all files
-    that were removed. "files" are the names on each disk;
-    "loaded", what rank 0's file holds; "there", what it held whenever rank 0 called `tell`;
-    "calls" of `tell` by rank; "errors" by class, and the "words" of each; "keys", those of the
-    states afterwards. `facts` are those asked for, or all.
+    there; with `blocked`, a folder is in the file's place. "removed" are the names of all files
+    that were removed, "files" those on each disk; "loaded", what rank 0's file holds; "there", what
+    it held whenever rank 0 called `tell`; "calls" of `tell` by rank; "errors" by class, and the
+    "words" of each; "keys", those of the states afterwards. `facts` are those asked for, or all.
     """
     ranks = len(states)
-    with tempfile.TemporaryDirectory() as top:
+    with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
         folders = _disks(Path(top), ranks, old, blocked)
-        given = [dict(state) for state in states]
-        if breaks or silent:
-            given[0]["module.broken"] = _Silent() if silent else _Unsaved()
+        given = _given(states, breaks, silent)
         meeting = Meeting(ranks)
         line = _Line(meeting, folders[0])
 
@@ -136,13 +150,8 @@ def saved_by_ranks(
                 result = procedure(rank, given[rank], str(path), tell)
             return result
 
-        with _removals_noted() as removed:
-            ends = meeting.run(work)
-        seen = {
+        seen = _ended(meeting.run(work)) | {
             "removed": removed,
-            "results": [result for result, _ in ends],
-            "errors": [told(error) for _, error in ends],
-            "words": ["" if error is None else str(error) for _, error in ends],
             "files": [sorted(os.listdir(folder)) for folder in folders],
             "loaded": _loaded(folders[0]),
             "there": line.there,

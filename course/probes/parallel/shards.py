@@ -113,12 +113,7 @@ def shards_run(
     result = procedure(model, LOSSES[loss], *batch, given)
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
-    with torch.no_grad():
-        for tensor in (
-            *weights,
-            *(g for g in (*held, *(w.grad for w in weights)) if g is not None),
-        ):
-            tensor.fill_(77.0)
+    _overwrite([*weights, *held, *(weight.grad for weight in weights)])
     listed = result if isinstance(result, list | tuple) else []
     return {
         "result": result,
@@ -130,6 +125,13 @@ def shards_run(
         "recorded": [getattr(one, "requires_grad", False) for one in listed],
         "modes": [module.training for module in model.modules()],
     }
+
+
+def _overwrite(tensors: Sequence[torch.Tensor | None]) -> None:
+    with torch.no_grad():
+        for tensor in tensors:
+            if tensor is not None:
+                tensor.fill_(77.0)
 
 
 class _Wrapped(nn.Module):

@@ -224,12 +224,8 @@ def carried_on(
             seen["best"].append(other.best)
             seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
             seen["weights"] = _held(other.model)
-    return (
-        seen
-        | after
-        | {"losses": losses, "opens": opens, "kept": kept}
-        | {"reference": _held(first.model)}
-    )
+    ended = {"losses": losses, "opens": opens, "kept": kept, "reference": _held(first.model)}
+    return seen | after | ended
 
 
 def _watched(

@@ -234,8 +234,7 @@ def logger_run(
     sink, work = _Sink(), _Work()
     values = _Values(work)
     logger = made(sink.write) if on is None else made(sink.write, on)
-    errors, counts, graphs = list[str | None](), list[int](), list[bool]()
-    modes = list[bool]()
+    errors, after = list[str | None](), list[tuple[int, bool, bool]]()
     with torch.enable_grad():
         for what, *more in script:
             if what == "add":
@@ -244,20 +243,18 @@ def logger_run(
                 errors.append(_error(logger.flush))
             else:
                 _prepared(what, *more, values=values, sink=sink)
-            counts.append(len(sink.written))
-            graphs.append(values.graphs)
-            modes.append(torch.is_grad_enabled())
+            after.append((len(sink.written), values.graphs, torch.is_grad_enabled()))
     seen = {
         "written": sink.written,
         "types": [type(one[1]).__name__ for one in sink.written],
-        "counts": counts,
-        "graphs": graphs,
+        "counts": [count for count, _, _ in after],
+        "graphs": [graph for _, graph, _ in after],
         "alive": values.alive,
         "errors": errors,
         "functions": work.functions,
         "calls": values.calls,
         "attached": values.attached,
-        "modes": modes,
+        "modes": [mode for _, _, mode in after],
     }
     return {name: seen[name] for name in facts or seen}
 
