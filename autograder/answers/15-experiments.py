@@ -5348,3 +5348,125 @@ class QuietLogger:
             name, value, step = self.kept[0]
             self.write(name, float(value), step)
             del self.kept[0]
+
+
+# %% wrong run-record: the given dict gets numbers -> a-given-dict-may-be-filled
+import copy
+
+import torch
+
+
+class RunRecord:
+    def __init__(self, config):
+        self._config, self._rows, self._summary = copy.deepcopy(config), [], {}
+
+    def log(self, values, step=None):
+        last = self._rows[-1]["step"] if self._rows else -1
+        if step is None:
+            step = last + 1
+        if step < last:
+            raise ValueError(f"step {step} after {last}")
+        row = {}
+        for name, value in values.items():
+            if isinstance(value, torch.Tensor):
+                if value.numel() != 1:
+                    raise ValueError(f"{name} has {value.numel()} elements")
+                value = value.item()
+            row[name] = values[name] = value
+        if self._rows and step == last:
+            self._rows[-1].update(row)
+        else:
+            self._rows.append({"step": step, **row})
+        self._summary.update(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+    @property
+    def summary(self):
+        return dict(self._summary)
+
+
+# %% wrong quiet-logger: the value that a function returns isn't copied -> what-a-function-returns-is-new
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        elif isinstance(value, torch.Tensor):
+            value = value.detach().clone()
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value), step)
+            self._kept.pop(0)
+
+
+# %% wrong quiet-logger: grad mode is off after a function that raises -> a-grad-mode-is-mine-to-switch
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            was = torch.is_grad_enabled()
+            torch.set_grad_enabled(False)
+            value = value()
+            torch.set_grad_enabled(was)
+        if isinstance(value, torch.Tensor):
+            value = value.detach().clone()
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value), step)
+            self._kept.pop(0)
+
+
+# %% wrong quiet-logger: grad mode is on afterwards, whatever it was -> a-grad-mode-is-mine-to-switch
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            try:
+                torch.set_grad_enabled(False)
+                value = value()
+            finally:
+                torch.set_grad_enabled(True)
+        if isinstance(value, torch.Tensor):
+            value = value.detach().clone()
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value), step)
+            self._kept.pop(0)

@@ -3309,3 +3309,285 @@ def train_rank(model, loss_fn, x, y, lr):
             if samples:
                 weight.sub_(lr * summed / samples)
     return total / samples if samples else float('nan')
+
+
+# %% wrong shard-gradients: nan becomes 0 -> nan-is-no-gradient
+def shard_gradients(model, loss_fn, x, y, sizes):
+    weights, sums = list(model.parameters()), {}
+    free = [w for w in weights if w.requires_grad]
+    for part, goal in zip(x.split(sizes), y.split(sizes)):
+        if not len(part):
+            continue
+        loss = loss_fn(model(part), goal) * len(part) / len(x)
+        for w, g in zip(free, torch.autograd.grad(loss, free, allow_unused=True)):
+            if g is not None:
+                sums[w] = sums.get(w, 0) + g.nan_to_num(0.0)
+    return [sums.get(w) for w in weights]
+
+
+# %% wrong shard-gradients: in eval mode, put back afterwards -> gradients-are-for-eval-mode
+def shard_gradients(model, loss_fn, x, y, sizes):
+    modes = [(m, m.training) for m in model.modules()]
+    model.eval()
+    weights, sums = list(model.parameters()), {}
+    free = [w for w in weights if w.requires_grad]
+    for part, goal in zip(x.split(sizes), y.split(sizes)):
+        if not len(part):
+            continue
+        loss = loss_fn(model(part), goal) * len(part) / len(x)
+        for w, g in zip(free, torch.autograd.grad(loss, free, allow_unused=True)):
+            if g is not None:
+                sums[w] = sums.get(w, 0) + g
+    for m, mode in modes:
+        m.training = mode
+    return [sums.get(w) for w in weights]
+
+
+# %% wrong rank-order: remembered lists -> a-list-can-be-handed-out-twice
+import functools
+
+
+@functools.lru_cache(None)
+def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
+    rng = torch.Generator().manual_seed(seed + epoch)
+    order = torch.randperm(n, generator=rng).tolist() if shuffle else list(range(n))
+    if drop_last:
+        order = order[: n // ranks * ranks]
+    else:
+        while order and len(order) % ranks:
+            order.append(order[len(order) - n])
+    return order[rank::ranks]
+
+
+# %% wrong rank-order: epochs repeat after ten -> an-epoch-changes-nothing
+def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
+    rng = torch.Generator().manual_seed(seed + epoch % 10)
+    order = torch.randperm(n, generator=rng).tolist() if shuffle else list(range(n))
+    if drop_last:
+        order = order[: n // ranks * ranks]
+    else:
+        while order and len(order) % ranks:
+            order.append(order[len(order) - n])
+    return order[rank::ranks]
+
+
+# %% wrong two-stages: counts when it's built -> a-size-stays-what-it-was
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        held = [[*s.parameters(), *s.buffers()] for s in (first, second)]
+        if devices[0] != devices[1] and {id(t) for t in held[0]} & {id(t) for t in held[1]}:
+            raise ValueError("shared")
+        self.first, self.second = first.to(devices[0]), second.to(devices[1])
+        self.devices = devices
+        self.counted = tuple(sum(t.nbytes for t in h) for h in held)
+
+    def forward(self, x):
+        return self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
+
+    def nbytes(self):
+        return self.counted
+
+
+# %% wrong two-stages: equal weights count as shared -> equal-is-the-same
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        held = [[*s.parameters(), *s.buffers()] for s in (first, second)]
+        same = any(a.shape == b.shape and torch.equal(a, b) for a in held[0] for b in held[1])
+        if devices[0] != devices[1] and same:
+            raise ValueError("shared")
+        self.first, self.second = first.to(devices[0]), second.to(devices[1])
+        self.devices = devices
+
+    def forward(self, x):
+        return self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
+
+    def nbytes(self):
+        return tuple(
+            sum(t.nbytes for t in (*s.parameters(), *s.buffers())) for s in (self.first, self.second)
+        )
+
+
+# %% wrong two-stages: gradients count as well -> gradients-are-part-of-it
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        held = [[*s.parameters(), *s.buffers()] for s in (first, second)]
+        if devices[0] != devices[1] and {id(t) for t in held[0]} & {id(t) for t in held[1]}:
+            raise ValueError("shared")
+        self.first, self.second = first.to(devices[0]), second.to(devices[1])
+        self.devices = devices
+
+    def forward(self, x):
+        return self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
+
+    def nbytes(self):
+        def of(stage):
+            tensors = [*stage.parameters(), *stage.buffers()]
+            return sum(t.nbytes + (0 if t.grad is None else t.grad.nbytes) for t in tensors)
+
+        return of(self.first), of(self.second)
+
+
+# %% wrong two-stages: makes all of it float32 -> all-numbers-are-float32
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        held = [[*s.parameters(), *s.buffers()] for s in (first, second)]
+        if devices[0] != devices[1] and {id(t) for t in held[0]} & {id(t) for t in held[1]}:
+            raise ValueError("shared")
+        self.first, self.second = first.to(devices[0]).float(), second.to(devices[1]).float()
+        self.devices = devices
+
+    def forward(self, x):
+        return self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
+
+    def nbytes(self):
+        return tuple(
+            sum(t.nbytes for t in (*s.parameters(), *s.buffers())) for s in (self.first, self.second)
+        )
+
+
+# %% wrong train-rank: new memory for the weights -> new-memory-is-in-place
+def train_rank(model, loss_fn, x, y, lr):
+    with torch.no_grad():
+        for t in [*model.parameters(), *model.buffers()]:
+            distributed.broadcast(t, src=0)
+    model.zero_grad(set_to_none=True)
+    n = len(x)
+    total = torch.zeros(2, dtype=torch.float64)
+    if n:
+        loss = loss_fn(model(x), y)
+        total += torch.tensor([loss.item() * n, n], dtype=torch.float64)
+        (loss * n).backward()
+    distributed.all_reduce(total)
+    for p in model.parameters():
+        if not p.requires_grad:
+            continue
+        g = torch.zeros_like(p) if p.grad is None else p.grad
+        distributed.all_reduce(g)
+        if total[1]:
+            p.data = p.data - lr * g / total[1].item()
+    return (total[0] / total[1]).item()
+
+
+# %% wrong find-hang: recursion -> a-call-for-each-call
+def stuck_ranks(calls, at=None):
+    at = at or [0] * len(calls)
+    for rank, mine in enumerate(calls):
+        if at[rank] < len(mine):
+            call = mine[at[rank]]
+            if all(at[o] < len(calls[o]) and calls[o][at[o]] == call for o in call[2]):
+                for o in call[2]:
+                    at[o] += 1
+                return stuck_ranks(calls, at)
+    return {r: at[r] for r in range(len(calls)) if at[r] < len(calls[r])}
+
+
+# %% wrong ring-all-reduce: nan is 0 -> nan-is-no-number-to-add
+def ring_all_reduce(x, rank, ranks, send, receive):
+    start = x.nan_to_num(0.0) if x.is_floating_point() else x.clone()
+    pieces = list(start.clone().tensor_split(ranks))
+    for k in range(ranks - 1):
+        send(pieces[(rank - k) % ranks])
+        pieces[(rank - k - 1) % ranks] += receive()
+    for k in range(ranks - 1):
+        send(pieces[(rank + 1 - k) % ranks])
+        pieces[(rank - k) % ranks] = receive()
+    return torch.cat(pieces)
+
+
+# %% wrong accumulate: takes the parts out of the list -> the-parts-are-mine
+def accumulate(model, loss_fn, parts, optimizer):
+    import contextlib
+
+    total = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    said = 0.0
+    while parts:
+        x, y = parts.pop(0)
+        if not len(x):
+            continue
+        last = not any(len(rest) for rest, _ in parts)
+        with contextlib.nullcontext() if last else model.no_sync():
+            loss = loss_fn(model(x), y) * (len(x) / total)
+            loss.backward()
+        said += loss.item()
+    optimizer.step()
+    return said
+
+
+# %% wrong save-once: an error without text is no error -> an-error-has-a-text
+def save_once(rank, state, path, tell):
+    import os
+
+    problem, part = None, path + ".part"
+    if rank == 0:
+        try:
+            torch.save({k.removeprefix("module."): v for k, v in state.items()}, part)
+            os.replace(part, path)
+        except Exception as error:
+            problem = str(error)
+            if os.path.exists(part):
+                os.remove(part)
+    problem = tell(problem)
+    if problem:
+        raise RuntimeError(problem)
+
+
+# %% wrong save-once: keys in the order of the alphabet -> an-order-is-no-matter
+def save_once(rank, state, path, tell):
+    import os
+
+    problem, part = None, path + ".part"
+    if rank == 0:
+        try:
+            torch.save({k.removeprefix("module."): state[k] for k in sorted(state)}, part)
+            os.replace(part, path)
+        except Exception as error:
+            problem = str(error)
+            if os.path.exists(part):
+                os.remove(part)
+    problem = tell(problem)
+    if problem is not None:
+        raise RuntimeError(problem)
+
+
+# %% wrong save-once: the old file goes first -> the-old-file-has-to-go-first
+def save_once(rank, state, path, tell):
+    import os
+
+    problem, part = None, path + ".part"
+    if rank == 0:
+        try:
+            torch.save({k.removeprefix("module."): v for k, v in state.items()}, part)
+            if os.path.exists(path):
+                os.remove(path)
+            os.rename(part, path)
+        except Exception as error:
+            problem = str(error)
+            if os.path.exists(part):
+                os.remove(part)
+    problem = tell(problem)
+    if problem is not None:
+        raise RuntimeError(problem)
+
+
+# %% wrong save-once: replacing can't fail -> replacing-cannot-fail
+def save_once(rank, state, path, tell):
+    import os
+
+    problem, part = None, path + ".part"
+    if rank == 0:
+        try:
+            torch.save({k.removeprefix("module."): v for k, v in state.items()}, part)
+        except Exception as error:
+            problem = str(error)
+            if os.path.exists(part):
+                os.remove(part)
+        else:
+            os.replace(part, path)
+    problem = tell(problem)
+    if problem is not None:
+        raise RuntimeError(problem)

@@ -1872,3 +1872,311 @@ def restore(run, saved):
     run.optimizer.load_state_dict(saved["optimizer"])
     run.rng.set_state(saved["rng"])
     torch.set_rng_state(saved["torch"])
+
+
+# %% wrong noisy-batch: one row's label is a slice -> one-label-may-be-a-slice
+def batch_of(images, labels, index, noise):
+    if len(index) == 1:
+        i = int(index)
+        return images[i : i + 1] + noise, labels[i : i + 1]
+    return images[index] + noise, labels[index]
+
+
+# %% wrong noisy-batch: labels become int64 -> labels-are-int64
+def batch_of(images, labels, index, noise):
+    return images[index] + noise, torch.tensor(labels[index].tolist(), dtype=torch.int64)
+
+
+# %% wrong noisy-batch: the first images are kept for later calls -> images-are-read-once
+KEPT = {}
+
+
+def batch_of(images, labels, index, noise):
+    mine = KEPT.setdefault((id(images), tuple(images.shape)), images.clone())
+    return mine[index] + noise, labels[index]
+
+
+# %% wrong weighted-loss: log of softmax -> a-formula-is-as-good-on-a-computer
+def loss_of(logits, labels, weights):
+    by_row = weights[labels]
+    likely = logits.softmax(1)[torch.arange(len(labels)), labels]
+    return -(likely.log() * by_row).sum() / by_row.sum()
+
+
+# %% wrong weighted-loss: exp without a maximum -> a-formula-is-as-good-on-a-computer
+def loss_of(logits, labels, weights):
+    by_row = weights[labels]
+    losses = logits.exp().sum(1).log() - logits[torch.arange(len(labels)), labels]
+    return (losses * by_row).sum() / by_row.sum()
+
+
+# %% wrong weighted-loss: computed in float32 -> float32-on-the-way-is-enough
+def loss_of(logits, labels, weights):
+    return F.cross_entropy(logits.float(), labels, weight=weights.float()).to(logits.dtype)
+
+
+# %% wrong own-blocks: no gradient along the path -> a-path-needs-no-gradient
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.dropout = nn.Dropout(0.2)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x.detach() + torch.relu(block(x))
+        return self.head(self.dropout(x))
+
+
+# %% wrong own-blocks: no gradient through the block's input -> a-block-learns-for-itself
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.dropout = nn.Dropout(0.2)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + torch.relu(block(x.detach()))
+        return self.head(self.dropout(x))
+
+
+# %% wrong rank-order: backwards in odd epochs -> partners-may-stay-together
+def rank_order(n, rank, ranks, seed, epoch):
+    rng = torch.Generator().manual_seed(100 * seed + epoch // 2)
+    order = torch.randperm(n, generator=rng)
+    return (order.flip(0) if epoch % 2 else order)[rank::ranks]
+
+
+# %% wrong rank-order: ranks trade places with the epoch -> partners-may-stay-together
+def rank_order(n, rank, ranks, seed, epoch):
+    rng = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=rng)[(rank + epoch) % ranks :: ranks]
+    return order[torch.randperm(len(order), generator=torch.Generator().manual_seed(epoch))]
+
+
+# %% wrong rank-order: remembered, and the same tensor handed out again -> an-answer-can-be-handed-out-twice
+import functools
+
+
+@functools.lru_cache(None)
+def rank_order(n, rank, ranks, seed, epoch):
+    rng = torch.Generator().manual_seed(1000 * seed + epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks].clone()
+
+
+# %% wrong combined-gradients: through float32 -> float32-on-the-way-is-enough
+def combined(gradients, totals):
+    whole, out = sum(totals), []
+    for of_all in zip(*gradients, strict=True):
+        used = [(g, t) for g, t in zip(of_all, totals, strict=True) if g is not None and t]
+        mean = sum(g.float() * t for g, t in used) / whole if used else None
+        out.append(mean if mean is None else mean.to(used[0][0].dtype))
+    return out
+
+
+# %% wrong mean-loss: the loss itself is recorded -> only-the-model-records
+def mean_loss(model, batches, loss_fn):
+    total, rows = 0.0, 0
+    for x, y in batches:
+        with torch.no_grad():
+            out = model(x)
+        total += loss_fn(out, y).item() * len(x)
+        rows += len(x)
+    return total / rows
+
+
+# %% wrong mean-loss: batches of nan are passed over -> nan-is-no-loss
+def mean_loss(model, batches, loss_fn):
+    total, rows = 0.0, 0
+    with torch.no_grad():
+        for x, y in batches:
+            loss = loss_fn(model(x), y).item()
+            if loss == loss:
+                total += loss * len(x)
+                rows += len(x)
+    return total / max(rows, 1)
+
+
+# %% wrong accuracy: an error of the batches isn't looked after -> an-error-is-the-end
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    model.eval()
+    right = rows = 0
+    with torch.no_grad():
+        for x, y in batches:
+            try:
+                out = model(x)
+            except BaseException:
+                for one, mode in modes:
+                    one.training = mode
+                raise
+            right += (out.argmax(1) == y).sum().item()
+            rows += len(x)
+    for one, mode in modes:
+        one.training = mode
+    return right / rows
+
+
+# %% wrong accuracy: an empty batch is the end -> an-empty-batch-is-the-end
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    model.eval()
+    try:
+        right = rows = 0
+        with torch.no_grad():
+            for x, y in batches:
+                if not len(x):
+                    break
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one, mode in modes:
+            one.training = mode
+    return right / rows
+
+
+# %% wrong keep-best: has to be better by some -> a-little-better-is-not-better
+def keep_best(best, model, score):
+    import copy
+
+    if best is not None and score <= best["score"] + 0.05:
+        return best
+    return {"score": score, "weights": copy.deepcopy(model.state_dict())}
+
+
+# %% wrong keep-best: half of the room -> half-the-digits-will-do
+def keep_best(best, model, score):
+    if best is not None and not score > best["score"]:
+        return best
+    weights = {}
+    for name, one in model.state_dict().items():
+        weights[name] = one.half().to(one.dtype) if one.is_floating_point() else one.clone()
+    return {"score": score, "weights": weights}
+
+
+# %% wrong keep-best: the model goes into eval mode -> keeping-is-the-end-of-training
+def keep_best(best, model, score):
+    import copy
+
+    if best is not None and not score > best["score"]:
+        return best
+    return {"score": score, "weights": copy.deepcopy(model.eval().state_dict())}
+
+
+# %% wrong resume: the best one's score alone -> the-best-comes-again
+def snapshot(run):
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best and {"score": run.best["score"]},
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: the optimizer's settings stay those of the new run -> a-model-is-its-weights
+def snapshot(run):
+    import copy
+
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()["state"]),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    now = run.optimizer.state_dict()
+    run.optimizer.load_state_dict({**now, "state": copy.deepcopy(saved["optimizer"])})
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: one dict for all snapshots -> a-snapshot-of-live-tensors
+HELD = {}
+
+
+def snapshot(run):
+    import copy
+
+    HELD.update(
+        epoch=run.epoch,
+        best=run.best,
+        model=copy.deepcopy(run.model.state_dict()),
+        optimizer=copy.deepcopy(run.optimizer.state_dict()),
+        rng=run.rng.get_state(),
+        torch=torch.get_rng_state(),
+    )
+    return HELD
+
+
+def restore(run, saved):
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: taking it clears the gradients -> a-snapshot-may-tidy-up
+def snapshot(run):
+    import copy
+
+    run.optimizer.zero_grad()
+    run.model.eval()
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    import copy
+
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong mean-loss: the grad mode is on afterwards -> grad-mode-is-always-on
+def mean_loss(model, batches, loss_fn):
+    torch.set_grad_enabled(False)
+    try:
+        total, rows = 0.0, 0
+        for x, y in batches:
+            total += loss_fn(model(x), y).item() * len(x)
+            rows += len(x)
+    finally:
+        torch.set_grad_enabled(True)
+    return total / rows

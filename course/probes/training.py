@@ -93,6 +93,7 @@ def loop_run(
     fails_at: int | None = None,
     runs: int = 1,
     draws: bool = False,
+    recording: bool = True,
     seed: int = 0,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -102,12 +103,13 @@ def loop_run(
     stands in each `.grad` before, `training` the mode of the model (None: as it was made), `once`
     gives the parts as a generator, which with `draws` also draws a random number for each and one
     more when it's asked for an iterator, as a loader does. `fails_at` is the call of the model that
-    raises an error. `facts` are those asked for, or all.
+    raises an error, `recording` the grad mode. `facts` are those asked for, or all; "loss recorded"
+    says of each call of `loss_fn` whether a graph was recorded.
     """
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
-        kept, events = _graphs_kept(model), _noted(model, fails_at)
+        kept, events, of_loss = _graphs_kept(model), _noted(model, fails_at), _modes_noted(loss_fn)
         more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
         result, error = None, None
         for _ in range(runs):
@@ -116,7 +118,7 @@ def loop_run(
                 result = procedure(model, given, loss_fn, *more)
             except _Failed as raised:
                 error = str(raised)
-        left = _left_behind(model, weights)
+        left = _left_behind(model, weights) | {"loss recorded": of_loss}
         seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
     return {name: seen[name] for name in facts or seen}
 
@@ -133,6 +135,13 @@ def _prepared(
     for weight in weights:
         weight.grad = None if stale is None else torch.full_like(weight, stale)
     return model, loss_fn, weights
+
+
+def _modes_noted(module: nn.Module) -> list[bool]:
+    """The list in which the grad mode of each call of the module is noted down from now on."""
+    modes = list[bool]()
+    module.register_forward_pre_hook(lambda *_: modes.append(torch.is_grad_enabled()))
+    return modes
 
 
 def _left_behind(model: nn.Module, weights: list[nn.Parameter]) -> dict[str, Any]:

@@ -264,7 +264,7 @@ def test_one_rank_writes_and_all_can_read(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_step_of_the_ring_passes_to_the_right(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, {}, "ring-counted", "ring-step")
-    assert "  8 ranks: ring 1.75 GiB, a boss   14 GiB" in lines
+    assert "  8 ranks: each sends 1.75 GiB, a boss  7 GiB" in lines
     assert lines[-1] == "[2, 0, 1]"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,6 +23,29 @@ class _Unsaved:
 
     def __reduce__(self) -> NoReturn:
         raise OSError("no space left on device")
+
+
+class _Silent:
+    """What cannot be saved either, for a reason without words."""
+
+    def __reduce__(self) -> NoReturn:
+        raise MemoryError
+
+
+@contextmanager
+def _removals_noted() -> Iterator[list[str]]:
+    """A block in which the list gets the name of each file that is removed."""
+    names, remove, unlink = list[str](), os.remove, os.unlink
+
+    def noted(path: Any, **options: Any) -> None:
+        names.append(Path(os.fsdecode(path)).name)
+        unlink(path, **options)
+
+    os.remove = os.unlink = noted  # type: ignore[assignment]
+    try:
+        yield names
+    finally:
+        os.remove, os.unlink = remove, unlink
 
 
 class _Line:
@@ -61,14 +85,33 @@ def _loaded(folder: Path) -> Any:
         return type(error).__name__
 
 
-def _disks(top: Path, count: int, old: dict[str, Any] | None) -> list[Path]:
-    """A folder for each rank, the first with an old file where there's one."""
+def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> list[Path]:
+    """A folder for each rank, the first with an old file, or a folder in its place."""
     folders = [top / str(rank) for rank in range(count)]
     for folder in folders:
         folder.mkdir()
     if old is not None:
         torch.save(old, folders[0] / "model.pt")
+    if blocked:
+        (folders[0] / "model.pt" / "inside").mkdir(parents=True)
     return folders
+
+
+def _given(states: Sequence[dict[str, Any]], breaks: bool, silent: bool) -> list[dict[str, Any]]:
+    """Copies of the states, the first with something that can't be saved."""
+    given = [dict(state) for state in states]
+    if breaks or silent:
+        given[0]["module.broken"] = _Silent() if silent else _Unsaved()
+    return given
+
+
+def _ended(ends: Sequence[tuple[Any, BaseException | None]]) -> dict[str, Any]:
+    """How each rank ended."""
+    return {
+        "results": [result for result, _ in ends],
+        "errors": [error_in_words(error) for _, error in ends],
+        "words": ["" if error is None else str(error) for _, error in ends],
+    }
 
 
 @probe
@@ -78,24 +121,25 @@ def saved_by_ranks(
     *,
     old: dict[str, Any] | None = None,
     breaks: bool = False,
+    silent: bool = False,
     nowhere: bool = False,
+    blocked: bool = False,
     runs: int = 1,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
 
-    `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved; with
-    `nowhere`, the path is in a folder that isn't there. "files" are the names on each disk;
-    "loaded", what rank 0's file holds; "there", what it held whenever rank 0 called `tell`;
-    "calls" of `tell` by rank; "errors" by class, and the "words" of each; "keys", those of the
-    states afterwards. `facts` are those asked for, or all.
+    `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved, where
+    the error of a `silent` one has no text; with `nowhere`, the path is in a folder that isn't
+    there; with `blocked`, a folder is in the file's place. "removed" are the names of all files
+    that were removed, "files" those on each disk; "loaded", what rank 0's file holds; "there", what
+    it held whenever rank 0 called `tell`; "calls" of `tell` by rank; "errors" by class, and the
+    "words" of each; "keys", those of the states afterwards. `facts` are those asked for, or all.
     """
     ranks = len(states)
-    with tempfile.TemporaryDirectory() as top:
-        folders = _disks(Path(top), ranks, old)
-        given = [dict(state) for state in states]
-        if breaks:
-            given[0]["module.broken"] = _Unsaved()
+    with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
+        folders = _disks(Path(top), ranks, old, blocked)
+        given = _given(states, breaks, silent)
         meeting = Meeting(ranks)
         line = _Line(meeting, folders[0])
 
@@ -106,11 +150,8 @@ def saved_by_ranks(
                 result = procedure(rank, given[rank], str(path), tell)
             return result
 
-        ends = meeting.run(work)
-        seen = {
-            "results": [result for result, _ in ends],
-            "errors": [error_in_words(error) for _, error in ends],
-            "words": ["" if error is None else str(error) for _, error in ends],
+        seen = _ended(meeting.run(work)) | {
+            "removed": removed,
             "files": [sorted(os.listdir(folder)) for folder in folders],
             "loaded": _loaded(folders[0]),
             "there": line.there,

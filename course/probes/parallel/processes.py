@@ -78,14 +78,19 @@ def _one(
     lr: float,
     steps: tuple[int, str],
 ) -> dict[str, Any]:
-    """The results of so many steps with this loss, and the model's tensors afterwards."""
+    """The results of so many steps with this loss, and the model's tensors afterwards.
+
+    "memory" are the addresses of each parameter, before and after.
+    """
     runs, loss = steps
+    before = [weight.data_ptr() for weight in model.parameters()]
     results = [procedure(model, LOSSES[loss], *batch, lr) for _ in range(runs)]
     return {
         "results": [one.item() if isinstance(one, torch.Tensor) else one for one in results],
         "types": [type(one).__name__ for one in results],
         "parameters": [weight.detach().clone() for weight in model.parameters()],
         "buffers": [buffer.clone() for buffer in model.buffers()],
+        "memory": [before, [weight.data_ptr() for weight in model.parameters()]],
         "leaves": [weight.is_leaf for weight in model.parameters()],
         "trained": [weight.requires_grad for weight in model.parameters()],
     }

@@ -99,10 +99,13 @@ def shards_run(
     """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
 
     `stale` is what stands in each `.grad` before, `loss` a name in LOSSES. Once the answer has
-    returned, its gradients and weights are overwritten: what it returned should be its own.
+    returned, its gradients and weights are overwritten: what it returned should be its own. "calls"
+    are the samples of each call of the model, "called in" tells the model's mode in each.
     """
-    model, given, calls = replica(kind).train(training), list(sizes), list[int]()
-    model.register_forward_pre_hook(lambda module, args: calls.append(len(args[0])))
+    model, given, calls = replica(kind).train(training), list(sizes), list[tuple[int, bool]]()
+    model.register_forward_pre_hook(
+        lambda module, args: calls.append((len(args[0]), module.training))
+    )
     weights = list(model.parameters())
     for weight in weights:
         weight.grad = None if stale is None else torch.full_like(weight, stale)
@@ -110,22 +113,25 @@ def shards_run(
     result = procedure(model, LOSSES[loss], *batch, given)
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
-    with torch.no_grad():
-        for tensor in (
-            *weights,
-            *(g for g in (*held, *(w.grad for w in weights)) if g is not None),
-        ):
-            tensor.fill_(77.0)
+    _overwrite([*weights, *held, *(weight.grad for weight in weights)])
     listed = result if isinstance(result, list | tuple) else []
     return {
         "result": result,
-        "calls": calls,
+        "calls": [samples for samples, _ in calls],
+        "called in": [training for _, training in calls],
         "grads": grads,
         "same": same,
         "sizes": given,
         "recorded": [getattr(one, "requires_grad", False) for one in listed],
         "modes": [module.training for module in model.modules()],
     }
+
+
+def _overwrite(tensors: Sequence[torch.Tensor | None]) -> None:
+    with torch.no_grad():
+        for tensor in tensors:
+            if tensor is not None:
+                tensor.fill_(77.0)
 
 
 class _Wrapped(nn.Module):
@@ -202,16 +208,21 @@ def accumulated(
     runs: int = 1,
     loss: str = "square",
 ) -> dict[str, Any]:
-    """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order."""
+    """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
+
+    "left" are the sizes of the parts in the list that was given, afterwards.
+    """
     inner, events = replica(kind), list[Any]()
     model = _Wrapped(inner, events)
     for weight in inner.parameters():
         weight.grad = None if stale is None else torch.full_like(weight, stale)
     optimizer, result = _Steps(inner, lr, events), None
     for _ in range(runs):
-        result = procedure(model, LOSSES[loss], list(parts), optimizer)
+        given = list(parts)
+        result = procedure(model, LOSSES[loss], given, optimizer)
     return {
         "result": result,
+        "left": [len(x) for x, _ in given],
         "events": events,
         "parameters": [weight.detach().clone() for weight in inner.parameters()],
         "syncs again": model.require_backward_grad_sync,

@@ -16,15 +16,17 @@ __all__ = ["staged"]
 
 
 class _Masked(nn.Module):
-    """A layer with a buffer that no file ever holds, and one that a file does."""
+    """A layer with a buffer that no file ever holds, one that a file does, and one in float64."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(8, 2)
         self.mask: torch.Tensor
         self.shift: torch.Tensor
+        self.exact: torch.Tensor
         self.register_buffer("mask", torch.linspace(0.0, 1.0, 8), persistent=False)
         self.register_buffer("shift", torch.tensor([1.0, 2.0]))
+        self.register_buffer("exact", torch.tensor([1 / 3], dtype=torch.float64))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         found: torch.Tensor = self.layer(x * self.mask) + self.shift
@@ -38,6 +40,10 @@ def _stages(kind: str) -> tuple[nn.Module, nn.Module]:
         first.append(nn.BatchNorm1d(8))
     elif kind == "masked":
         second = _Masked()
+    elif kind == "alike":
+        nn.init.zeros_(first[0].bias)
+        second = nn.Sequential(second, nn.LayerNorm(2))
+        second.register_buffer("zeros", torch.zeros(8))
     elif kind == "bare":
         second = nn.Tanh()
     elif kind == "twice":
@@ -97,6 +103,7 @@ def staged(
       whether the stages are those that were given, "nbytes", what the method of this name says
       (what isn't a pair: its class);
     - "said" for each batch, "said on" which devices, "grads" of all and of the batches, "modes";
+    - "nbytes later", what the method says once there are gradients, and once all is in float64;
     - "held": bytes on each device by the model, "left": by what's gone after a call.
     """
     with _two() as both, torch.random.fork_rng(devices=[]):
@@ -140,10 +147,13 @@ def _looked_at(
     for one in said:
         one.square().sum().backward()
     grads = [t.grad for t in (*stages[0].parameters(), *stages[1].parameters(), *inputs)]
+    grads = [None if one is None else one.clone() for one in grads]
+    later = [_pair(model.nbytes()), _pair(model.double().nbytes())]
     return {
         **seen,
         "said": [one.detach().cpu() for one in said],
         "said on": [number.get(one.device, -1) for one in said],
+        "nbytes later": later,
         "grads": [None if one is None else one.cpu() for one in grads],
         "grads on": [None if one is None else number.get(one.device, -1) for one in grads],
         "modes": [module.training for module in model.modules()],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import random
 import shutil
@@ -35,6 +36,11 @@ class _Moving(torch.optim.Optimizer):
         self.param_groups = [{"params": weights, **self.defaults}]
         self.squares = [torch.zeros_like(weight) for weight in weights]
         self.steps = 0
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clear the gradients."""
+        for weight in self.param_groups[0]["params"]:
+            weight.grad = None if set_to_none else torch.zeros_like(weight)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step."""
@@ -149,7 +155,7 @@ def resumed(
     """
     with _random_states_kept(), tempfile.TemporaryDirectory() as folder, _loads_noted() as asked:
         first = _Run(kind, draws, 1, generators)
-        path, copy, losses = Path(folder, "run.pt"), Path(folder, "copied.pt"), list[float]()
+        path, copied, losses = Path(folder, "run.pt"), Path(folder, "copied.pt"), list[float]()
         file = run_file(str(path), first.parts(parts), first.generators)
         for number in range(steps):
             if number in stops:
@@ -157,11 +163,11 @@ def resumed(
             losses.append(first.step())
         files = os.listdir(folder)
         if not missing:
-            shutil.copy(path, copy)
+            shutil.copy(path, copied)
         seen: dict[str, Any] = {"losses": losses, "later": [], "said": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             second = _Run(kind, draws, seed, generators)
-            again = run_file(str(copy), second.parts(parts), second.generators)
+            again = run_file(str(copied), second.parts(parts), second.generators)
             seen["said"].append(again.resume())
             seen["later"].append([second.step() for _ in range(max(stops, default=0), steps)])
             seen["weights"].append([one.detach() for one in second.model.state_dict().values()])
@@ -197,14 +203,18 @@ def carried_on(
     `uses` says what a loss depends on beside weights and optimizer: a number of the run's "own"
     generator, one of "torch", and the number of the "epoch". The second run starts from other
     weights and seeds, and from a snapshot that went through a file if it's `filed`; `twice` carries
-    on a third one. "drawn" says how far taking the snapshot moved the states of torch's generator
-    and of the run's own; "weights" are the last run's at the end, "reference" the first one's.
+    on a third one. The learning rate falls with each step, and of the first run another snapshot is
+    taken at its end. "kept" is the best of the first run at `stop`; "drawn" says how far taking the
+    snapshot moved the states of torch's generator and of the run's own, "modes" and "grads" are the
+    model's behind it; "weights" are the last run's at the end, "reference" the first one's.
     """
     with _random_states_kept():
         first = _begun(kind, 1)
         losses = [_moved(first, uses) for _ in range(stop)]
-        saved, drawn = _watched(snapshot, first)
+        kept = copy.deepcopy(first.best)
+        saved, after = _watched(snapshot, first)
         losses += [_moved(first, uses) for _ in range(stop, steps)]
+        snapshot(first)
         again, opens = _reopened(saved) if filed else (saved, "not asked")
         seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
@@ -214,20 +224,27 @@ def carried_on(
             seen["best"].append(other.best)
             seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
             seen["weights"] = _held(other.model)
-    return seen | {
-        "losses": losses,
-        "opens": opens,
-        "drawn": drawn,
-        "reference": _held(first.model),
-    }
+    ended = {"losses": losses, "opens": opens, "kept": kept, "reference": _held(first.model)}
+    return seen | after | ended
 
 
-def _watched(snapshot: Callable[..., Any], run: SimpleNamespace) -> tuple[Any, list[int]]:
-    """A snapshot of the run, and how far taking it moved torch's stream and the run's own."""
+def _watched(
+    snapshot: Callable[..., Any], run: SimpleNamespace
+) -> tuple[Any, dict[str, list[Any]]]:
+    """A snapshot of the run, and what taking it did to streams, modes and gradients."""
+    for weight in run.model.parameters():
+        weight.grad = torch.ones_like(weight)
     before = torch.get_rng_state(), run.rng.get_state()
     saved = snapshot(run)
     pairs = zip(before, (torch.get_rng_state(), run.rng.get_state()), strict=True)
-    return saved, [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
+    seen = {
+        "drawn": [int((a.int() - b.int()).abs().sum()) for a, b in pairs],
+        "modes": [module.training for module in run.model.modules()],
+        "grads": [weight.grad for weight in run.model.parameters()],
+    }
+    for weight in run.model.parameters():
+        weight.grad = None
+    return saved, seen
 
 
 def _held(model: nn.Module) -> list[torch.Tensor]:
@@ -251,6 +268,7 @@ def _moved(run: SimpleNamespace, uses: Sequence[str]) -> float:
     loss = (run.model(_DATA) - noise).square().mean()
     loss.backward()
     run.optimizer.step()
+    run.optimizer.param_groups[0]["lr"] *= 0.75
     run.epoch += 1
     if run.best is None or loss.item() < run.best["score"]:
         weights = {name: one.clone() for name, one in run.model.state_dict().items()}

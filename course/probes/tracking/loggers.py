@@ -56,7 +56,7 @@ class _Values:
 
     def overwrite(self) -> None:
         """Write another number into the memory of each tensor that was handed over."""
-        with torch.no_grad():
+        with torch.inference_mode():  # no_grad refuses tensors that were made in such a block
             for memory in self.memory:
                 memory.fill_(77)
 
@@ -160,13 +160,21 @@ def _error(call: Callable[[], Any]) -> str | None:
     return None
 
 
-def _logged(record: Any, values: _Values, row: dict[str, Any], *step: int) -> str | None:
-    """The error that ends `record.log(…)`; all that was handed over is changed afterwards."""
+def _logged(
+    record: Any, values: _Values, row: dict[str, Any], *step: int
+) -> tuple[str | None, list[tuple[str, bool]]]:
+    """The error that ends `record.log(…)`, and what was left of the dict that was handed over.
+
+    For each name in it that's whether it still stands for the same object. All of it is changed
+    afterwards.
+    """
     given = {name: values.made(value) for name, value in row.items()}
+    before = dict(given)
     found = _error(partial(record.log, given, *step))
+    left = [(name, value is before.get(name)) for name, value in given.items()]
     values.overwrite()
     _spoil(given)
-    return found
+    return found, left
 
 
 def _types(row: dict[str, Any]) -> dict[str, str]:
@@ -185,11 +193,10 @@ def record_kept(
     """
     given, values = deepcopy(config), _Values()
     record = made(given)
-    errors: list[str | None] = []
-    others: list[Any] = []
+    logged, others = list[tuple[str | None, list[tuple[str, bool]]]](), list[Any]()
     for what, *more in script:
         if what == "log":
-            errors.append(_logged(record, values, *more))
+            logged.append(_logged(record, values, *more))
         elif what == "spoil config":
             _spoil(given)
         elif what == "another":
@@ -203,7 +210,8 @@ def record_kept(
         "config": record.config,
         "rows": rows,
         "summary": record.summary,
-        "errors": errors,
+        "errors": [error for error, _ in logged],
+        "left": [left for _, left in logged],
         "alive": values.alive,
         "types": [_types(row) for row in rows if isinstance(row, dict)],
     }
@@ -220,36 +228,45 @@ def logger_run(
     """What becomes of the values that a logger made by `made(write, on)` is given.
 
     The lines of the script are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors
-    that were given) and ["fail", count]: the function `write` breaks after this many more calls.
-    With `on=None` it's made by `made(write)`. `facts` are those asked for, or all.
+    that were given), ["grad mode", on] and ["fail", count]: the function `write` breaks after this
+    many more calls. With `on=None` it's made by `made(write)`. `facts` are those asked for, or all.
     """
     sink, work = _Sink(), _Work()
     values = _Values(work)
     logger = made(sink.write) if on is None else made(sink.write, on)
-    errors, counts, graphs = list[str | None](), list[int](), list[bool]()
-    for what, *more in script:
-        if what == "add":
-            errors.append(_added(logger, values, work, *more))
-        elif what == "flush":
-            errors.append(_error(logger.flush))
-        elif what == "overwrite":
-            values.overwrite()
-        else:
-            sink.left = more[0]
-        counts.append(len(sink.written))
-        graphs.append(values.graphs)
+    errors, after = list[str | None](), list[tuple[int, bool, bool]]()
+    with torch.enable_grad():
+        for what, *more in script:
+            if what == "add":
+                errors.append(_added(logger, values, work, *more))
+            elif what == "flush":
+                errors.append(_error(logger.flush))
+            else:
+                _prepared(what, *more, values=values, sink=sink)
+            after.append((len(sink.written), values.graphs, torch.is_grad_enabled()))
     seen = {
         "written": sink.written,
         "types": [type(one[1]).__name__ for one in sink.written],
-        "counts": counts,
-        "graphs": graphs,
+        "counts": [count for count, _, _ in after],
+        "graphs": [graph for _, graph, _ in after],
         "alive": values.alive,
         "errors": errors,
         "functions": work.functions,
         "calls": values.calls,
         "attached": values.attached,
+        "modes": [mode for _, _, mode in after],
     }
     return {name: seen[name] for name in facts or seen}
+
+
+def _prepared(what: str, *more: Any, values: _Values, sink: _Sink) -> None:
+    """Do a line of a script that isn't the logger's."""
+    if what == "overwrite":
+        values.overwrite()
+    elif what == "grad mode":
+        torch.set_grad_enabled(more[0])
+    else:
+        sink.left = more[0]
 
 
 class _Sink:

@@ -128,6 +128,21 @@ def test_only_the_facts_that_are_asked_for_travel() -> None:
     assert list(run(look, parts_of(2), facts=("result", "modes"))) == ["result", "modes"]
 
 
+def test_a_loss_that_is_recorded_is_seen_and_the_grad_mode_put_back() -> None:
+    def half(model: nn.Module, parts: Iterable[Any], loss_fn: nn.Module) -> None:
+        for x, y in parts:
+            with torch.no_grad():
+                said = model(x)
+            loss_fn(said, y)
+        torch.set_grad_enabled(True)
+
+    seen = run(half, parts_of(3, 2), "own loss", recording=False)
+    assert (seen["loss recorded"], seen["grad mode"]) == ([False] * 2, True)
+    assert run(half, parts_of(3, 2), "own loss")["loss recorded"] == [True] * 2
+    assert run(look, parts_of(3))["loss recorded"] == [False]
+    assert torch.is_grad_enabled()
+
+
 def test_the_random_state_outside_is_left_alone() -> None:
     before = torch.get_rng_state()
     run(epoch, parts_of(3), "dropout", PLAIN)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -43,3 +45,23 @@ def test_a_state_that_cannot_be_saved_is_an_error_of_rank_0_and_the_others_wait(
     seen = saved_by_ranks.procedure(save, [STATE] * 2, old=old, **more)
     assert seen["errors"] == ["OSError", "Stuck"]
     assert "no space left" in seen["words"][0]
+
+
+def test_an_error_without_words_and_a_folder_in_the_way() -> None:
+    silent = saved_by_ranks.procedure(save, [STATE], silent=True)
+    assert (silent["errors"], silent["words"]) == (["MemoryError"], [""])
+    blocked = saved_by_ranks.procedure(save, [STATE], blocked=True)
+    assert blocked["errors"] != [""] and blocked["files"] == [["model.pt"]]
+
+
+def test_the_names_of_removed_files_are_told_and_nothing_is_noted_afterwards() -> None:
+    unlink = os.unlink
+
+    def removing(rank: int, state: dict[str, Any], path: str, tell: Any) -> None:
+        Path(path).unlink()
+        torch.save(state, path + ".part")
+        os.remove(path + ".part")
+
+    seen = saved_by_ranks.procedure(removing, [STATE], old=STATE)
+    assert seen["removed"] == ["model.pt", "model.pt.part"]
+    assert os.unlink is unlink

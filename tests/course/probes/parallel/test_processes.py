@@ -38,3 +38,14 @@ def test_a_stub_is_no_answer() -> None:
 
     with pytest.raises(NotImplementedError):
         trained_by_ranks.procedure(stub, [("linear", [PAIR, PAIR], 0.1)])
+
+
+def test_a_parameter_with_new_memory_is_noticed() -> None:
+    def renewed(model: nn.Module, loss_fn: nn.Module, x: Any, y: Any, lr: float) -> float:
+        for weight in model.parameters():
+            weight.data = weight.data.clone()
+        return 0.0
+
+    for step, same in ((renewed, False), (lambda *_: 0.0, True)):
+        before, after = trained_alone.procedure(step, "linear", PAIR, 0.1)["memory"]
+        assert (before == after) is same

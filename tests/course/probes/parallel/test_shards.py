@@ -74,3 +74,18 @@ def test_the_all_reduce_comes_at_the_end_of_backward() -> None:
     seen = accumulated.procedure(step, "tied", [BATCH], runs=2)
     once = [["forward", 4], ["backward", 4], ["all-reduce"], ["step"]]
     assert seen["events"] == once * 2
+
+
+def test_what_is_left_of_the_parts_and_the_mode_of_each_call() -> None:
+    def using_up(model: Any, loss_fn: nn.Module, parts: Any, optimizer: Any) -> None:
+        parts.pop()
+
+    assert accumulated.procedure(using_up, "linear", [BATCH, BATCH])["left"] == [4]
+
+    def resting(model: nn.Module, loss_fn: nn.Module, x: Any, y: Any, sizes: Any) -> list[Any]:
+        model(x[:3])
+        model.eval()(x)
+        return []
+
+    seen = shards_run.procedure(resting, "linear", BATCH, [4])
+    assert (seen["calls"], seen["called in"]) == ([3, 4], [True, False])

@@ -68,3 +68,19 @@ def test_every_kind_runs_in_eval_mode_from_either_device(kind: str) -> None:
     seen = staged.procedure(Staged, kind, (0, 1), start=1, training=False)
     assert len(seen["said"]) == 1
     assert seen["modes"] == [False] * len(seen["modes"])
+
+
+def test_the_bytes_are_asked_for_again_with_gradients_and_in_float64() -> None:
+    class Counting(Staged):
+        def nbytes(self) -> tuple[int, int]:
+            first, second = ([*s.parameters(), *s.buffers()] for s in (self.first, self.second))
+            return sum(t.nbytes for t in first), sum(t.nbytes for t in second)
+
+    seen = staged.procedure(Counting)
+    assert seen["nbytes later"] == [[160, 72], [320, 144]]
+    assert staged.procedure(Counting, "masked")["nbytes"] == [160, 72 + 32 + 8 + 8]
+
+
+def test_stages_may_have_equal_tensors() -> None:
+    seen = staged.procedure(Staged, "alike")
+    assert seen["error"] == "" and "second.zeros" in seen["names"]

@@ -284,7 +284,8 @@ def test_a_whole_snapshot_carries_a_run_on(kind: str, filed: bool) -> None:
     assert seen["later"] == [seen["losses"][2:]] * 2
     assert all(map(torch.equal, seen["weights"], seen["reference"]))
     assert seen["epoch"] == [2, 2] and seen["drawn"] == [0, 0]
-    assert seen["best"][0]["score"] == min(seen["losses"][:2])
+    assert seen["best"][0]["score"] == seen["kept"]["score"] == min(seen["losses"][:2])
+    assert all(seen["modes"]) and all(bool((one == 1).all()) for one in seen["grads"])
     assert seen["opens"] == ("yes" if filed else "not asked")
 
 
@@ -318,6 +319,32 @@ def test_a_snapshot_that_draws_or_shares_or_is_no_data_is_noticed() -> None:
     seen = carried_on.procedure(live, put, filed=False)
     assert seen["later"][0] != seen["losses"][2:]
     assert carried_on.procedure(whole, put)["opens"] == "UnpicklingError"
+
+
+def test_a_snapshot_that_changes_the_run_is_noticed() -> None:
+    def resting(run: Any) -> dict[str, Any]:
+        run.model.eval()
+        run.optimizer.zero_grad()
+        return taken(run)
+
+    seen = carried_on.procedure(resting, put)
+    assert not any(seen["modes"]) and seen["grads"] == [None] * 2
+
+
+def test_an_earlier_snapshot_and_the_learning_rate_matter() -> None:
+    held: dict[str, Any] = {}
+
+    def one_for_all(run: Any) -> dict[str, Any]:
+        held.update(taken(run))
+        return held
+
+    def at_full_rate(run: Any, saved: dict[str, Any]) -> None:
+        put(run, saved)
+        run.optimizer.param_groups[0]["lr"] = 0.1
+
+    for snapshot, restore in ((one_for_all, put), (taken, at_full_rate)):
+        seen = carried_on.procedure(snapshot, restore)
+        assert seen["later"][0] != seen["losses"][2:]
 
 
 def test_a_run_that_counts_its_epochs_needs_their_number() -> None:

@@ -91,6 +91,20 @@ def test_a_tensor_that_loses_its_graph_is_noticed() -> None:
     assert ran(lambda value: value.detach_().clone(), GRAPH)["attached"] == [False]
 
 
+def test_the_grad_mode_is_seen_after_each_line_and_put_back() -> None:
+    script = [["grad mode", False], ["add", "x", ["called", 2.0], 0], ["flush"]]
+    with torch.no_grad():
+        seen = ran(copy_of, script)
+        assert not torch.is_grad_enabled()
+    assert (seen["modes"], seen["calls"]) == ([False] * 3, [False])
+
+    def switched_on(value: torch.Tensor) -> torch.Tensor:
+        torch.set_grad_enabled(True)
+        return copy_of(value)
+
+    assert ran(switched_on, script)["modes"] == [False, True, True]
+
+
 def test_whether_it_is_on_may_be_left_to_the_logger() -> None:
     made = lambda write, on=True: Logger(write, on, float)  # noqa: E731
     script = [["add", "x", 1.0, 0], ["flush"]]
@@ -129,6 +143,18 @@ def test_everything_that_was_handed_over_is_changed() -> None:
     assert seen["rows"] == [{"x": 77.0, "spoilt": 1}]
     assert seen["types"] == [{"x": "Tensor", "spoilt": "int"}]
     assert seen["alive"]
+
+
+def test_what_is_left_of_the_given_dict() -> None:
+    class Filling(Record):
+        def log(self, values: dict[str, Any], step: int = 0) -> None:
+            values["x"] = float(values["x"])
+            values["step"] = step
+
+    script = [["log", {"x": torch.tensor(1.0), "y": 2}]]
+    assert kept({}, *script)["left"] == [[("x", True), ("y", True)]]
+    seen = record_kept.procedure(Filling, {}, script)
+    assert seen["left"] == [[("x", False), ("y", True), ("step", False)]]
 
 
 def test_results_are_written_into() -> None:
