@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from autograder import linux
+from autograder.descendants import end_all_but
 from autograder.engine import limits
-from autograder.engine.forkserver.descendants import end_all_but
 from autograder.engine.limits import Limits
 from autograder.engine.protocol.frames import FrameError, Kind, endpoint
 from autograder.engine.sandbox.seccomp import refuse_dangerous_calls

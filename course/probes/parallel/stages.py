@@ -34,14 +34,15 @@ class _Masked(nn.Module):
 
 
 def _stages(kind: str) -> tuple[nn.Module, nn.Module]:
-    first = nn.Sequential(nn.Linear(4, 8), nn.Tanh())
+    entrance = nn.Linear(4, 8)
+    first = nn.Sequential(entrance, nn.Tanh())
     second: nn.Module = nn.Linear(8, 2)
     if kind == "norm":
         first.append(nn.BatchNorm1d(8))
     elif kind == "masked":
         second = _Masked()
     elif kind == "alike":
-        nn.init.zeros_(first[0].bias)
+        nn.init.zeros_(entrance.bias)
         second = nn.Sequential(second, nn.LayerNorm(2))
         second.register_buffer("zeros", torch.zeros(8))
     elif kind == "bare":
