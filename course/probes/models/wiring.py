@@ -275,7 +275,7 @@ def class_loaded(
         seen = {
             "said": [_said(one) for one in made],
             "path": len(sys.path) - len(path_before),
-            "moved": stands != place,
+            "folder": os.path.relpath(stands, place),
             "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
             "named": _left(modules_before, now, str(folder)),
         }

@@ -140,6 +140,7 @@ def test_a_load_that_changes_the_working_directory_is_seen_and_taken_back() -> N
         return dict
 
     before = os.getcwd()
-    assert class_loaded.here(moving, [("m.py", "")], [(0, "Net")])["moved"]
+    assert class_loaded.here(moving, [("m.py", "")], [(0, "Net")])["folder"] != "."
     assert os.getcwd() == before
-    assert not class_loaded.here(lambda path, name: dict, [("m.py", "")], [(0, "a")])["moved"]
+    stays = class_loaded.here(lambda path, name: dict, [("m.py", "")], [(0, "a")])
+    assert stays["folder"] == "."
