@@ -256,7 +256,7 @@ def class_loaded(
     one time. What a class says is asked after the last load. "named" are the modules of the files
     that are left in `sys.modules`, under whatever name.
     """
-    made, stands = list[Any](), ""
+    made, stands = list[Any](), os.getcwd()
     path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
     quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:

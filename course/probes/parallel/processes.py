@@ -41,7 +41,7 @@ def trained_by_ranks(
 
 def _refuse_stub(found: Sequence[dict[str, Any]]) -> None:
     """An exercise as it was handed out counts as not attempted, in other processes too."""
-    if all(one["error"].startswith("NotImplementedError") for one in found):
+    if any(one["error"].startswith("NotImplementedError") for one in found):
         raise NotImplementedError()
 
 

@@ -117,13 +117,13 @@ def call(rank: Rank, function: Callable[[], Any], *, group: bool) -> Any:
         return function()
     import torch.distributed as dist
 
+    store, limit = dist.FileStore(f"{rank.traces}/meeting-point"), timedelta(seconds=rank.timeout_s)
     dist.init_process_group(
-        "gloo",
-        init_method=f"file://{rank.traces}/meeting-point",
-        rank=rank.number,
-        world_size=rank.world,
-        timeout=timedelta(seconds=rank.timeout_s),
+        "gloo", store=store, rank=rank.number, world_size=rank.world, timeout=limit
     )
+    # Whoever ends while others are still connecting would break their connection.
+    store.set(f"connected/{rank.number}", "")
+    store.wait([f"connected/{number}" for number in range(rank.world)], limit)
     return function()
 
 
