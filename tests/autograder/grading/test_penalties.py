@@ -81,12 +81,27 @@ def test_a_due_date_moved_after_grading_changes_penalties_without_running_anythi
     assert scores(course) == (0.0, 0.0)
 
 
+def test_whoever_is_graded_again_gets_the_new_penalty_with_the_grade(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    due(course, "2026-01-12 12:00:00 UTC")
+    result = graded(course, regrade=True)
+    assert (result.news, scores(course)) == ((), (6.0, 6.0))
+
+
 def test_the_class_list_gives_one_learner_more_time(tmp_path: Path) -> None:
     course = late_class(tmp_path)
     (tmp_path / "students.csv").write_text(ROSTER.format("01", "1 day 12 hours"))
     graded(course, runner := FakeRunner())
     assert (runner.ran, scores(course)) == ([], (6.0, 0.0))
     assert entry(course, "ada").seconds_late == 0
+
+
+def test_whoever_has_more_time_has_it_in_the_run_that_grades_first(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    (tmp_path / "students.csv").write_text(ROSTER.format("01", "2 days"))
+    changed(course, lambda book: book.remove_submission(SLUG, "ada"))
+    graded(course, regrade=True)
+    assert scores(course) == (6.0, 0.0)
 
 
 def test_feedback_and_export_honour_an_extension(

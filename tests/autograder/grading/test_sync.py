@@ -228,6 +228,8 @@ def test_points_by_hand_for_an_answer_that_changed_meanwhile_wait_for_another_lo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(GradebookWriter, "mark_stale", lambda *_: None)
         graded_while_locked(course, FakeRunner(lambda job: record("ada", words, double())))
+    # What a killed run had not entered stays on the list.
+    killed_in(lambda: graded(course), GradebookWriter, "write", at=0, after=False)
     assert graded(course, runner := FakeRunner()).trouble is None
     assert (runner.ran, entry(course).waiting) == ([], {"test-flatten"})
 
