@@ -26,7 +26,7 @@ def image_folder() -> Any:
     """
     folder = Path(str(find_spec("torchvision").origin)).parent  # type: ignore[union-attr]
     try:
-        torch.ops.load_library(next(folder.glob("_C.*")))
+        torch.ops.load_library(next(folder.glob("_C*.*")))  # _C_stable since 0.29
     except OSError:
         for name in ("nms", "qnms"):
             words = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
