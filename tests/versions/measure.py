@@ -35,38 +35,46 @@ _REASON = 300  # characters of a reason that are kept
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one kind of thing: how many passed or were skipped, and why others failed."""
+    """What came of one kind of thing: how many passed or were skipped, and why others failed.
+
+    `names` are those of all that were measured, where they are few: of notebooks.
+    """
 
     what: str
     passed: int
     failed: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
+    names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, what: str, outcomes: dict[str, str | None]) -> Row:
+    def of(cls, what: str, outcomes: dict[str, str | None], *, named: bool = False) -> Row:
         """From the reason of each that failed; None is a pass, "skipped…" neither."""
         reasons = {name: why for name, why in outcomes.items() if why is not None}
         failed = {name: why for name, why in reasons.items() if not why.startswith("skipped")}
         skipped = len(reasons) - len(failed)
         short = {name: why[:_REASON] for name, why in failed.items()}
-        return cls(what, len(outcomes) - len(reasons), short, skipped)
+        names = tuple(sorted(outcomes)) if named else ()
+        return cls(what, len(outcomes) - len(reasons), short, skipped, names)
 
     def again(self, part: Row, names: Sequence[str]) -> Row:
         """This row, after `part` measured these of its names again."""
         others = {name: why for name, why in self.failed.items() if name not in names}
         failed = others | part.failed
-        return Row(self.what, self.passed + len(self.failed) - len(failed), failed, self.skipped)
+        all_names = tuple(sorted({*self.names, *part.names}))
+        count = len(all_names) or self.passed + len(self.failed)
+        return Row(self.what, count - len(failed), failed, self.skipped, all_names)
 
 
 def solved_notebooks(runtime: Runtime, lessons: Sequence[Lesson], jobs: int) -> Row:
     """The self-study edition with every solution in it: each exercise has to pay in full."""
-    return Row.of("solved notebooks", _each(runtime, lessons, solved, _unlike_solved, jobs))
+    outcomes = _each(runtime, lessons, solved, _unlike_solved, jobs)
+    return Row.of("solved notebooks", outcomes, named=True)
 
 
 def untouched_notebooks(runtime: Runtime, lessons: Sequence[Lesson], jobs: int) -> Row:
     """The class edition as it is handed out: it runs to its end, and blames nobody."""
     outcomes = _each(runtime, lessons, _as_released, _unlike_untouched, jobs)
-    return Row.of("untouched notebooks", outcomes)
+    return Row.of("untouched notebooks", outcomes, named=True)
 
 
 def proofs(runtime: Runtime) -> Row:

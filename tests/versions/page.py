@@ -30,7 +30,8 @@ class Result:
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Result:
         """A result as it stands in results.json."""
-        return cls(**{**plain, "rows": tuple(Row(**row) for row in plain["rows"])})
+        rows = (Row(**{**row, "names": tuple(row.get("names", ()))}) for row in plain["rows"])
+        return cls(**{**plain, "rows": tuple(rows)})
 
     @property
     def name(self) -> str:
@@ -39,7 +40,7 @@ class Result:
 
 
 def read_results() -> dict[str, Result]:
-    """All results by their environment's folder, in order."""
+    """All results by their environment's folder and the last number of its Python, in order."""
     if not RESULTS.exists():
         return {}
     plain = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -50,11 +51,12 @@ def keep(environment: str, result: Result, lessons: Sequence[str] | None = None)
     """Put a result in the place of the one before, in results.json and in docs/versions.md.
 
     Rows that were not measured again stay, where torch and Python are the same; so do, within a
-    row of notebooks, all lessons but these.
+    row of notebooks, all lessons but these. What another Python gave (3.11.2 and 3.11.7) stays too.
     """
     found = read_results()
+    environment += f".{result.python.rpartition('.')[2]}"
     before = found.get(environment)
-    if before and (before.torch, before.python) == (result.torch, result.python):
+    if before and before.torch == result.torch:
         rows = {row.what: row for row in before.rows}
         for row in result.rows:
             part = lessons is not None and row.what in rows and "notebooks" in row.what

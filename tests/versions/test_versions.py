@@ -66,6 +66,23 @@ def test_what_is_measured_again_takes_the_place_of_what_was() -> None:
     assert ROW.again(Row.of("proofs", {"a": "now"}), ["a"]).failed.keys() == {"a", "b"}
 
 
+def test_a_lesson_that_is_measured_for_the_first_time_is_counted() -> None:
+    fifteen = Row.of("notebooks", {f"{n:02}": None for n in range(1, 16)}, named=True)
+    two = Row.of("notebooks", {"15": "no", "16": None}, named=True)
+    now = fifteen.again(two, ["15", "16"])
+    assert (now.passed, [*now.failed], len(now.names)) == (15, ["15"], 16)
+
+
+def test_what_another_python_gave_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(page, "PAGE", tmp_path / "versions.md")
+    page.PAGE.write_text(f"{page.BEGIN}{page.END}")
+    for python in ("3.11.2", "3.11.7"):
+        result = Result("2.11.0+cpu", python, "Colab's", "2026-11-23", (Row("proofs", 1),))
+        keep("torch-2.11.0-py3.11", result)
+    assert [one.python for one in read_results().values()] == ["3.11.2", "3.11.7"]
+
+
 def test_the_terminal_table_names_what_failed_and_why() -> None:
     head, row, why = terminal_table([Row("proofs", 1, {"b": "two\nlines"})]).splitlines()
     assert head.split() == ["passed", "failed", "skipped", "which", "failed"]
@@ -130,13 +147,13 @@ def test_rows_that_were_not_measured_again_stay(
     keep("torch-2.11.0-py3.11", Result(*about, first))
     again = (Row("notebooks", 1), Row("proofs", 2))
     keep("torch-2.11.0-py3.11", Result(*about, again), ["01"])
-    now = read_results()["torch-2.11.0-py3.11"].rows
+    now = read_results()["torch-2.11.0-py3.11.7"].rows
     assert now == (Row("a", 1), Row("notebooks", 2, {"02": "y"}), Row("proofs", 2))
     text = page.PAGE.read_text()
     assert text.startswith("before\n") and text.endswith("after\n")
     assert "| 2.11.0+cpu | 3.11.7 | Colab's | 1 of 1 | 2 of 3 | 2 of 2 | 2026-11-23 |" in text
     assert "- torch 2.11.0+cpu, Python 3.11.7, notebooks: `02`: y" in text
-    assert json.loads(page.RESULTS.read_text()).keys() == {"torch-2.11.0-py3.11"}
+    assert json.loads(page.RESULTS.read_text()).keys() == {"torch-2.11.0-py3.11.7"}
 
 
 def test_make_asks_which_pytorch() -> None:
