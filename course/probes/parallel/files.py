@@ -41,7 +41,7 @@ def _removals_noted() -> Iterator[list[str]]:
         names.append(Path(os.fsdecode(path)).name)
         unlink(path, **options)
 
-    os.remove = os.unlink = noted  # type: ignore[assignment]
+    os.remove = os.unlink = noted
     try:
         yield names
     finally:

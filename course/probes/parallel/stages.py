@@ -41,7 +41,7 @@ def _stages(kind: str) -> tuple[nn.Module, nn.Module]:
     elif kind == "masked":
         second = _Masked()
     elif kind == "alike":
-        nn.init.zeros_(first[0].bias)
+        nn.init.zeros_(first.get_parameter("0.bias"))
         second = nn.Sequential(second, nn.LayerNorm(2))
         second.register_buffer("zeros", torch.zeros(8))
     elif kind == "bare":
