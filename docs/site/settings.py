@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "Settings", "address", "repository"]
+__all__ = ["ROOT", "Settings", "address"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,12 +44,6 @@ class Settings:
     def extra(self) -> Path:
         """Files that go into the site as they are: figures, notebooks, the gallery's pages."""
         return self.work / "extra"
-
-
-def repository() -> str:
-    """The "owner/name" for Colab's links, as `autograder release` takes it; "" for none."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return str(project["tool"]["pytorch-measured"]["repository"])
 
 
 def address() -> str:

@@ -64,7 +64,7 @@ def test_the_gallery_shows_the_report_first_and_each_learners_page(
 def test_a_lesson_leads_to_colab_where_there_is_an_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: str
 ) -> None:
-    monkeypatch.setattr("docs.site.lessons.page.repository", lambda: repository)
+    monkeypatch.setattr("docs.site.lessons.page.repository", lambda course: repository)
     cells = page_of(find_lesson(ROOT, LESSON), {}, tmp_path)["cells"]
     (links,) = [cell["source"] for cell in cells if cell["id"] == "ways-in"]
     path = f"github/owner/name/blob/main/release/self-study/{LESSON}.ipynb"

@@ -12,6 +12,7 @@ from typing import Any
 from autograder.lessons.cells import grader
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
+from autograder.lessons.release import repository
 from autograder.lessons.self_study import (
     INSTALL_ID,
     KEEP_ID,
@@ -19,7 +20,7 @@ from autograder.lessons.self_study import (
     self_study_edition,
 )
 from docs.site.lessons.figures import with_files
-from docs.site.settings import ROOT, Settings, repository
+from docs.site.settings import ROOT, Settings
 
 __all__ = ["page_of", "solved_cells", "write_lesson"]
 
@@ -121,8 +122,8 @@ def _text(id_: str, source: str) -> dict[str, Any]:
 def _ways_in(lesson: Lesson) -> str:
     """Links for who wants to run it: the notebook, Colab where there is an address, its claims."""
     links = [f'<a href="{lesson.slug}.ipynb" download>Download this notebook</a>']
-    if repository():
-        place = f"{repository()}/blob/main/release/self-study/{lesson.slug}.ipynb"
+    if owner_and_name := repository(ROOT):
+        place = f"{owner_and_name}/blob/main/release/self-study/{lesson.slug}.ipynb"
         links.append(
             f'<a href="https://colab.research.google.com/github/{place}">Open it in Colab</a>'
         )
