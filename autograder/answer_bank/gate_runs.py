@@ -37,7 +37,7 @@ def try_answers(
     """What the gates find, and a note where it was not the engine that found it.
 
     Without `runner` it is the engine wherever there is a sandbox.  `done` hears how many answers
-    are through.  With `all_cells` each answer stands in the whole lesson and is graded twice: the
+    are through. With `all_cells` each answer stands in the whole lesson and is graded twice: the
     cells that only show must change nothing.
 
     Raises:

@@ -1,7 +1,7 @@
 """`autograder check`: everything that an author wants to know of a lesson, in one go.
 
 Five parts: its form, its claims with their proofs, its answers through the gate, whether
-`release/` is what the source gives, and whether its cells that only show do no more.  A part that
+`release/` is what the source gives, and whether its cells that only show do no more. A part that
 fails keeps no other from being looked at, but for the release, which an unsound lesson does not
 have.
 """

@@ -16,8 +16,9 @@ _SHORT = {
     "F": "import torch.nn.functional as F",
     "Counter": "from collections import Counter",
 }
-_MODULES = ("gc", "inspect", "math", "os", "random", "tempfile", "time", "torch", "warnings")
-_PLAIN = (*_MODULES, "weakref")
+_PLAIN = frozenset(
+    {"gc", "inspect", "math", "os", "random", "tempfile", "time", "torch", "warnings", "weakref"}
+)
 
 
 def program(claim: Claim) -> str:
@@ -42,7 +43,7 @@ def _asked(claim: Claim) -> set[str]:
 def _imports(asked: set[str]) -> list[str]:
     from torch.utils import data
 
-    plain = [f"import {name}" for name in _PLAIN if name in asked]
+    plain = [f"import {name}" for name in sorted(_PLAIN & asked)]
     short = [line for name, line in _SHORT.items() if name in asked]
     loading = sorted(asked & set(data.__all__))
     ours = sorted(asked & set(proof_helpers.__all__))
