@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons.model import find_lesson
+from autograder.lessons.model import Lesson, all_lessons, find_lesson
+from course.claims import claims
 from docs.site.checks import faults_of
 from docs.site.gallery import write_gallery
 from docs.site.kept import digest_of, kept
@@ -70,6 +71,13 @@ def test_a_lesson_leads_to_colab_where_there_is_an_address(
     path = f"github/owner/name/blob/main/release/self-study/{LESSON}.ipynb"
     assert (path in links) == bool(repository)
     assert ("colab" in links) == bool(repository)
+
+
+@pytest.mark.parametrize("lesson", all_lessons(ROOT), ids=lambda one: one.slug)
+def test_a_lesson_leads_to_its_claims_where_it_has_some(tmp_path: Path, lesson: Lesson) -> None:
+    cells = page_of(lesson, {}, tmp_path)["cells"]
+    (links,) = [cell["source"] for cell in cells if cell["id"] == "ways-in"]
+    assert (f"atlas.html#lesson-{lesson.slug}" in links) == bool(claims(lesson.slug))
 
 
 def test_a_lesson_that_was_not_run_is_a_page_without_outputs(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from autograder.lessons.self_study import (
     PROGRESS_ID,
     self_study_edition,
 )
+from course.claims import claims
 from docs.site.lessons.figures import with_files
 from docs.site.settings import ROOT, Settings
 
@@ -120,12 +121,13 @@ def _text(id_: str, source: str) -> dict[str, Any]:
 
 
 def _ways_in(lesson: Lesson) -> str:
-    """Links for who wants to run it: the notebook, Colab where there is an address, its claims."""
+    """Links for who wants to run it: the notebook, Colab where there is an address, the claims it has."""
     links = [f'<a href="{lesson.slug}.ipynb" download>Download this notebook</a>']
     if owner_and_name := repository(ROOT):
         place = f"{owner_and_name}/blob/main/release/self-study/{lesson.slug}.ipynb"
         links.append(
             f'<a href="https://colab.research.google.com/github/{place}">Open it in Colab</a>'
         )
-    links.append(f'<a href="../atlas.html#lesson-{lesson.slug}">Its claims in the atlas</a>')
+    if claims(lesson.slug):  # the last lesson has none of its own
+        links.append(f'<a href="../atlas.html#lesson-{lesson.slug}">Its claims in the atlas</a>')
     return f'<p class="ways-in">{" · ".join(links)}</p>'
