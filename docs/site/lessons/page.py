@@ -121,7 +121,7 @@ def _text(id_: str, source: str) -> dict[str, Any]:
 
 
 def _ways_in(lesson: Lesson) -> str:
-    """Links for who wants to run it: the notebook, Colab where there is an address, the claims it has."""
+    """The links above a lesson: its notebook, Colab where there is an address, claims if any."""
     links = [f'<a href="{lesson.slug}.ipynb" download>Download this notebook</a>']
     if owner_and_name := repository(ROOT):
         place = f"{owner_and_name}/blob/main/release/self-study/{lesson.slug}.ipynb"
