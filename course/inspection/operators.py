@@ -50,16 +50,20 @@ class Profiler(Protocol):
 
 
 @contextmanager
-def recording(known: frozenset[int], profiler: Profiler) -> Iterator[list[Trace]]:
+def recording(
+    known: frozenset[int], profiler: Profiler, afterwards: Callable[[], None] = lambda: None
+) -> Iterator[list[Trace]]:
     """Records while it is entered; the list holds the trace once it is left.
 
-    `known` holds the numbers of storages that do not count as new.
+    `known` holds the numbers of storages that do not count as new. `afterwards` looks at what was
+    made; operators of anybody's hooks that run meanwhile are listed too.
     """
     found: list[Trace] = []
     ticket, scope = profiler.start(known)
     try:
         with _Functions(scope), _Operators(scope, profiler.roll):
             yield found
+        afterwards()
     finally:
         found.append(profiler.stop(ticket))
 

@@ -158,18 +158,20 @@ def run_recorded(
     `known` holds the storage numbers of the arguments, which do not count as new.
     """
     printed, error, result, intact = _CappedText(), None, None, witness.intact
-    traces, warned = [Trace()], list[tuple[str, str]]()
+    traces, warned, saved = [Trace()], list[tuple[str, str]](), list[Saved]()
+
+    def look() -> None:
+        saved.extend(saved_by(result))  # unpacks them, by hooks that may be the learner's
+
     beside, before, state = witness.beside(), witness.helpers(), GlobalState()
     with counting() as helpers, _captured(printed) as caught:
         try:
-            with _recording(options.operators, known, witness.profiler) as traces:
+            with _recording(options.operators, known, witness.profiler, look) as traces:
                 try:
                     result = call()
                 finally:
                     whole = intact()  # before anything that the call may have replaced is used
-                    # What a warning says, and what becomes of it, may be the learner's code too.
-                    warned += [(w.category.__name__, text_of(w.message)) for w in caught[:100]]
-                    caught.clear()
+                    warned += _told(caught)
         except KeyboardInterrupt:
             raise
         except BaseException as raised:
@@ -186,10 +188,20 @@ def run_recorded(
         printed_count=printed.count,
         **vars(traces[0]),
         helpers=beside + max(helpers.count, witness.helpers() - before),
-        saved=saved_by(result) if error is None else (),
+        saved=tuple(saved),
         intact=whole,
         changed=changed,
     )
+
+
+def _told(caught: list[warnings.WarningMessage]) -> list[tuple[str, str]]:
+    """Class and text of the first warnings; none is kept.
+
+    What a warning says, and what becomes of it, may be the learner's code: it runs while recorded.
+    """
+    told = [(one.category.__name__, text_of(one.message)) for one in caught[:100]]
+    caught.clear()
+    return told
 
 
 _collects, _collect, _do_not_collect = gc.isenabled, gc.enable, gc.disable
@@ -233,11 +245,14 @@ def _captured(printed: _CappedText) -> Iterator[list[warnings.WarningMessage]]:
 
 
 @contextlib.contextmanager
-def _recording(on: bool, known: set[int], profiler: Profiler) -> Iterator[list[Trace]]:
+def _recording(
+    on: bool, known: set[int], profiler: Profiler, afterwards: Callable[[], None]
+) -> Iterator[list[Trace]]:
     if not on:
         yield [Trace(witnessed=True)]
+        afterwards()
         return
-    with recording(frozenset(known), profiler) as found:
+    with recording(frozenset(known), profiler, afterwards) as found:
         yield found
 
 
