@@ -13,7 +13,10 @@ NAMED = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/trust.md", "README.md"])
+PAGES = ["docs/architecture.md", "docs/trust.md", "docs/limits.md", "README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_path_that_a_page_names_is_there(page: str) -> None:
     found = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
     assert len(found) >= 5 or page == "README.md"

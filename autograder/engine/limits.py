@@ -6,7 +6,7 @@ import resource
 from dataclasses import dataclass, replace
 
 MiB = 2**20
-# Measured for a lesson whose ranks talk over loopback; docs/trust.md says how.
+# Measured for a lesson whose ranks talk over loopback; docs/limits.md says how.
 LOOPBACK_TIMES = 2  # the processor time of other lessons
 LOOPBACK_PROCESSES = 32  # more processes and threads at a time
 
@@ -48,7 +48,7 @@ class Limits:
     notebook_nbytes: int = 64 * MiB
 
     def with_loopback(self) -> Limits:
-        """The limits of a lesson that may start ranks and let them talk: see docs/trust.md."""
+        """The limits of a lesson that may start ranks and let them talk: see docs/limits.md."""
         return replace(
             self,
             cell_s=self.cell_s * LOOPBACK_TIMES,
