@@ -19,7 +19,7 @@ PAGES = ["docs/architecture.md", "docs/trust.md", "docs/limits.md", "README.md"]
 @pytest.mark.parametrize("page", PAGES)
 def test_every_path_that_a_page_names_is_there(page: str) -> None:
     found = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
-    assert len(found) >= 5 or page == "README.md"
+    assert len(found) >= 4 or page == "README.md"
     missing = [
         one for one in found if not any((ROOT / top / one).exists() for top in ("", "autograder"))
     ]
