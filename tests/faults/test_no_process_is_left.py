@@ -106,6 +106,22 @@ while True: pass
 """
 shows = "x"
 '''
+# The server of proofs, which is told to end before it has learned that its fork succeeded.
+INTERRUPTED = """
+import os, signal, sys
+from autograder.lessons.lint.proofs import server
+
+fork = os.fork
+
+def interrupted():
+    child = fork()
+    if child:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return child
+
+os.fork = interrupted
+server.main(os.getppid(), sys.argv[1], ["endless"])
+"""
 SANDBOX = ["sandbox", "none"]
 
 
@@ -182,6 +198,14 @@ def prove(folder: Path, limit_s: float, *victims: str) -> Report:
 def test_a_proof_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
     found = prove(tmp_path, 400.0, "starter of a proof")
     assert (found.status, found.survivors) == (-signal.SIGKILL, [])
+
+
+def test_a_proof_ends_with_its_server_that_is_told_to_end_while_it_forks(tmp_path: Path) -> None:
+    claims = tmp_path / "01-tiny.toml"
+    claims.write_text(CLAIM)
+    command = [sys.executable, "-c", INTERRUPTED, str(claims)]
+    found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, last=0))
+    assert (found.status, found.survivors) == (1, [])
 
 
 def test_what_a_proof_started_ends_with_it(tmp_path: Path) -> None:

@@ -26,12 +26,12 @@ def main(parent: int, file: str, ids: list[str]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
     end_with_parent(parent)
     adopt_orphans()
-    child = os.fork()
-    if child == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _prove(file, ids)
-        return
-    try:
+    try:  # SIGTERM may come while the fork is made
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            _prove(file, ids)
+            return
         _, status = os.waitpid(child, 0)
     finally:
         end_descendants()
