@@ -29,6 +29,7 @@ from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
 from autograder.simulation.contenders import CONTENDERS, WARM_CELLS
 from autograder.simulation.simulate import simulate
+from autograder.simulation.supervisor import supervised
 from autograder.simulation.task_clock import TaskClock
 
 ENGINE = "engine"
@@ -161,7 +162,8 @@ def _execute(command: Sequence[str]) -> tuple[Cost, str]:
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         used = _cpu_clock()
         began, before = time.perf_counter(), used()
-        process = subprocess.run(command, stdout=output, stderr=errors)
+        alone = supervised(list(command), os.getpid())
+        process = subprocess.run(alone, stdout=output, stderr=errors)
         wall, cpu = time.perf_counter() - began, used() - before
         output.seek(0)
         errors.seek(0)

@@ -59,6 +59,19 @@ lesson = write_lesson(Path(sys.argv[1]), exam_cells())
 endless = exam_cells(total="while True: pass")
 list(StockRunner(1, cell_limit_s=400).run_many([hand_in(Path(sys.argv[1]), lesson, endless)]))
 """
+BENCH = """
+import sys
+from pathlib import Path
+from autograder.simulation.benchmark import _execute
+from autograder.simulation.contenders import CONTENDERS
+from tests.autograder.engine.exam import exam_cells, hand_in, write_lesson
+
+root = Path(sys.argv[1])
+lesson = write_lesson(root, exam_cells())
+hand_in(root, lesson, exam_cells(total="while True: pass"))
+_execute(CONTENDERS["prepare"](root, lesson.slug))
+_execute(CONTENDERS[sys.argv[2]](root, lesson.slug))
+"""
 TRIAL = """
 from autograder.answer_bank.notebook_runner import AnswerRun, run_answers
 
@@ -169,6 +182,14 @@ def test_kernels_of_stock_nbgrader_end_with_the_grader_that_is_killed(tmp_path: 
     found = watch(Plan(command, {"TMPDIR": str(tmp_path / "tmp")}, ("stock grader",), last=0))
     assert found.survivors == []
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("contender", ["nbgrader autograde", "pool over its API"])
+def test_what_a_benchmark_compares_with_ends_with_it(tmp_path: Path, contender: str) -> None:
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-c", BENCH, str(tmp_path / "course"), contender]
+    found = watch(Plan(command, {"TMPDIR": str(tmp_path / "tmp")}, ("stock grader",), last=0))
+    assert (found.status, found.survivors) == (-signal.SIGKILL, []), found.output
 
 
 def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
