@@ -5,15 +5,26 @@ Two looks, before and after a call, tell which of it the call has changed.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import functools
+import os
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import torch
 
-__all__ = ["RANDOM_STATE", "GlobalState", "ModuleState", "restore_modes"]
+__all__ = [
+    "RANDOM_STATE",
+    "GlobalState",
+    "ModuleState",
+    "restore_modes",
+    "unwatched",
+    "watched",
+]
 
 RANDOM_STATE = "random state"
 
@@ -27,6 +38,8 @@ _torchs_generator, _pythons_state = torch.default_generator, random.getstate
 _numpys_address = vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_address
 _NUMPYS_NBYTES = 4 * 624 + 4
 _bytes_at = ctypes.string_at
+_environment = vars(os.environ)["_data"]  # a copy of the mapping itself takes 40 times as long
+_go_to = os.chdir
 _is_inference = torch.is_inference_mode_enabled
 
 
@@ -34,7 +47,8 @@ class GlobalState:
     """The state of this process that every later call depends on, at one moment.
 
     Grad mode, default dtype and device, the number of threads, anomaly mode, deterministic
-    algorithms, and the random generators of torch, Python and NumPy.
+    algorithms, the working directory, environment variables, and the random generators of torch,
+    Python and NumPy.
     """
 
     def __init__(self) -> None:
@@ -45,9 +59,11 @@ class GlobalState:
             "number of threads": _threads(),
             "anomaly mode": _anomalies(),
             "deterministic algorithms": _deterministic(),
+            "working directory": _working_directory(),
+            "environment": _environment.copy(),
         }
         self.generators = (
-            bytes(_torchs_generator.get_state().numpy()),
+            _bytes_of(_torchs_generator.get_state()),
             _pythons_state(),
             _bytes_at(_numpys_address, _NUMPYS_NBYTES),
         )
@@ -58,14 +74,61 @@ class GlobalState:
         return changed + [RANDOM_STATE] * (self.generators != before.generators)
 
 
+def _bytes_of(state: torch.Tensor) -> bytes:
+    """The bytes of a tensor, without an operator of torch that a recording would list."""
+    return _bytes_at(state.data_ptr(), state.nbytes)
+
+
+def _working_directory(look: Callable[[], str] = os.getcwd) -> str | None:
+    """The folder that relative paths begin in, or None where it has been removed."""
+    try:
+        return look()
+    except OSError:
+        return None
+
+
 def restore_modes(before: GlobalState) -> None:
     """Put the modes back that would change what a later call does; generators go on."""
     _set_grad_mode(before.modes["grad mode"][0])
     _set_default_dtype(before.modes["default dtype"])
+    if (folder := before.modes["working directory"]) not in (None, _working_directory()):
+        with contextlib.suppress(OSError):
+            _go_to(folder)
     if _threads() != before.modes["number of threads"]:
         _set_threads(before.modes["number of threads"])
 
 
+def watched(found: Any, changed: list[str]) -> Any:
+    """The learner's function for a probe, in a wrapper that notes which state its calls change.
+
+    A probe sets up what it likes: seeds, modes, folders. So the looks are taken before and after
+    each of the function's own calls, not around the probe.
+
+    Args:
+        found: What the learner has made; classes and other objects come back as they are.
+        changed: Gets the names that `answer(..., changes=...)` takes, each one once.
+    """
+    if not isinstance(found, FunctionType):
+        return found
+
+    @functools.wraps(found)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = GlobalState()
+        try:
+            return found(*args, **kwargs)
+        finally:
+            changed.extend(one for one in GlobalState().changed_since(before) if one not in changed)
+
+    return call
+
+
+def unwatched(found: Any) -> Any:
+    """The function in the wrapper of `watched`, for probes that read its code."""
+    inside = isinstance(found, FunctionType) and found.__code__ is _WRAPPER
+    return vars(found)["__wrapped__"] if inside else found
+
+
+_WRAPPER = watched(lambda: None, []).__code__
 _fields_of = vars(torch.nn.Module)["__dict__"].__get__
 _HOOKS = (
     "_forward_hooks",

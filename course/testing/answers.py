@@ -7,15 +7,17 @@ names; the grading engine puts another backend in its place and the same cell ru
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
+from course.inspection.global_state import watched
 from course.notebook import notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Value
-from course.testing.compare import SideEffect, side_effects
+from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.observe import (
     NotDefinedError,
     Observation,
@@ -99,11 +101,15 @@ class LocalBackend:
     ) -> tuple[dict[str, Any], list[Buffers]]:
         """Run a request that arrived as plain data; the reply is plain data too."""
         kind, name = header["target"]
-        options = Options(**header["options"])
-        arguments = decode(header["document"], buffers, resolve=self._resolve)
+        options, changed = Options(**header["options"]), list[str]()
+        resolve = functools.partial(self._resolve, changed)
+        arguments = decode(header["document"], buffers, resolve=resolve)
         call = self._callable(kind, name, live or self._probe(kind, name, header["source"]))
         args, kwargs, each = tuple(arguments["args"]), arguments["kwargs"], header["each"]
-        return observe_to_wire(call, args, kwargs, options, self._keep, self._witness, each)
+        seen, left = observe_to_wire(call, args, kwargs, options, self._keep, self._witness, each)
+        if kind == "probe":  # what the probe itself changes is its own affair
+            seen["changed"] = changed
+        return seen, left
 
     def _callable(self, kind: str, name: str, live: Callable[..., Any] | None) -> Any:
         if kind == "probe":
@@ -131,9 +137,9 @@ class LocalBackend:
     def _find(self, name: str) -> Any:
         return self._namespace().get(name, _Undefined(name))
 
-    def _resolve(self, kind: str, key: Any) -> Any:
+    def _resolve(self, changed: list[str], kind: str, key: Any) -> Any:
         if kind == "answer":
-            return self._find(key)
+            return watched(self._find(key), changed)
         if not 1 <= key <= len(self._kept):
             raise LookupError(f"no live object has the number {key}")
         return self._kept[key - 1]
@@ -165,7 +171,8 @@ class _Undefined:
 class CallOutcome:
     """What is remembered of a request; its values would keep every input of a lesson alive.
 
-    `side_effects` is None where nobody asked for them: of a probe, and of a look at an object.
+    `side_effects` is None where nobody asked for them: of a probe without an answer, and of a look
+    at an object.
     """
 
     name: str
@@ -215,7 +222,12 @@ def submit(
         seen = replace(seen, operators=none, functions=none, composites=none, new_nbytes=none)
     seen = _with_idle(seen, request.target[0])
     effects = misconception = None
-    if leaves is not None:
+    given = _answers_given(request)
+    if leaves is None and given:
+        leaves = _leaves_of(given)
+        effects = tuple(mode_changes(seen, leaves.may_change, given[0]))
+        misconception = leaves.misconception
+    elif leaves is not None:
         gradients = request.options.backward and not request.each  # those fill no `.grad`
         effects = tuple(side_effects(seen, leaves.may_change, request.each, gradients))
         misconception = leaves.misconception
@@ -225,6 +237,22 @@ def submit(
         )
     )
     return seen
+
+
+def _answers_given(request: Request) -> list[str]:
+    """The names of the answers among a probe's arguments."""
+    if request.target[0] != "probe":
+        return []
+    args, kwargs = request.args, request.kwargs
+    given = [*(args[0][0]["args"] if request.each and args[0] else args), *kwargs.values()]
+    return [one.name for one in given if isinstance(one, AnswerRef)]
+
+
+def _leaves_of(names: Sequence[str]) -> Leaves:
+    """What a probe that is given these answers may see them change."""
+    several = [handle(name).leaves for name in names]
+    misconception = next((one.misconception for one in several if one.misconception), None)
+    return Leaves(tuple(may for one in several for may in one.may_change), misconception)
 
 
 def _any_attempted(seen: Observation) -> bool:
@@ -305,7 +333,8 @@ def answer(
         changes: What its calls may change beside their result; everything else has to be left as
             it was. A parameter by its name in the stub or by its position, and any of "random
             state", "grad mode", "default dtype", "default device", "number of threads", "anomaly
-            mode", "deterministic algorithms", "training mode", "hooks".
+            mode", "deterministic algorithms", "working directory", "environment", "training
+            mode", "hooks".
         misconception: What somebody may believe who changes more; a dict has one for each kind:
             "arguments", or a name of those above.
 

@@ -97,11 +97,7 @@ def side_effects(
     the learner has called otherwise forgives one argument that changed. With `each` the call was
     made for each of many cases; `took_gradients` says that the grader itself filled `.grad`.
     """
-    found = [
-        SideEffect(name, f"`{seen.name}` did not leave the {name} as it was")
-        for name in dict.fromkeys(seen.changed)
-        if name not in may_change
-    ]
+    found = mode_changes(seen, may_change, seen.name)
     if seen.error is not None:
         return found
     runs = [(seen.args.node, seen.kwargs.node, seen.args_after.node, seen.kwargs_after.node)]
@@ -116,6 +112,17 @@ def side_effects(
         if words is not None:
             return [*found, SideEffect("arguments", f"`{seen.name}` changed {words}")]
     return found
+
+
+def mode_changes(
+    seen: Observation, may_change: Collection[str | int], name: str
+) -> list[SideEffect]:
+    """The modes and generators that calls of the function `name` did not leave as they were."""
+    return [
+        SideEffect(one, f"`{name}` did not leave the {one} as it was")
+        for one in dict.fromkeys(seen.changed)
+        if one not in may_change
+    ]
 
 
 def _argument_changed(

@@ -8,6 +8,7 @@ from dis import get_instructions
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from course.inspection.global_state import unwatched
 from course.probes.decorator import probe
 
 __all__ = ["modules_named", "names_used"]
@@ -22,6 +23,7 @@ def modules_named(function: Any) -> list[str]:
 
     Raises NotImplementedError, as a call would, where nothing has been written yet.
     """
+    function = unwatched(function)
     _refuse_stub(function)
     return sorted(set(_modules(function, set())))
 
@@ -34,6 +36,7 @@ def names_used(function: Any) -> list[str]:
 
     Raises NotImplementedError, as a call would, where nothing has been written yet.
     """
+    function = unwatched(function)
     _refuse_stub(function)
     return sorted({name for code in _own_codes(function, set()) for name in code.co_names})
 

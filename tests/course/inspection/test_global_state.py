@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from course.inspection.global_state import GlobalState, ModuleState, restore_modes
+from course.inspection.global_state import (
+    GlobalState,
+    ModuleState,
+    restore_modes,
+    unwatched,
+    watched,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +102,52 @@ def test_a_class_that_hides_its_mode_is_read_all_the_same() -> None:
     before = ModuleState([model])
     model.train(False)
     assert ModuleState([model]).changed_since(before) == ["training mode"]
+
+
+def test_what_a_watched_function_changes_is_noted_once_and_by_name() -> None:
+    changed: list[str] = []
+
+    def careless(x: int, *, y: int) -> int:
+        random.random()
+        torch.set_grad_enabled(False)
+        return x + y
+
+    with torch.enable_grad():
+        found = watched(careless, changed)
+        assert (found(1, y=2), found(3, y=4)) == (3, 7)
+    assert sorted(changed) == ["grad mode", "random state"]
+    assert found.__name__ == "careless"
+
+
+def test_what_changed_before_an_error_is_noted_and_the_error_arrives(tmp_path: Path) -> None:
+    changed: list[str] = []
+
+    def lost() -> None:
+        os.chdir(tmp_path)
+        raise LookupError("x")
+
+    before = GlobalState()
+    with pytest.raises(LookupError, match="x"):
+        watched(lost, changed)()
+    assert changed == ["working directory"]
+    restore_modes(before)
+    assert GlobalState().changed_since(before) == []
+
+
+def test_a_variable_of_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = GlobalState()
+    monkeypatch.setenv("LEFT_BEHIND", "1")
+    assert GlobalState().changed_since(before) == ["environment"]
+
+
+def test_classes_are_not_wrapped_and_a_wrapper_is_taken_off() -> None:
+    assert watched(dict, []) is dict
+    assert unwatched(watched(restore_modes, [])) is restore_modes
+    assert unwatched(restore_modes) is restore_modes
+    assert unwatched(dict) is dict
+
+
+def test_a_look_is_no_operator_of_torch() -> None:
+    with torch.profiler.profile(acc_events=True) as profiler:
+        GlobalState()
+    assert [one.name for one in profiler.events() if "::" in one.name] == []

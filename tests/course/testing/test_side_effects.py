@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from course import Check, answer, inputs
+from course import Check, answer, inputs, probe
 from course.testing.results import CheckResult
 from tests.course.cells import learner
 
@@ -179,3 +179,54 @@ def test_it_is_earned_only_with_the_values() -> None:
         check = Check("f")
         check.equal(answer("f")(torch.ones(2)).result, torch.ones(2))
         assert check.result(4).score == 0
+
+
+@probe
+def _called_twice(fn: Callable[[], Any]) -> int:
+    random.seed(1)  # the probe's own affair
+    fn()
+    random.seed(2)
+    fn()
+    return 2
+
+
+def _line_of(check: Check) -> CheckResult:
+    return next(one for one in check.result(1).checks if one.name == LINE)
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize(
+    ("mine", "how", "kept"),
+    [
+        (lambda: None, {}, True),
+        (lambda: random.seed(5), {}, False),
+        (lambda: random.seed(5), {"changes": "random state"}, True),
+        (lambda: random.seed(5), {"changes": "grad mode"}, False),
+    ],
+)
+def test_what_an_answer_changes_while_a_probe_calls_it_is_told(
+    mine: Callable[[], Any], how: dict[str, Any], kept: bool, each: bool
+) -> None:
+    with learner({"f": mine}):
+        check, by = Check("f"), answer("f", misconception="draws", **how)
+        if each:
+            check.agrees(lambda: None, [inputs.Case("one", ())], of=_called_twice.through(by))
+        else:
+            check.equal(_called_twice(by).result, 2)
+        found = _line_of(check)
+    assert found.passed == kept
+    assert found.misconception == (None if kept else "draws")
+    assert kept or "`f` did not leave the random state as it was" in found.message
+
+
+def test_a_probe_without_an_answer_is_not_looked_at() -> None:
+    with learner({}):
+        check = Check("f")
+        check.equal(_drawn().result, 1)
+        assert [one for one in check.result(1).checks if one.name == LINE] == []
+
+
+@probe
+def _drawn() -> int:
+    random.random()
+    return 1
