@@ -69,8 +69,12 @@ _UNKNOWN = object()
 class Proof:
     """What one run of a proof showed.
 
-    `shown` has the names that the relation speaks about with their values as text; `holds` says
-    whether the relation came out true; `error` is the reason when the proof could not finish.
+    Attributes:
+        shown: The names that the relation speaks about, each with its value as text.
+        printed: What the proof wrote to stdout.
+        holds: Whether the relation came out true.
+        seconds: How long it ran.
+        error: The reason when the proof could not finish; None when it did.
     """
 
     shown: tuple[tuple[str, str], ...]
@@ -81,9 +85,15 @@ class Proof:
 
 
 def prove(claim: Claim, *, cuda: bool = False) -> Proof:
-    """What the claim's proof showed when it ran just now; never raises for what the proof does.
+    """What the claim's proof showed when it ran just now.
 
-    `cuda=True` runs the claim's extra proof for a GPU.
+    Args:
+        claim: Its proof runs in this process, in a namespace of its own. An exception of the proof
+            is told in `Proof.error`; only KeyboardInterrupt passes through.
+        cuda: Run the claim's extra proof for a GPU.
+
+    Raises:
+        ClaimError: `cuda` is asked for, and the claim has no such proof.
     """
     if cuda:
         if claim.proof_cuda is None or claim.shows_cuda is None:

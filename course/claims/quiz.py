@@ -38,6 +38,9 @@ def predict(id: str) -> Question | Message:
 
     An id that does not exist gives a message with the nearest ids, never a traceback: the quiz
     must not stop a notebook that is run from top to bottom.
+
+    Args:
+        id: The claim's name in the claims file of its lesson, such as "reshape-always-copies".
     """
     try:
         return Question(claim(id))
@@ -46,7 +49,13 @@ def predict(id: str) -> Question | Message:
 
 
 def quiz(*ids: str) -> Quiz | Message:
-    """The questions of these claims, one below the other, and how many were answered right."""
+    """The questions of these claims, one below the other, and how many were answered right.
+
+    An id that does not exist gives a message in place of all questions.
+
+    Args:
+        ids: The claims' names, in the order of the questions.
+    """
     try:
         return Quiz([claim(id) for id in ids])
     except ClaimError as error:

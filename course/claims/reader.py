@@ -25,17 +25,41 @@ def lessons() -> tuple[str, ...]:
 
 
 def claims(lesson: str | None = None) -> tuple[Claim, ...]:
-    """The claims of one lesson, or of all lessons, in the order of the files."""
+    """The claims of one lesson, or of all lessons, in the order of the files.
+
+    Args:
+        lesson: A slug such as "04-memory-layout"; None for all lessons.
+
+    Raises:
+        UnknownId: There is no claims file of that lesson.
+        MalformedClaims: A file breaks its form.
+    """
     return tuple(c for file in _files(lesson) for c in file.claims)
 
 
 def misconceptions(lesson: str | None = None) -> tuple[Misconception, ...]:
-    """The misconceptions of one lesson, or of all lessons, in the order of the files."""
+    """The misconceptions of one lesson, or of all lessons, in the order of the files.
+
+    Args:
+        lesson: A slug such as "04-memory-layout"; None for all lessons.
+
+    Raises:
+        UnknownId: There is no claims file of that lesson.
+        MalformedClaims: A file breaks its form.
+    """
     return tuple(m for file in _files(lesson) for m in file.misconceptions)
 
 
 def claim(id: str) -> Claim:
-    """The claim with that id."""
+    """The claim with that id.
+
+    Args:
+        id: Its name in a claims file.
+
+    Raises:
+        UnknownId: No claim has that id; the message names the nearest ones.
+        MalformedClaims: A file breaks its form.
+    """
     for entry in (c for file in _mentioning(id) for c in file.claims):
         if entry.id == id:
             return entry
@@ -43,7 +67,15 @@ def claim(id: str) -> Claim:
 
 
 def misconception(id: str) -> Misconception:
-    """The misconception with that id."""
+    """The misconception with that id.
+
+    Args:
+        id: Its name in a claims file.
+
+    Raises:
+        UnknownId: No misconception has that id; the message names the nearest ones.
+        MalformedClaims: A file breaks its form.
+    """
     for entry in (m for file in _mentioning(id) for m in file.misconceptions):
         if entry.id == id:
             return entry

@@ -72,7 +72,24 @@ class MalformedClaims(ClaimError, ValueError):
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence people believe, its verdict, the fact, and the code that settles it."""
+    """A sentence people believe, its verdict, the fact, and the code that settles it.
+
+    Attributes:
+        id: Its name, which no other claim has.
+        said: The sentence as people say it.
+        verdict: One of `VERDICTS`: true, false, depends, outdated.
+        fact: What is right.
+        proof: Code that is run to settle it.
+        shows: The expression that must hold after the proof ran.
+        lesson: The slug of the lesson whose file it stands in.
+        ledger: Where the claim was collected.
+        misconception: The id of the misconception behind it.
+        source: Where the fact stands when no run can show it here.
+        needs: What the proof cannot do without: "fork", "linux", "cuda", or a package in `NEEDED`.
+        slow: The proof takes more than a second.
+        proof_cuda: A proof to be run on a GPU in addition.
+        shows_cuda: The expression that must hold after that one.
+    """
 
     id: str
     said: str
@@ -92,7 +109,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong idea that a failed check points at, and the section that puts it right."""
+    """A wrong idea that a failed check points at, and the section that puts it right.
+
+    Attributes:
+        id: The name by which a failed check points at it.
+        title: The wrong idea in a few words.
+        why: Why it is wrong, and what is right.
+        section: The anchor of the section of the lesson that explains it.
+        lesson: The slug of the lesson whose file it stands in.
+    """
 
     id: str
     title: str

@@ -40,6 +40,10 @@ def device(index: int | None = None) -> torch.device:
 
     The first call switches the simulated device type on.
 
+    Args:
+        index: The device's number, from 0; None for the device type alone, which means the current
+            one.
+
     Raises:
         NoSimulationError: this version of PyTorch cannot have one.
     """
@@ -58,6 +62,13 @@ def set_device_count(count: int) -> None:
     """Let there be `count` devices: `device(0)`, `device(1)` and so on.
 
     Simulated devices come and go; real ones only can be too few.
+
+    Args:
+        count: 1 or more; more than there are makes simulated ones, fewer takes the last ones away.
+
+    Raises:
+        ValueError: Simulated: `count` is below 1, or memory is in use on a device that would go.
+        RuntimeError: There are fewer real devices.
     """
     if is_simulated():
         from course.gpu.simulator.devices import simulation
@@ -130,37 +141,69 @@ def use(device: Where) -> AbstractContextManager[None]:
 
 
 def memory_allocated(device: Where = None) -> int:
-    """Return the bytes of the blocks that tensors occupy now."""
+    """Return the bytes of the blocks that tensors occupy now.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+    """
     return _words().memory_allocated(device)
 
 
 def max_memory_allocated(device: Where = None) -> int:
-    """Return the most bytes that tensors occupied since the peak was reset."""
+    """Return the most bytes that tensors occupied since the peak was reset.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+    """
     return _words().max_memory_allocated(device)
 
 
 def memory_reserved(device: Where = None) -> int:
-    """Return the bytes that the allocator has taken from the device, in use or cached."""
+    """Return the bytes that the allocator has taken from the device, in use or cached.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+    """
     return _words().memory_reserved(device)
 
 
 def max_memory_reserved(device: Where = None) -> int:
-    """Return the most bytes that the allocator held since the peak was reset."""
+    """Return the most bytes that the allocator held since the peak was reset.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+    """
     return _words().max_memory_reserved(device)
 
 
 def reset_peak_memory_stats(device: Where = None) -> None:
-    """Let the peaks start again from the values of now."""
+    """Let the peaks start again from the values of now.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+    """
     _words().reset_peak_memory_stats(device)
 
 
 def memory_stats(device: Where = None) -> dict[str, Any]:
-    """Return all counters of the allocator under torch.cuda's names."""
+    """Return all counters of the allocator under torch.cuda's names.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+
+    Returns:
+        Numbers by names such as "allocated_bytes.all.peak" (bytes) and "num_ooms" (a count).
+    """
     return _words().memory_stats(device)
 
 
 def memory_summary(device: Where = None, abbreviated: bool = False) -> str:
-    """Return the counters of the allocator as a table to print."""
+    """Return the counters of the allocator as a table to print.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+        abbreviated: As in `torch.cuda.memory_summary`: True leaves rows out.
+    """
     return _words().memory_summary(device, abbreviated)
 
 
@@ -180,7 +223,11 @@ def snapshot() -> dict[str, Any]:
 
 
 def record_memory_history(enabled: bool = True) -> None:
-    """Write down from now on who asks for memory, or stop doing so."""
+    """Write down from now on who asks for memory, or stop doing so.
+
+    Args:
+        enabled: False to stop.
+    """
     if is_simulated():
         _simulated().record_frames(enabled)
     else:
@@ -193,12 +240,27 @@ def empty_cache() -> None:
 
 
 def mem_get_info(device: Where = None) -> tuple[int, int]:
-    """Return the bytes of the device that are free, and all of them."""
+    """Return the bytes of the device that are free, and all of them.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+
+    Returns:
+        Free and total bytes, in this order.
+    """
     return _words().mem_get_info(device)
 
 
 def set_per_process_memory_fraction(fraction: float, device: Where = None) -> None:
-    """Let the allocator take at most this part of the device's memory."""
+    """Let the allocator take at most this part of the device's memory.
+
+    Args:
+        fraction: From 0 to 1, of the device's total memory.
+        device: A device, its name or its index; None for the current one.
+
+    Raises:
+        ValueError: `fraction` is below 0 or above 1.
+    """
     _words().set_per_process_memory_fraction(fraction, device)
 
 
@@ -206,6 +268,13 @@ def set_capacity(nbytes: int | None, device: Where = None) -> None:
     """Let the allocator take at most `nbytes` from the device; None takes the limit away.
 
     Beyond it a request raises OutOfMemoryError, as on a device of that size.
+
+    Args:
+        nbytes: From 0 to the device's total memory, in bytes; None for no limit.
+        device: A device, its name or its index; None for the current one.
+
+    Raises:
+        ValueError: The device has fewer bytes, or `nbytes` is negative.
     """
     total = mem_get_info(device)[1]
     set_per_process_memory_fraction(_fraction(nbytes, total), device)
@@ -216,12 +285,23 @@ def set_capacity(nbytes: int | None, device: Where = None) -> None:
 
 
 def synchronize(device: Where = None) -> None:
-    """Wait until the device has done what it was asked; a failed kernel is reported here."""
+    """Wait until the device has done what it was asked; a failed kernel is reported here.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
+
+    Raises:
+        torch.AcceleratorError: A kernel has failed.
+    """
     _words().synchronize(device)
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator of the current device (`torch.manual_seed` seeds all of them)."""
+    """Seed the generator of the current device (`torch.manual_seed` seeds all of them).
+
+    Args:
+        seed: A whole number, as `torch.manual_seed` takes it.
+    """
     _words().manual_seed(seed)
 
 
@@ -230,6 +310,9 @@ def Generator(device: Where = None) -> torch.Generator:  # torch's own name
 
     `torch.Generator(device)` does the same on CUDA, but knows no device written in Python; the
     generator of a simulated device is the CPU's kind.
+
+    Args:
+        device: Where the operator computes; None for `cuda`. A simulated device needs no saying.
     """
     return torch.Generator() if is_simulated() else torch.Generator(device or "cuda")
 
@@ -238,6 +321,12 @@ def set_launch_blocking(enabled: bool) -> None:
     """Let every kernel be waited for, so that an error is raised where it happens.
 
     On CUDA only the environment can say so, before the first use of the device.
+
+    Args:
+        enabled: False goes back to kernels that are launched and not waited for.
+
+    Raises:
+        RuntimeError: `enabled` is True, and the device is a real one.
     """
     if is_simulated():
         from course.gpu.simulator.devices import simulation
@@ -254,6 +343,9 @@ def failed_assertion(device: Where = None) -> str | None:
     """Return the assertion that failed on the device, or None.
 
     CUDA prints it on stderr and returns nothing, so there it is always None.
+
+    Args:
+        device: A device, its name or its index; None for the current one.
     """
     if not is_simulated():
         return None
@@ -267,6 +359,9 @@ def restart() -> None:
     """Bring simulated devices back after a failed kernel; limits go as well.
 
     On CUDA only a new process can do that: restart the kernel of the notebook.
+
+    Raises:
+        RuntimeError: The device is a real one.
     """
     if not is_simulated():
         raise RuntimeError("A CUDA device comes back with a new process: restart the kernel.")

@@ -40,6 +40,13 @@ class Recorder:
     ```
 
     A recorder keeps addresses, never tensors: it does not prolong the life of any.
+
+    Args:
+        model: Its parameters and gradients are told apart from the rest, and so is what it is
+            called with.
+        optimizer: Its state is told apart; None if there is none.
+        inputs: Further tensors that count as inputs.
+        device: A device, its name or its index; None for the current one.
     """
 
     def __init__(

@@ -91,7 +91,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A recording: every block and segment, every moment, the marks, and where memory ran out."""
+    """A recording: every block and segment, every moment, the marks, and where memory ran out.
+
+    Attributes:
+        held: Every block that was in use at some time of the recording, with bytes and category.
+        taken: Every segment that was there at some time.
+        moments: Bytes in use and reserved, one moment a position from 0 on.
+        marks: The names that `Recorder.mark` gave to positions.
+        shortages: The positions at which a request could not be served.
+    """
 
     held: tuple[Held, ...]
     taken: tuple[Taken, ...]

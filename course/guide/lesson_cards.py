@@ -99,12 +99,23 @@ def cards() -> tuple[Card, ...]:
 
 
 def read_cards(text: str) -> tuple[Card, ...]:
-    """The cards that `written` gave as text."""
+    """The cards that `written` gave as text.
+
+    Args:
+        text: JSON in the form of `lessons.json`.
+    """
     return tuple(_card(entry) for entry in json.loads(text)["lessons"])
 
 
 def written(lessons: Iterable[Card]) -> str:
-    """The cards as the text of `lessons.json`, in the order of their slugs."""
+    """The cards as the text of `lessons.json`, in the order of their slugs.
+
+    Args:
+        lessons: The cards, in any order.
+
+    Returns:
+        JSON that ends with a line break.
+    """
     about = "Written by `autograder release` from the lessons themselves. Do not edit."
     names = [one.name for one in fields(Card)]
     ordered = sorted(lessons, key=lambda card: card.slug)
@@ -113,7 +124,12 @@ def written(lessons: Iterable[Card]) -> str:
 
 
 def on_path(lessons: Sequence[Card], path: str) -> tuple[Card, ...]:
-    """The lessons on a path, in their order: those it leads to, and all that they build on."""
+    """The lessons on a path, in their order: those it leads to, and all that they build on.
+
+    Args:
+        lessons: All cards, in their order.
+        path: A key of `PATHS`, "train" or "debug"; any other leads to no lesson.
+    """
     by_number = {card.number: card for card in lessons}
     waiting = [card.number for card in lessons if path in card.paths]
     wanted: set[str] = set()

@@ -52,7 +52,11 @@ def _runs(numbers: Sequence[str]) -> list[str]:
 
 
 def summary(lessons: Sequence[Card]) -> str:
-    """The map in a few sentences: a picture's alt text."""
+    """The map in a few sentences: a picture's alt text.
+
+    Args:
+        lessons: The cards in their order.
+    """
     paths = "; ".join(
         f"“{name}”: lessons {', '.join(card.number for card in on_path(lessons, path))}"
         for path, name in PATHS.items()
@@ -71,7 +75,13 @@ def described(lessons: Sequence[Card], states: Mapping[str, str] | None = None) 
 
 
 def in_markdown(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
-    """The map as a page: both pictures by their names, the paths, and what the pictures show."""
+    """The map as a page: both pictures by their names, the paths, and what the pictures show.
+
+    Args:
+        lessons: The cards in their order.
+        wide: The address of the picture for wide pages, seen from this page.
+        narrow: The address of the one for phones.
+    """
     ways = "\n".join(
         f"- **{name}** ({hours(way)}): {told}" for name, way, told in _paths(lessons, bold=True)
     )
@@ -87,7 +97,13 @@ def in_markdown(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
 
 
 def picture(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
-    """Both forms as HTML that GitHub and the site show: the narrow one on a phone."""
+    """Both forms as HTML that GitHub and the site show: the narrow one on a phone.
+
+    Args:
+        lessons: The cards, which the alt text tells of.
+        wide: The address of the picture for wide pages.
+        narrow: The address of the one for pages of up to 600 px.
+    """
     return (
         "<picture>\n"
         f'<source media="(max-width: 600px)" srcset="{narrow}">\n'
@@ -97,7 +113,12 @@ def picture(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
 
 
 def table(lessons: Sequence[Card], *, links: str = "") -> str:
-    """The lessons as a table in Markdown; `links` is where they lie, with `{}` for the slug."""
+    """The lessons as a table in Markdown.
+
+    Args:
+        lessons: The cards, one row each.
+        links: Where the lessons lie, with `{}` for the slug; without it names are no links.
+    """
     rows = ["| lesson | minutes | builds on | afterwards you can |", "|---|---|---|---|"]
     for card in lessons:
         name = f"{card.number} {card.name}"

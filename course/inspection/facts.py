@@ -176,7 +176,11 @@ def facts(tensor: torch.Tensor) -> TensorFacts:
     >>> facts(torch.zeros(2, 3).t()).stride
     (1, 3)
 
-    Raises TypeError for anything that is not a tensor.
+    Args:
+        tensor: Any tensor, of any layout, on any device; it is read and not changed.
+
+    Raises:
+        TypeError: It is no tensor.
     """
     if not isinstance(tensor, _Tensor):
         raise TypeError(
@@ -264,7 +268,12 @@ def _as_facts(subject: torch.Tensor | TensorFacts) -> TensorFacts:
 
 
 def same_storage(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> bool:
-    """Whether two tensors live in one storage (they need not share any element of it)."""
+    """Whether two tensors live in one storage (they need not share any element of it).
+
+    Args:
+        a: A tensor, or the facts of one.
+        b: The other one.
+    """
     first, second = _storage_of(a), _storage_of(b)
     return first == second and first != 0
 
@@ -283,6 +292,13 @@ def _storage_of(subject: torch.Tensor | TensorFacts) -> int:
 def positions(subject: torch.Tensor | TensorFacts) -> list[int]:
     """The storage position of every element, in elements, in row-major order of the index.
 
+    Args:
+        subject: A strided tensor, or the facts of one.
+
+    Returns:
+        One number an element, counted from the storage's beginning; repeated elements repeat
+        theirs.
+
     >>> positions(torch.arange(6).view(2, 3).t())
     [0, 3, 1, 4, 2, 5]
     """
@@ -299,11 +315,15 @@ def overlap(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> boo
 
     Sharing a storage is not overlapping:
 
+    Of two storages over the same bytes, as NumPy makes them, nobody knows which are common: yes.
+
     >>> a = torch.zeros(4)
     >>> same_storage(a[:2], a[2:]), overlap(a[:2], a[2:])
     (True, False)
 
-    Of two storages over the same bytes, as NumPy makes them, nobody knows which are common: yes.
+    Args:
+        a: A tensor, or the facts of one.
+        b: The other one; of any dtype.
     """
     first, second = _as_facts(a), _as_facts(b)
     if 0 in first.shape or 0 in second.shape or not same_memory(first, second):

@@ -30,8 +30,12 @@ def warm_up(
 ) -> WarmUp:
     """The question with what is to be said of your answer: open, right, or wrong and why.
 
-    `yours=...` asks. `right` is the right value, or a function without arguments that finds it.
-    A wrong answer gets the hint; a second, different one is told the right value as well.
+    Args:
+        question: The task, in Markdown's backticks for code; it also names the warm-up among
+            others.
+        yours: Your answer; `...` asks.
+        right: The right value, or a function without arguments that finds it.
+        hint: What a wrong answer is told; a second, different one is told the right value as well.
     """
     if yours is ...:
         invitation = "Put your answer in place of `...` and run this cell again."

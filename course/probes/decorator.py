@@ -118,7 +118,12 @@ class ProbedAnswer:
 def probe(procedure: Callable[..., Any]) -> Probe:
     """Make a function of a test cell's visible part a probe.
 
-    Raises ValueError inside a hidden part: the text of a probe travels to the learner's side.
+    Args:
+        procedure: A function of a test cell, whose text travels to the learner's side, or of
+            `course`.
+
+    Raises:
+        ValueError: It is defined inside a hidden part, whose text must not travel.
     """
     code = procedure.__code__
     if is_hidden_line(code.co_filename, code.co_firstlineno):

@@ -99,6 +99,9 @@ def lessons(folder: str | Path = ".") -> Lessons:
     """The lessons in a folder, each with its time, its state and the visible checks that hold.
 
     Where no notebook of a lesson lies there, the table lists the whole course.
+
+    Args:
+        folder: Where the notebooks lie, each in a folder of its own or not, and the progress file.
     """
     kept, trouble = kept_beside(Path(folder))
     found = tuple(one for _, one in _all_in(Path(folder), kept))
@@ -109,7 +112,11 @@ def lessons(folder: str | Path = ".") -> Lessons:
 
 
 def lesson_map(folder: str | Path = ".") -> LessonMap:
-    """The map of all lessons, with what you have done in those of the folder."""
+    """The map of all lessons, with what you have done in those of the folder.
+
+    Args:
+        folder: Where the notebooks lie, each in a folder of its own or not, and the progress file.
+    """
     kept, _ = kept_beside(Path(folder))
     done = {card.number: _without_notebook(card, kept) for card in cards()}
     done |= {slug[:2]: one for slug, one in _all_in(Path(folder), kept)}

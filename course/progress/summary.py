@@ -118,9 +118,17 @@ def lesson_progress(
     action: str = "show",
     path: str | Path = FILE_NAME,
 ) -> LessonProgress:
-    """Your score in `lesson`, whose exercises give `points`, after saving or loading.
+    """Your score in a lesson, after saving or loading.
 
     A file that cannot be read or written changes nothing; the reason stands below the table.
+
+    Args:
+        lesson: Its slug, such as "04-memory-layout".
+        points: What each of its exercises gives at most, by name.
+        by_hand: The same for those that a person marks; None where there are none.
+        action: "show" only shows; "save" writes the best results into the file; "load" reads them
+            from there.
+        path: The progress file.
     """
     steps = {"show": _shown, "save": _saved, "load": _loaded}
     messages: list[str] = [f"No action is called {action!r}. Choose one of {', '.join(steps)}."]

@@ -245,8 +245,14 @@ def decode(
 ) -> Any:
     """The value of a document: seen values, or with `resolve` real arguments for an answer.
 
-    `resolve("handle", number)` and `resolve("answer", name)` return live objects.
-    Raises WireError for anything that `encode` would not have written.
+    Args:
+        document: What `encode` returned first, or JSON of it read again.
+        buffers: What `encode` returned second, in the same order.
+        resolve: Returns live objects, for `resolve("handle", number)` and `resolve("answer",
+            name)`.
+
+    Raises:
+        WireError: Anything that `encode` would not have written.
     """
     try:
         with uncollected():

@@ -30,7 +30,15 @@ class WireError(ValueError):
 
 @dataclass(frozen=True)
 class EncodingLimits:
-    """How much of a value travels; what exceeds it becomes `Absent` and says so."""
+    """How much of a value travels; what exceeds it becomes `Absent` and says so.
+
+    Attributes:
+        nbytes: Bytes of all tensors and arrays together.
+        items: Values, those inside containers included; of an outermost dict, each entry has as
+            many.
+        depth: Containers inside each other.
+        text: Characters of one string.
+    """
 
     nbytes: int = 64 * 2**20
     items: int = 200_000
@@ -43,7 +51,11 @@ LIMITS = EncodingLimits()
 
 @dataclass(frozen=True)
 class AnswerRef:
-    """Stands for the learner's object of this name in the arguments of a probe."""
+    """Stands for the learner's object of this name in the arguments of a probe.
+
+    Attributes:
+        name: The name that the exercise asks the learner to define.
+    """
 
     name: str
 
@@ -298,6 +310,20 @@ def encode(
     at such an object may run code of its class, and `after_foreign` is called after it.
     With `strict` (arguments on their way to an answer) such an object is an error.
     Raises WireError only with `strict`.
+
+    Args:
+        value: Anything; what has no plain form becomes a handle or a description.
+        keep: Given every object without a plain form, it returns the number of the object's handle.
+        strict: Such an object is an error, and so is what exceeds `limits`: for arguments on their
+            way to an answer.
+        limits: How much may travel; what exceeds it becomes `Absent`.
+        after_foreign: Called after each look at an object whose class may run code of its own.
+
+    Returns:
+        The document, which JSON can hold, and the bytes of its storages.
+
+    Raises:
+        WireError: Only with `strict`.
     """
     encoder = _Encoder(keep, strict, limits, after_foreign)
     with uncollected():

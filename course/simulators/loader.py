@@ -28,8 +28,16 @@ LOOP = "loop"  # the lane of the training loop, in the main process
 class LoaderPlan:
     """What decides how long an epoch takes. All times are in seconds.
 
-    `loads` has the time that loading takes for each batch, `compute` the time of one training
-    step, `start` the time until a worker process can load its first batch.
+    Attributes:
+        loads: How long it takes to load each batch, 0 or more.
+        compute: How long one training step takes.
+        workers: The number of worker processes; with 0 the loop loads by itself.
+        prefetch: How many batches each worker is asked for ahead, 1 or more.
+        in_order: Whether the loop takes batch 0, 1, 2 …, or what is ready first.
+        start: The time until a worker process can load its first batch.
+
+    Raises:
+        ValueError: A time or `workers` is negative, or `prefetch` below 1 with workers.
     """
 
     loads: tuple[float, ...]
@@ -107,7 +115,14 @@ class LoaderRun:
 
 
 def run_loader(plan: LoaderPlan) -> LoaderRun:
-    """The epoch that this plan leads to."""
+    """The epoch that this plan leads to.
+
+    Args:
+        plan: How long loading and computing take, and who loads.
+
+    Returns:
+        Every span in every lane, in seconds from the beginning.
+    """
     epoch = _EpochWithWorkers(plan) if plan.workers else _EpochWithoutWorkers(plan)
     epoch.run()
     count = len(plan.loads)

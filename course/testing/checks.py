@@ -53,6 +53,9 @@ class Check:
     find out by themselves which constants (None, True, False, 0, 1, [], an empty tensor, the
     argument, an error, a word that several checks expect) would pass them. What they cannot
     know is what a condition, or a probe's result, is for an idle answer: there say `guard=True`.
+
+    Args:
+        exercise: The name of the exercise, which the table of the checks bears.
     """
 
     def __init__(self, exercise: str) -> None:

@@ -138,6 +138,18 @@ def observe(
 
     An exception is part of the observation; only KeyboardInterrupt passes through.
 
+    Args:
+        fn: The function, method or class to call.
+        args: What it is called with; they are observed again after the call, for writes in place.
+        options: What to record beside the usual.
+        name: What messages call it; None for the name it has.
+        keep: Called with each object that has no plain form; returns the number of its handle. None
+            sends such objects as a description.
+        kwargs: What it is called with by name.
+
+    Returns:
+        Result, arguments afterwards, gradients, operators, output, warnings and error of the call.
+
     >>> seen = observe(torch.relu, torch.tensor([-1.0, 2.0]))
     >>> seen.result.plain.tolist(), seen.operators
     ([0.0, 2.0], ('aten::relu',))

@@ -14,10 +14,13 @@ __all__ = ["Case"]
 class Case:
     """The arguments of one call of an answer and of its reference.
 
-    `kind` says in words what is unusual about them, such as "a transposed tensor"; a learner
-    reads it, also where the check is hidden, so it must give no value away. `intermediate`: the
-    tensors that require grad come as results of an operator, not as leaves. `under` is the mode
-    that the call runs under: "", "no_grad" or "inference_mode".
+    Attributes:
+        kind: What is unusual about them, such as "a transposed tensor". A learner reads it, also
+            where the check is hidden, so it must give no value away.
+        args: The arguments by position.
+        kwargs: The arguments by name.
+        intermediate: The tensors that require grad come as results of an operator, not as leaves.
+        under: The mode that the call runs under: "", "no_grad" or "inference_mode".
     """
 
     kind: str

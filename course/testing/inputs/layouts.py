@@ -86,7 +86,15 @@ LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
     """The elements of `x` in one of the `LAYOUTS`; repeated ones are those of its first row.
 
-    The result shares no storage with `x`. Raises KeyError for a name that is none of them.
+    Args:
+        x: A tensor of any shape; without dimensions or elements it comes out contiguous.
+        layout: A key of `LAYOUTS`.
+
+    Returns:
+        A tensor of the same shape and dtype, with a storage of its own.
+
+    Raises:
+        KeyError: The name is none of the layouts.
     """
     found = LAYOUTS[layout]
     # Nothing can be repeated, spaced or reordered in a tensor without dimensions or elements.

@@ -22,7 +22,12 @@ class Shortage:
 
 
 class OutOfMemory(Exception):
-    """No segment could be taken from the device, not even after releasing what was cached."""
+    """No segment could be taken from the device, not even after releasing what was cached.
+
+    Args:
+        shortage: The numbers of the request, which stay in `shortage`: bytes asked for, free, in
+            use.
+    """
 
     def __init__(self, shortage: Shortage) -> None:
         super().__init__(f"{shortage.tried_nbytes} bytes of {shortage.free_nbytes} free ones")

@@ -28,9 +28,14 @@ __all__ = ["Block", "CachingAllocator", "OutOfMemory", "Segment", "Shortage"]
 class CachingAllocator:
     """The allocator of one device.
 
-    `total_nbytes` is the memory of the device and `context_nbytes` the part that the driver
-    keeps for itself; what is left can become segments. `limit_nbytes` bounds all segments together
-    (`set_per_process_memory_fraction`).
+    What the driver leaves of the memory can become segments. `limit_nbytes` bounds all segments
+    together (`set_per_process_memory_fraction`).
+
+    Args:
+        total_nbytes: The memory of the device, in bytes.
+        context_nbytes: The bytes of it that the driver keeps for itself.
+        base: The address at which the first segment may lie.
+        trace: Where events are written down; None for a trace of its own.
 
     >>> device = CachingAllocator(total_nbytes=1 << 30)
     >>> device.allocate(1000).size, device.reserved

@@ -18,7 +18,15 @@ _NO_PRIVATE_POOL = (0, 0)
 
 
 def segments_of(allocator: CachingAllocator, index: int) -> list[dict[str, Any]]:
-    """Return the segments of one device and their blocks (`torch.cuda.memory_snapshot`)."""
+    """Return the segments of one device and their blocks (`torch.cuda.memory_snapshot`).
+
+    Args:
+        allocator: The device's allocator.
+        index: The device's number, which each segment names.
+
+    Returns:
+        One dict a segment, under torch's keys; addresses are numbers, sizes are in bytes.
+    """
     return [_segment(allocator, segment, index) for segment in allocator.segments()]
 
 
