@@ -37,8 +37,15 @@ def show_curves(
 ) -> Picture:
     """A line for each list of numbers over 1, 2, 3 …: losses, learning rates, means.
 
-    `x` and `y` are what the axes count. `steps=True` draws stairs, for what stays until it
-    changes; `log=True` draws upwards by factors.
+    Args:
+        curves: The numbers by the name of the line.
+        x: What the lower axis counts.
+        y: What the other one counts.
+        steps: Draw stairs, for what stays until it changes.
+        log: Draw upwards by factors; all numbers must be above 0 then.
+
+    Raises:
+        ValueError: There is no line, an empty one, or with `log` a number of 0 or below.
     """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")

@@ -30,7 +30,13 @@ def show_epochs(
 ) -> Picture:
     """For each epoch, by name, every sample of the dataset as a square with its number of draws.
 
-    An epoch is the indices that a sampler gave. `names` are shown instead of the labels 0, 1, 2.
+    Args:
+        epochs: For each name the indices that a sampler gave.
+        labels: The class of each sample, in the dataset's order.
+        names: Shown instead of the labels 0, 1, 2; one for each.
+
+    Raises:
+        ValueError: An index is no sample.
     """
     classes = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
     times = {name: Counter(int(index) for index in epoch) for name, epoch in epochs.items()}

@@ -50,8 +50,12 @@ def show_timeline(
 ) -> Picture:
     """A picture of the bytes in use by category, the reserved bytes, marks, and the peak.
 
-    The horizontal axis counts what the allocator did, not seconds. A thick line stands after
-    event `at`, where one is given.
+    The horizontal axis counts what the allocator did, not seconds.
+
+    Args:
+        timeline: A recording, for example `Recorder.timeline`.
+        title: A heading above the picture.
+        at: The event after which a thick line stands; None for no line.
     """
     words = _timeline_words(timeline)
     if at is not None:
@@ -85,8 +89,11 @@ def show_segments(
 ) -> Picture:
     """A picture of all segments of the device now, and who holds the blocks in them.
 
-    Blocks of the model, its gradients and the optimizer are named by themselves, others by the
-    names you give: `show_segments(model, batch=x)`. A block that nobody named is drawn without.
+    Args:
+        model: Names the blocks of its parameters and gradients.
+        optimizer: Names those of its state.
+        tensors: Names for others: `show_segments(model, batch=x)`. A block that nobody named is
+            drawn without.
     """
     rows = rows_of(api.memory_snapshot(), holders_of(tensors, model, optimizer))
     return _segments_picture(rows, _yours(rows))

@@ -33,10 +33,18 @@ _MOST_NAMED = 4  # colours of a photo that its alt text counts
 
 
 def show_photos(*photos: torch.Tensor, names: Sequence[str]) -> Picture:
-    """A picture of photos of shape (3, height, width), with values from 0 to 1, by their names.
+    """A picture of photos by their names, each pixel one square.
 
-    Each pixel has its own colour and, in letters, which of R, G and B are at least half on. Below
-    a photo stands the mean of each colour.
+    Each pixel has its own colour and, in letters, which of R, G and B are at least half on. Below a
+    photo stands the mean of each colour.
+
+    Args:
+        photos: Of shape (3, height, width), at most 24 pixels a side, with values from 0 to 1; what
+            lies beyond is drawn as 0 or 1.
+        names: One for each.
+
+    Raises:
+        ValueError: A photo has another shape, or there are not as many names.
     """
     if len(photos) != len(names):
         raise ValueError(f"show_photos() got {len(photos)} photos and {len(names)} names.")

@@ -56,9 +56,13 @@ def not_drawn() -> Iterator[None]:
 class Picture:
     """A drawing that a notebook shows with its alt text and caption.
 
-    `draw` makes the matplotlib figure when it is first needed, so that a picture nobody looks at
-    costs nothing. It must not depend on anything that changes later. In a terminal a picture is
-    its alt text.
+    In a terminal a picture is its alt text.
+
+    Args:
+        draw: Makes the matplotlib figure when it is first needed, so that a picture nobody looks at
+            costs nothing. It must not depend on anything that changes later.
+        alt: The picture in words, for whoever doesn't see it.
+        caption: What stands below it; nothing if empty.
     """
 
     def __init__(self, draw: Callable[[], Figure], *, alt: str, caption: str = "") -> None:

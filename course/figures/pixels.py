@@ -18,9 +18,16 @@ _MOST = 32  # rows and columns that are drawn
 
 
 def show_pixels(pictures: Mapping[str, Any], black: float = 0.0, white: float = 1.0) -> Picture:
-    """Each two-dimensional array or tensor as a grey picture under its name.
+    """Each picture in shades of grey under its name.
 
-    `black` and `white` are the values that are drawn so; what lies beyond is drawn like them.
+    Args:
+        pictures: Two-dimensional arrays or tensors by name; of each, up to 32 rows and columns are
+            drawn.
+        black: The value that is drawn black, and so is what lies below.
+        white: The value that is drawn white, and so is what lies above.
+
+    Raises:
+        ValueError: A picture has no two dimensions or no pixel, or `white` isn't above `black`.
     """
     rows = {name: _rows(picture) for name, picture in pictures.items()}
     if white <= black:

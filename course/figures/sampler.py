@@ -35,9 +35,18 @@ def show_sampler(
 ) -> Picture:
     """Each class with its samples, its draws in an epoch, and how many of these differ.
 
-    `weights` and `labels` have one entry for each sample; `num_samples` is the size of the
-    dataset unless given. Draws and distinct samples are averages over epochs, computed and not
-    drawn. `names` are shown instead of the labels 0, 1, 2, …
+    Draws and distinct samples are averages over epochs, computed and not drawn.
+
+    Args:
+        weights: One for each sample, as `WeightedRandomSampler` takes them.
+        labels: The class of each sample.
+        num_samples: Draws in an epoch; None for the size of the dataset.
+        replacement: Whether a sample can be drawn again in an epoch.
+        names: Shown instead of the labels 0, 1, 2, …
+
+    Raises:
+        ValueError: There is not one weight a label, the weights or `num_samples` cannot be drawn
+            with, or without replacement the weights differ too much to be counted.
     """
     return draw_plan(epoch_plan(weights, labels, num_samples, replacement), names)
 

@@ -43,9 +43,15 @@ class Moment:
 def show_versions(program: str, given: Mapping[str, object] | None = None) -> Picture:
     r"""A picture of the version counters of all tensors after each line of a small program.
 
-    The lines run one after another, each a whole statement, with `torch` and the names in
-    `given`. Beside the counters stands what autograd saved in that line and at which version,
-    and which saved tensor the line made stale. The program ends at its first error.
+    Beside the counters stands what autograd saved in that line and at which version, and which
+    saved tensor the line made stale. The program ends at its first error.
+
+    Args:
+        program: Lines that run one after another, each a whole statement.
+        given: The names that it finds, beside `torch`.
+
+    Raises:
+        ValueError: The program has no line.
 
     >>> print(show_versions("x = torch.zeros(2)\nx += 1").alt)
     After `x = torch.zeros(2)`: x at 0. After `x += 1`: x at 1.

@@ -16,7 +16,6 @@ Nothing in torch changes before the first call of `device()`.
 
 from course.gpu.api import (
     Generator,
-    NoSimulationError,
     OutOfMemoryError,
     current_device,
     device,
@@ -46,6 +45,7 @@ from course.gpu.api import (
     synchronize,
     use,
 )
+from course.gpu.availability import NoSimulationError
 from course.gpu.device_description import device_in_words
 from course.gpu.recorder import Recorder
 from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory

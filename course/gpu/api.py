@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import torch
 
+from course.gpu.availability import switched_on
 from course.gpu.simulator.memory_functions import Where
 
 if TYPE_CHECKING:
     from course.gpu.simulator.module import DeviceModule
 
 OutOfMemoryError = torch.OutOfMemoryError
-TRIED = "2.11 to 2.15"  # the versions of PyTorch in docs/versions.md
-
-
-class NoSimulationError(RuntimeError):
-    """This PyTorch cannot have the simulated device, and what to do; a notebook shows no calls."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
 
 
 def is_available() -> bool:
@@ -49,7 +42,7 @@ def device(index: int | None = None) -> torch.device:
     """
     if not is_simulated():
         return torch.device("cuda") if index is None else torch.device("cuda", index)
-    name = _switched_on()
+    name = switched_on()
     return torch.device(name) if index is None else torch.device(name, index)
 
 
@@ -368,36 +361,6 @@ def restart() -> None:
     from course.gpu.simulator.devices import simulation
 
     simulation().restart()
-
-
-_refused: list[NoSimulationError] = []
-
-
-def _switched_on() -> str:
-    """Switch the simulated device type on; return its name."""
-    if _refused:  # half of it may be registered, and a second try would fail for that reason
-        raise _refused[0]
-    try:
-        from course.gpu.simulator.activation import switch_on
-        from course.gpu.simulator.devices import NAME
-
-        switch_on()
-    except (AttributeError, ImportError, RuntimeError, TypeError) as error:
-        _refused.append(NoSimulationError(_without_simulation(error)))
-        raise _refused[0] from error
-    return NAME
-
-
-def _without_simulation(error: Exception) -> str:
-    return (
-        f"The simulated device cannot be had with torch {torch.__version__}: it uses parts of "
-        "PyTorch that change between versions "
-        f"({type(error).__name__}: {str(error).partition(chr(10))[0]}).\n"
-        f"It runs with torch {TRIED}: install one of these, and restart the kernel. Or go where "
-        "there is an NVIDIA GPU: nothing is simulated there.\n"
-        "To see what lesson 14 shows, as it was recorded, run this:\n"
-        "from course.figures import show_recorded; show_recorded()"
-    )
 
 
 def _words() -> Any:

@@ -23,7 +23,12 @@ _PARAMETER = {("torch._utils", "_rebuild_parameter")}
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the zip: its name without the archive's folder, and its size in bytes."""
+    """An entry of the zip.
+
+    Attributes:
+        name: Without the archive's folder, such as "data/0".
+        nbytes: Its size, uncompressed.
+    """
 
     name: str
     nbytes: int
@@ -33,8 +38,13 @@ class Entry:
 class Stored:
     """A tensor of the file: its name, and which elements of which storage it is.
 
-    `storage` is the entry's name ("data/0"), `numel` that storage's elements, `offset` and
-    `stride` are in elements.
+    Attributes:
+        name: Its key in the state dict; keys of nested dicts are joined.
+        storage: The entry that holds the storage, such as "data/0".
+        numel: That storage's elements.
+        offset: Where the tensor begins in it, in elements.
+        shape: Its shape.
+        stride: Its strides, in elements.
     """
 
     name: str
@@ -55,7 +65,14 @@ class Stored:
 
 @dataclass(frozen=True)
 class Contents:
-    """A file: its size, its entries in their order, and the tensors that its pickle names."""
+    """A file of `torch.save`, read without running what it names.
+
+    Attributes:
+        name: The file's own, without folders.
+        nbytes: The size of the file.
+        entries: The entries of the zip, in their order.
+        tensors: The tensors that its pickle names.
+    """
 
     name: str
     nbytes: int
@@ -65,6 +82,9 @@ class Contents:
 
 def read_file(path: str | Path) -> Contents:
     """What the file at `path` holds.
+
+    Args:
+        path: A file that `torch.save` wrote, as a zip.
 
     Raises:
         ValueError: it is no zip, or no entry of it is a `data.pkl`.

@@ -38,6 +38,9 @@ def show_file(*paths: str | Path) -> Picture:
     The files are only read: no code that they name is imported or run. The five entries of a few
     bytes that every file has share a row, as do the zip's own headers and padding.
 
+    Args:
+        paths: One file or more.
+
     Raises:
         ValueError: no path is given, or a file wasn't written by `torch.save`.
     """

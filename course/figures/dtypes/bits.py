@@ -38,6 +38,13 @@ def show_bits(number: Number, *dtypes: torch.dtype) -> Picture:
     Without dtypes it shows the four floating-point ones. Integers stand with their lowest bits
     under each other.
 
+    Args:
+        number: A Python bool, int or float; a float is taken in float64 first.
+        dtypes: What stores it.
+
+    Raises:
+        ValueError: A dtype isn't drawn bit by bit; the message names those that are.
+
     >>> print(show_bits(300, torch.int16, torch.uint8).alt)
     300 in int16: 0 000000100101100, stored: 300, exact. 300 in uint8: 00101100, stored: 44, off \
 by -256.

@@ -37,8 +37,12 @@ Mask = Sequence[Sequence[bool]]
 def show_grey(pictures: Mapping[str, Any], marked: Mapping[str, Any] | None = None) -> Picture:
     """A picture of small grey pictures under their names, each pixel with its number in it.
 
-    Pictures are tensors or arrays of rows and columns; 0 is black and 255 is white. `marked` has
-    masks of the same shape, by name: a pixel that is true there gets a frame.
+    Args:
+        pictures: Tensors or arrays of at most 12 rows and columns; 0 is black and 255 is white.
+        marked: Masks of the same shape by the same names; a pixel that is true there gets a frame.
+
+    Raises:
+        ValueError: A picture has another shape, or a mask fits none.
     """
     rows = {name: _rows(name, picture) for name, picture in pictures.items()}
     masks = {name: _mask(name, mask, rows) for name, mask in (marked or {}).items()}

@@ -50,8 +50,14 @@ _ROLES = ("left", "right", "result")
 def show_promotion(*operands: object) -> Picture:
     """A picture of which dtype two operands are computed in, or of all dtypes without operands.
 
-    An operand is a dtype, which stands for a tensor with dimensions, a tensor, or a Python number.
     Arrows are what `torch.promote_types` says; the result is what `torch.result_type` says.
+
+    Args:
+        operands: None or two, each a tensor, a Python number, or a dtype, which stands for a tensor
+            with dimensions.
+
+    Raises:
+        TypeError: There are one or more than two, or one is something else.
 
     >>> print(show_promotion(torch.uint8, 2.5).alt)
     Left: uint8, a tensor with dimensions. Right: 2.5, a Python number. Computed in float32. A \

@@ -48,7 +48,14 @@ class Equation:
 
 @dataclass(frozen=True)
 class Product:
-    """An equation with its operands, the size of each letter, and what torch makes of them."""
+    """An equation with its operands, the size of each letter, and what torch makes of them.
+
+    Attributes:
+        equation: The letters of operands and result.
+        operands: The tensors, without their graphs.
+        sizes: How long the dimension of each letter is.
+        result: What `torch.einsum` gives for them.
+    """
 
     equation: Equation
     operands: tuple[torch.Tensor, ...]
@@ -81,6 +88,12 @@ def _names(equation: Equation) -> tuple[str, ...]:
 def parse(text: str) -> Equation:
     """The letters of an equation; without `->` the result has those that appear once, as in torch.
 
+    Args:
+        text: One to three operands, with letters for dimensions; spaces do not count.
+
+    Raises:
+        EquationError: It is no equation, has dots, or more than four dimensions in one tensor.
+
     >>> parse("ij, jk").text
     'ij,jk->ik'
     """
@@ -110,7 +123,15 @@ def _refuse_result(operands: Sequence[str], right: str) -> None:
 
 
 def given_operands(equation: Equation, sizes: Mapping[str, int]) -> tuple[torch.Tensor, ...]:
-    """Small tensors for the equation, counting 1, 2, 3, …; a letter without a size gets one."""
+    """Small tensors for the equation, counting 1, 2, 3, …; a letter without a size gets one.
+
+    Args:
+        equation: The equation that they are made for.
+        sizes: 1 to 12 for some of the letters.
+
+    Raises:
+        EquationError: A size is out of these bounds, or a tensor gets too large to be drawn.
+    """
     default = itertools.cycle((2, 3, 4) if len(equation.letters) <= 3 else (2, 3, 2, 2))
     known = {
         letter: sizes.get(letter, size)
@@ -136,7 +157,15 @@ def _refuse_large(shapes: Sequence[Sequence[int]]) -> None:
 
 
 def product_of(equation: Equation, operands: Sequence[torch.Tensor]) -> Product:
-    """The equation with these operands; EquationError where they do not fit it."""
+    """The equation with these operands.
+
+    Args:
+        equation: What `parse` read.
+        operands: As many as it has, with its dimensions, at most 64 elements each.
+
+    Raises:
+        EquationError: They do not fit it, are too large, or have no element.
+    """
     if len(operands) != len(equation.operands):
         raise EquationError(
             f"{equation.text} has {len(equation.operands)} operands; {len(operands)} were given."

@@ -42,8 +42,14 @@ def show_einsum(
 ) -> Picture:
     """A picture of an einsum: its loops, its operands, its result, and one element's sum.
 
-    Without operands it makes small ones that count 1, 2, 3. `element` is an index of the result;
-    without it, the first one is taken.
+    Args:
+        equation: As `torch.einsum` takes it, with letters and without dots.
+        operands: As many as the equation has; without any, small ones that count 1, 2, 3.
+        element: An index of the result, one number a dimension; None for the first one.
+
+    Raises:
+        EquationError: The equation cannot be drawn, or the operands do not fit it.
+        ValueError: `element` is not an index of the result.
     """
     read = parse(equation)
     product = product_of(read, operands or given_operands(read, {}))
@@ -57,7 +63,14 @@ def show_einsum(
 
 
 def picture_of(product: Product, element: Index | None, *, loops: bool = True) -> Picture:
-    """The picture of a product; without an element the result is not shown yet, only asked for."""
+    """The picture of a product.
+
+    Args:
+        product: The equation with its operands.
+        element: The index of the element that is explained; with None the result is not shown yet,
+            only asked for.
+        loops: Show the loops as well.
+    """
     alt = _words(product, element)
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt=alt)
@@ -76,7 +89,9 @@ def picture_of(product: Product, element: Index | None, *, loops: bool = True) -
 def loops_of(product: Product, *, asked: bool = False) -> list[str]:
     r"""The loops that the equation stands for, as lines of Python.
 
-    While the result's shape is asked for, a question mark stands for it.
+    Args:
+        product: The equation with its operands.
+        asked: The result's shape is being asked for: a question mark stands for it.
 
     >>> print("\n".join(loops_of(product_of(parse("ij->j"), [torch.ones(2, 3)]))))
     out = torch.zeros(3)

@@ -45,7 +45,15 @@ class Place:
 
 
 def show_neighbours(*places: float, dtype: torch.dtype = torch.float32) -> Picture:
-    """A picture of the numbers that the dtype has around each place, one line a place."""
+    """A picture of the numbers that the dtype has around each place, one line a place.
+
+    Args:
+        places: Positive finite numbers that the dtype has.
+        dtype: A floating-point one.
+
+    Raises:
+        ValueError: A place is none of the dtype's positive numbers.
+    """
     found = [place_of(x, dtype) for x in places]
     alt = " ".join(_words(place) for place in found)
     if not drawing():

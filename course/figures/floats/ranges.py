@@ -58,7 +58,11 @@ class Reach:
 def show_floats(*dtypes: torch.dtype) -> Picture:
     """A picture of the numbers that each dtype has, from the smallest to the largest.
 
-    Without dtypes: float16, bfloat16 and float32.
+    Args:
+        dtypes: Floating-point ones of 2 bytes or more; without any: float16, bfloat16 and float32.
+
+    Raises:
+        ValueError: Another dtype is among them.
     """
     reaches = [reach_of(dtype) for dtype in dtypes or _DEFAULT]
     alt = " ".join(_words(reach) for reach in reaches)

@@ -16,7 +16,15 @@ _CAPTION = "To the right: the number of terms. Upwards: the sum so far."
 
 
 def show_sums(sums: Mapping[str, torch.Tensor], at: Sequence[float] | None = None) -> Picture:
-    """A line for each running sum, all over the same numbers of terms (`at`, or 1, 2, 3, …)."""
+    """A line for each running sum, all over the same numbers of terms (`at`, or 1, 2, 3, …).
+
+    Args:
+        sums: By name the sums so far, all of one length.
+        at: The number of terms at each of them.
+
+    Raises:
+        ValueError: The lengths differ, or there is nothing to draw.
+    """
     lines = {name: [float(x) for x in values.tolist()] for name, values in sums.items()}
     lengths = {name: len(values) for name, values in lines.items()}
     counts = [float(n) for n in at] if at is not None else _counted(lengths)

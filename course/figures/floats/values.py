@@ -23,7 +23,11 @@ _CAPTION = "One row a step, in the dtype at its end. Orange: inf. Red: nan. Grey
 def show_values(rows: Mapping[str, torch.Tensor]) -> Picture:
     """Each tensor as a row of boxes under its name, so that one sees where inf and nan come in.
 
-    A row is a tensor without dimensions, or with one of at most 12 elements.
+    Args:
+        rows: By name a tensor without dimensions, or with one of at most 12 elements.
+
+    Raises:
+        ValueError: A tensor has more dimensions or elements, or none.
 
     >>> z = torch.tensor([1000.0, 0.0])
     >>> print(show_values({"z": z, "exp(z)": z.exp()}).alt)

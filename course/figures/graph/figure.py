@@ -22,9 +22,15 @@ def show_graph(tensor: torch.Tensor, names: Mapping[str, object] | None = None) 
     """A picture of the graph that autograd recorded for a tensor.
 
     The tensor stands on top, its leaves at the ends of the arrows, which go the way of the
-    gradients. Each node lists the tensors that it keeps for backward with their versions; one
-    that was changed in place since is marked. `names` says what tensors are called, for example
-    `{"w": w, "x": x}`; `locals()` will do. The picture shows this moment.
+    gradients. Each node lists the tensors that it keeps for backward with their versions; one that
+    was changed in place since is marked. The picture shows this moment.
+
+    Args:
+        tensor: The result of a computation, for example a loss.
+        names: What tensors are called, for example `{"w": w, "x": x}`; `locals()` will do.
+
+    Raises:
+        TypeError: `tensor` is no tensor.
 
     >>> w = torch.ones(2, requires_grad=True)
     >>> print(show_graph(w.exp(), {"w": w}).alt)

@@ -78,6 +78,15 @@ def show_broadcast(
     `marked` (a mask of its shape) colours some of its cells. Shapes that do not fit are shown with
     the dimension in which they clash.
 
+    Args:
+        tensors: 1 to 4.
+        names: One for each.
+        operation: Takes all of them and gives the result that is drawn, such as `torch.add`.
+        marked: Of the result's shape; its true cells are coloured.
+
+    Raises:
+        ValueError: There are more tensors, or not as many names.
+
     >>> one, other = torch.zeros(4, 1), torch.zeros(3)
     >>> print(show_broadcast(one, other, names=["a", "b"]).alt.partition(". ")[0])
     The shapes (4, 1) and (3,) give (4, 3)

@@ -38,6 +38,13 @@ Join = Callable[[Sequence[torch.Tensor]], torch.Tensor]
 def show_joined(*tensors: torch.Tensor, names: Sequence[str]) -> Picture:
     """A picture of what `cat` and `stack` make of these tensors, each cell in its origin's colour.
 
+    Args:
+        tensors: 1 to 6, each of at most 48 elements and three dimensions.
+        names: One for each.
+
+    Raises:
+        ValueError: A tensor is larger, or there are more tensors, or not as many names.
+
     >>> print(show_joined(torch.zeros(2, 3), torch.ones(2, 3), names=["a", "b"]).alt)
     torch.cat([a, b], dim=0) has shape (4, 3). torch.cat([a, b], dim=1) has shape (2, 6). \
 torch.stack([a, b], dim=0) has shape (2, 2, 3).
@@ -118,7 +125,12 @@ def _coloured(title: str, values: torch.Tensor, numbers: torch.Tensor) -> Scene:
 def show_pieces(tensor: torch.Tensor, cuts: Mapping[str, Sequence[torch.Tensor]]) -> Picture:
     """A picture of a tensor for each way to cut it, its pieces in colours of their own.
 
-    `cuts` has the pieces by the code that made them; they must be views of the tensor.
+    Args:
+        tensor: At most 48 elements and three dimensions.
+        cuts: The pieces by the code that made them; they must be views of the tensor.
+
+    Raises:
+        ValueError: The tensor is larger, or a piece is no view of it.
 
     >>> x = torch.arange(6)
     >>> print(show_pieces(x, {"x.chunk(4)": x.chunk(4)}).alt)

@@ -61,9 +61,16 @@ class Selection:
 def show_index(tensor: torch.Tensor, *expressions: str, name: str = "x") -> Picture:
     """A picture of what each expression selects from a small tensor, and from which slots.
 
-    An expression is what you would type, such as `"x[:, 1]"`; it is read, not executed. Each
-    colour is one row of the result. A view is drawn with its strides over the same storage, a copy
-    with a storage of its own.
+    Each colour is one row of the result. A view is drawn with its strides over the same storage, a
+    copy with a storage of its own.
+
+    Args:
+        tensor: 1 to 48 elements, in a storage as small.
+        expressions: What you would type, such as `"x[:, 1]"`; they are read, not executed.
+        name: What the tensor is called in them.
+
+    Raises:
+        ValueError: The tensor is too large or empty, or an expression cannot be read.
 
     >>> print(show_index(torch.arange(12).view(3, 4), "x[:, 1]").alt)
     x[:, 1] is a view of shape (3,), on slots 1, 5 and 9.

@@ -21,8 +21,12 @@ _LARGEST_DENOMINATOR = 20  # of a weight that is written as a fraction
 class Reading:
     """What a layer makes of a row of numbers, and what each output is made of.
 
-    `weights[i][j]` is the factor of input j in output i, 0 where it is not read. Where outputs
-    are no weighted sums, as in max pooling, `weighted` is False and 1 stands for what is read.
+    Attributes:
+        inputs: The row.
+        outputs: What the layer makes of it.
+        weights: `weights[i][j]` is the factor of input j in output i, 0 where it is not read.
+        weighted: Whether outputs are weighted sums; if not, as in max pooling, a weight of 1 stands
+            for what is read.
     """
 
     inputs: tuple[float, ...]
@@ -37,6 +41,13 @@ class Reading:
 
 def reading_of(layer: Layer, x: int | torch.Tensor) -> Reading:
     """What the layer, called with a batch of rows of one channel, does to a row of numbers.
+
+    Args:
+        layer: Turns (batch, 1, n) into (batch, 1, m), with m up to 16.
+        x: A row of 1 to 16 numbers, or how many.
+
+    Raises:
+        ValueError: The row is longer, or the layer gives another shape.
 
     >>> found = reading_of(torch.nn.AvgPool1d(2), torch.tensor([1.0, 3.0, 5.0, 5.0]))
     >>> found.outputs, found.weights[0]

@@ -49,8 +49,14 @@ _HEADS = {
 def show_resize(x: int | torch.Tensor, size: int, *modes: str) -> Picture:
     """A picture of a row of pixels and the new ones below it, to scale, for each way to resize.
 
-    `x` is a row of numbers, or how many. The ways are "nearest", "nearest-exact", "linear" and
-    "linear, align_corners"; without one, the two linear ways are shown.
+    Args:
+        x: A row of 2 to 12 numbers, or how many.
+        size: The number of new pixels, 1 to 12.
+        modes: "nearest", "nearest-exact", "linear" or "linear, align_corners"; without one, the two
+            linear ways.
+
+    Raises:
+        ValueError: A number is out of these bounds, or a way is none of these.
     """
     row = torch.arange(float(x)) if isinstance(x, int) else x.detach().float()
     if row.dim() != 1 or not 2 <= len(row) <= _MOST or not 1 <= size <= _MOST:

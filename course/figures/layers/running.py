@@ -45,8 +45,13 @@ def show_running(
 ) -> Picture:
     """A picture of what an `nn.BatchNorm1d` remembers after each batch, for each momentum.
 
-    A batch is the numbers of one channel, at least two. `marks` names places among the batches,
-    such as {"the demo": 20}.
+    Args:
+        batches: For each batch the numbers of one channel, at least two.
+        momentum: One or several; None among them is the plain mean over all batches.
+        marks: Names for places among the batches, such as {"the demo": 20}.
+
+    Raises:
+        ValueError: There is no batch, or one of fewer than two numbers.
     """
     rows = [batch.detach().float().reshape(-1) for batch in batches]
     if not rows or min(map(len, rows)) < 2:

@@ -46,8 +46,16 @@ _ASKED = "A column is an input. The outputs aren't shown yet."
 def show_windows(layers: Layer | Mapping[str, Layer], x: int | torch.Tensor) -> Picture:
     """A picture of what each output is made of, for one layer or several under their names.
 
-    A layer turns (batch, 1, n) into (batch, 1, m): a pool, an `nn.Upsample`, a function. `x` is a
-    row of numbers, or how many; weights are measured by calling the layer.
+    Weights are measured by calling the layer.
+
+    Args:
+        layers: One or several by name. Each turns (batch, 1, n) into (batch, 1, m): a pool, an
+            `nn.Upsample`, a function.
+        x: A row of 1 to 16 numbers, or how many.
+
+    Raises:
+        ValueError: There is no layer, the row is longer, or a layer gives another shape or more
+            than 16 outputs.
     """
     named = dict(layers) if isinstance(layers, Mapping) else {_name(layers): layers}
     if not named:
@@ -64,9 +72,12 @@ def _name(layer: Layer) -> str:
 def picture_of(
     readings: Mapping[str, Reading], chosen: int | None = None, *, asked: bool = False
 ) -> Picture:
-    """The picture of what was measured; `chosen` is an output to point at.
+    """The picture of what was measured.
 
-    While the number of outputs is `asked` for, only the inputs are shown.
+    Args:
+        readings: By name what a layer makes of a row.
+        chosen: The number of an output to point at, from 0; None for none.
+        asked: The number of outputs is being asked for: only the inputs are shown.
     """
     alt = " ".join(_words(name, one, asked=asked) for name, one in readings.items())
     if not drawing():
@@ -82,6 +93,10 @@ def picture_of(
 
 def sum_words(found: Reading, output: int) -> str:
     """What one output is made of, with the numbers put in.
+
+    Args:
+        found: What a layer makes of a row.
+        output: The number of the output, from 0.
 
     >>> sum_words(reading_of(torch.nn.AvgPool1d(2), torch.tensor([1.0, 3.0])), 0)
     'out[0] = 1/2 · x[0] + 1/2 · x[1] = 2'

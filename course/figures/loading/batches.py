@@ -26,6 +26,10 @@ def show_batches(loader: Any) -> Picture:
     """One epoch of a map-style loader: the sampler's indices, the samples, and the batches.
 
     The figure asks the loader's own batch sampler, dataset and `collate_fn`.
+
+    Args:
+        loader: A `DataLoader` over a map-style dataset, with automatic batching; an epoch of its
+            sampler is drawn.
     """
     batches = [list(indices) for indices in loader.batch_sampler]
     samples = [[loader.dataset[i] for i in indices] for indices in batches]
@@ -93,7 +97,11 @@ def padding_of(batches: Sequence[Sequence[int]]) -> tuple[int, int]:
 def show_padding(plans: Mapping[str, Sequence[Sequence[int]]]) -> Picture:
     """Batches of sequences of these lengths: what is data and what is padding, to scale.
 
-    Each plan, under its name, is a list of batches; each batch a list of lengths.
+    Args:
+        plans: For each name a list of batches, and each batch a list of lengths of 0 or more.
+
+    Raises:
+        ValueError: A length is negative.
     """
     if any(length < 0 for batches in plans.values() for batch in batches for length in batch):
         raise ValueError("lengths are 0 or more")

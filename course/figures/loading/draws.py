@@ -22,6 +22,10 @@ def show_draws(lanes: Mapping[str, Sequence[object]], caption: str = _CAPTION) -
     """The values of each lane as a row of boxes; a value that comes again has a colour of its own.
 
     What does not fit into the figure's width is counted at the end of the row.
+
+    Args:
+        lanes: For each name the values in their order; they are compared and shown as text.
+        caption: What stands below the picture.
     """
     words = {name: [_word(value) for value in values] for name, values in lanes.items()}
     times = Counter(word for row in words.values() for word in row)

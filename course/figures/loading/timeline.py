@@ -26,8 +26,12 @@ def show_loader_timeline(*plans: LoaderPlan, at: float | None = None) -> Picture
     """The epochs of these plans under each other, on one time axis.
 
     A bar bears the number of its batch. Dashed bars are waiting; the lane "ready" counts the
-    batches that are loaded and not yet taken: ×2 are two of them. With `at` the clock stands at
-    that second: what is still to come is pale.
+    batches that are loaded and not yet taken: ×2 are two of them.
+
+    Args:
+        plans: What decides how long each epoch takes; without any, one of eight batches.
+        at: A second at which the clock stands, so that what is still to come is pale; None for the
+            end.
     """
     runs = [run_loader(plan) for plan in plans or (LoaderPlan((0.02,) * 8, 0.01),)]
     longest = max(run.seconds for run in runs) or 1.0

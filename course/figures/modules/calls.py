@@ -146,7 +146,11 @@ def count(module: nn.Module, *, recurse: bool = True) -> int:
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """The tensors in a value, in lists, tuples and dicts too."""
+    """The tensors in a value, in lists, tuples and dicts too.
+
+    Args:
+        value: Anything; what is no tensor and no container has none.
+    """
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, dict):

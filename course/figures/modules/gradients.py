@@ -31,6 +31,12 @@ def show_modules(model: nn.Module) -> Picture:
     buffers say so. What sits in a plain list, dict or attribute is shown too, and that it isn't
     registered: no optimizer that is given `model.parameters()` will ever see it.
 
+    Args:
+        model: Anything that is an `nn.Module`; nothing of it is changed.
+
+    Raises:
+        TypeError: It is no module.
+
     >>> print(show_modules(nn.Linear(4, 3)).alt)
     Linear(4, 3). weight of shape (3, 4): no gradient. bias of shape (3,): no gradient.
     """
@@ -44,7 +50,12 @@ def show_modules(model: nn.Module) -> Picture:
 
 
 def picture_of(rows: Sequence[Row], moved: Mapping[str, bool] | None = None) -> Picture:
-    """The picture of these rows; `moved` says of a tensor's path whether a step changed it."""
+    """The picture of these rows.
+
+    Args:
+        rows: What `rows_of` found; the first 48 are drawn.
+        moved: Whether a step changed a tensor, by its path; None before there was one.
+    """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
     alt = " ".join(_in_words(row, moved) for row in rows[:_MOST])

@@ -96,6 +96,9 @@ def copied(module: nn.Module) -> nn.Module:
     """A deep copy without hooks, also of a module that keeps results with their graphs.
 
     Those are copied as plain numbers: PyTorch itself refuses to copy a tensor with a graph.
+
+    Args:
+        module: It stays as it is, with its hooks.
     """
     memo: dict[int, object] = {
         id(part.value): part.value.detach().clone()

@@ -32,6 +32,13 @@ def show_shapes(model: nn.Module, *inputs: object) -> Picture:
     stay as they are. Where a layer raises, its row says what torch said, and the layers behind it
     are listed; a layer that `forward` never calls is listed too.
 
+    Args:
+        model: The module to run; of it a copy runs.
+        inputs: What the model is called with.
+
+    Raises:
+        TypeError: `model` is no module.
+
     >>> import torch
     >>> print(show_shapes(nn.Sequential(nn.Linear(4, 3), nn.ReLU()), torch.ones(2, 4)).alt)
     The input has shape (2, 4). 0, Linear(4, 3), gives (2, 3). 1, ReLU(), gives (2, 3).

@@ -45,6 +45,13 @@ def show_spread(
 ) -> Picture:
     """A histogram of each tensor by its name, all on one scale, with lines at plus and minus bound.
 
+    Args:
+        tensors: By name, of any shape.
+        bounds: For some of these names a magnitude; None for none.
+
+    Raises:
+        ValueError: There is no tensor, or a bound without one.
+
     >>> print(show_spread({"w": torch.tensor([-1.0, 0, 3])}, {"w": 2}).alt)
     w: 3 numbers, mean 0.667, standard deviation 2.08, largest magnitude 3; bound ±2, 1 beyond it.
     """

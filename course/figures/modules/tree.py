@@ -18,8 +18,17 @@ __all__ = ["Row", "Subject", "rows_of", "subjects_of"]
 class Row:
     """A module or a tensor of the tree: where it stands and what is true of it now.
 
-    `how` is as in Part, "model" at the root, and "result" for a tensor with a graph behind it.
-    `same_as` is the path under which the same object stood before; nothing else is said of it then.
+    Attributes:
+        depth: 0 at the root.
+        path: The names from the root, joined by dots.
+        name: The last one of them.
+        how: As in Part; "model" at the root, and "result" for a tensor with a graph behind it.
+        words: A module's title, a tensor's shape.
+        is_tensor: Whether it is a tensor and no module.
+        registered: Whether the module that holds it knows of it.
+        same_as: The path under which the same object stood before; nothing else is said of it then.
+        asks: It is a leaf that requires grad.
+        norm: That of its gradient; None where there is none.
     """
 
     depth: int
@@ -36,19 +45,32 @@ class Row:
 
 @dataclass(frozen=True)
 class Subject:
-    """A tensor that training may be meant for: its path and itself."""
+    """A tensor that training may be meant for.
+
+    Attributes:
+        path: Its names from the root, joined by dots.
+        tensor: Itself, no copy.
+    """
 
     path: str
     tensor: torch.Tensor
 
 
 def rows_of(model: nn.Module) -> list[Row]:
-    """The rows of the tree from the root down, each object in full once."""
+    """The rows of the tree from the root down, each object in full once.
+
+    Args:
+        model: The root.
+    """
     return [row for row, _ in _Tree(model).all()]
 
 
 def subjects_of(model: nn.Module) -> list[Subject]:
-    """The parameters, frozen ones too, and the leaves that require grad; each object once."""
+    """The parameters, frozen ones too, and the leaves that require grad; each object once.
+
+    Args:
+        model: The root.
+    """
     return [
         Subject(row.path, value)
         for row, value in _Tree(model).all()

@@ -18,7 +18,13 @@ def show_history(
 ) -> Picture:
     """A line for each list of pairs `(step, value)`; it goes back where the steps do.
 
-    `x` and `y` are what the axes count.
+    Args:
+        histories: The pairs by the name of the line.
+        x: What the lower axis counts.
+        y: What the other one counts.
+
+    Raises:
+        ValueError: There is no line, or an empty one.
     """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")

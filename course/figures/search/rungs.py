@@ -46,7 +46,12 @@ def show_rungs(losses: Losses, low: int, high: int, eta: int) -> Picture:
 
 
 def rungs_picture(losses: Losses, rungs: Sequence[Rung]) -> Picture:
-    """The same up to the last of these rungs."""
+    """The learning curves of a search by successive halving, up to the last of these rungs.
+
+    Args:
+        losses: For each trial its loss after epoch 1, 2, ….
+        rungs: The comparisons so far, one or more.
+    """
     told = ", ".join(f"{len(rung.ranking)} after {rung.epochs} epochs" for rung in rungs)
     best = rungs[-1]
     alt = (

@@ -52,6 +52,16 @@ def show_storage(
     From `TensorFacts` the layout is drawn without values. Large tensors are drawn in part, and the
     figure says which part. The picture shows this moment: a later write does not change it.
 
+    Args:
+        tensors: One or more; strided.
+        names: One for each; without them "tensor", or a, b, c ….
+        title: A heading above the picture.
+        caption: What stands below it, in place of the legend.
+
+    Raises:
+        TypeError: No tensor is given, or something that is none.
+        ValueError: There are more or fewer names than tensors, or one has no single storage.
+
     >>> print(show_storage(torch.arange(12).view(3, 4)[:, 1]).alt.split(". ")[1])
     The tensor of three elements is at positions 1, 5 and 9, four apart
     """
@@ -70,6 +80,10 @@ def compare_storage(yours: TensorFacts, expected: TensorFacts) -> Picture:
     """A picture of your tensor's layout beside the expected one, from facts alone.
 
     The two are drawn alike, so that only what differs looks different; the caption names it.
+
+    Args:
+        yours: The facts of the learner's tensor.
+        expected: Those of the tensor that was asked for.
     """
     if not drawing():
         return _not_drawn()

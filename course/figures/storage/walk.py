@@ -37,8 +37,15 @@ Index = tuple[int, ...]
 def show_walk(*tensors: torch.Tensor, names: Sequence[str], steps: int | None = None) -> Picture:
     """A picture of the storage of each tensor, and how reading row by row walks through it.
 
-    Time runs downwards, one line an element. With `steps` the walk stops after so many elements,
-    and the last of them is marked.
+    Time runs downwards, one line an element.
+
+    Args:
+        tensors: 1 to 24 elements each, in storages as small.
+        names: One for each.
+        steps: Elements after which the walk stops, with the last of them marked; None for all.
+
+    Raises:
+        ValueError: A tensor or its storage is too large, or there are not as many names.
     """
     for tensor, name in zip(tensors, names, strict=True):
         _refuse_large(tensor, name)

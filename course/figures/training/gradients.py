@@ -59,9 +59,16 @@ def show_gradients(
 ) -> Picture:
     """A picture of what stands in `.grad` after each zero_grad, backward and step of each loop.
 
-    A loop is called with a model of one weight, an optimizer and a list of batches `(x, y)`. The
-    weight starts at 3; without `batches` there are four, for which 1 is best. `optimizer` makes
-    another optimizer than SGD from the parameters; `lr` is not used then.
+    The loops run, each with a model of one weight, which starts at 3.
+
+    Args:
+        loops: By name what is called with the model, an optimizer and a list of batches `(x, y)`.
+        batches: The batches; None for four, for which a weight of 1 is best.
+        lr: The learning rate of SGD.
+        optimizer: Makes another optimizer from the parameters; `lr` is not used then.
+
+    Raises:
+        ValueError: No loop is given.
     """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")

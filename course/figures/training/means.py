@@ -27,7 +27,15 @@ _CAPTION = (
 
 
 def show_means(losses: Sequence[float | torch.Tensor], sizes: Sequence[int]) -> Picture:
-    """A picture of the batches' mean losses, with the mean of them and the mean over examples."""
+    """A picture of the batches' mean losses, with the mean of them and the mean over examples.
+
+    Args:
+        losses: The mean loss of each batch, finite and 0 or more.
+        sizes: The examples of each batch, 1 or more.
+
+    Raises:
+        ValueError: There is no batch, not one size for each loss, or a number out of these bounds.
+    """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
     values, widths = [number_of(loss) for loss in losses], [int(size) for size in sizes]

@@ -28,7 +28,14 @@ _CAPTION = (
 
 @dataclass(frozen=True)
 class Match:
-    """A name, the shapes that file and model have for it (None: not there), and what they make."""
+    """What becomes of one name when a state dict is loaded into a model.
+
+    Attributes:
+        name: The key in the state dict.
+        file: The shape that the file has for it; None if it isn't there.
+        model: The shape that the model has for it; None if it isn't there.
+        verdict: "loaded", "missing", "unexpected" or "mismatched".
+    """
 
     name: str
     file: tuple[int, ...] | None
@@ -41,6 +48,10 @@ def matches_of(model: nn.Module, state: Mapping[str, torch.Tensor]) -> list[Matc
 
     As in `load_state_dict`, a number of the model also takes a vector of one element, which is
     what files of PyTorch 0.3 hold.
+
+    Args:
+        model: Its state dict is what is wanted.
+        state: What the file holds.
 
     >>> [match.verdict for match in matches_of(nn.Linear(2, 1), {"weight": torch.zeros(1, 2)})]
     ['loaded', 'missing']

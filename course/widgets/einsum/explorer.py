@@ -54,7 +54,12 @@ def explore_einsum(equation: str = "ij,jk->ik", *operands: torch.Tensor) -> Eins
 
 
 class EinsumExplorer(Explorer["EinsumPanel"]):
-    """What `explore_einsum` shows: a panel of widgets, or the figure of the equation."""
+    """What `explore_einsum` shows: a panel of widgets, or the figure of the equation.
+
+    Args:
+        equation: As `torch.einsum` takes it.
+        operands: The tensors that it is about; small ones are made if there are none.
+    """
 
     def __init__(self, equation: str, operands: Sequence[torch.Tensor]) -> None:
         self._equation, self._operands = equation, tuple(operands)
@@ -71,7 +76,12 @@ class EinsumExplorer(Explorer["EinsumPanel"]):
 
 
 class EinsumPanel:
-    """The widgets of one explorer. Every control has its label as text."""
+    """The widgets of one explorer. Every control has its label as text.
+
+    Args:
+        equation: What the fields begin with, and "the one in the cell" goes back to.
+        operands: The tensors of that equation.
+    """
 
     def __init__(self, equation: str, operands: Sequence[torch.Tensor]) -> None:
         from ipywidgets import HTML, Button, Dropdown, HBox, IntSlider, Layout, Text, VBox

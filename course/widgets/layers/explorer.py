@@ -47,7 +47,14 @@ def explore_windows(
 
 
 class WindowsExplorer(Explorer["WindowsPanel"]):
-    """What `explore_windows` shows: a panel of widgets, or the figure of its first setting."""
+    """What `explore_windows` shows: a panel of widgets, or the figure of its first setting.
+
+    Args:
+        setting: The operation and its numbers to begin with.
+
+    Raises:
+        SettingError: With these numbers there is no output.
+    """
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -67,7 +74,11 @@ class WindowsExplorer(Explorer["WindowsPanel"]):
 
 
 class WindowsPanel:
-    """The widgets of one explorer. Every control has its label as text."""
+    """The widgets of one explorer. Every control has its label as text.
+
+    Args:
+        setting: The operation and its numbers to begin with.
+    """
 
     def __init__(self, setting: Setting) -> None:
         from ipywidgets import HTML, Button, Checkbox, Dropdown, HBox, IntSlider, Layout, Text, VBox

@@ -49,7 +49,15 @@ def explore_modules(model: nn.Module | None = None, *inputs: object) -> ModuleEx
 
 
 class ModuleExplorer(Explorer["ModulePanel"]):
-    """What `explore_modules` shows: a panel of widgets, or the tree after one step."""
+    """What `explore_modules` shows: a panel of widgets, or the tree after one step.
+
+    Args:
+        model: The model to look at; None for small ones to choose from.
+        inputs: What the model is called with.
+
+    Raises:
+        TypeError: `model` is no module.
+    """
 
     def __init__(self, model: nn.Module | None, inputs: Sequence[object]) -> None:
         if model is not None and not isinstance(model, nn.Module):
@@ -114,6 +122,10 @@ class ModulePanel:
     """The widgets of one explorer: a model, a box for each parameter, a button for the step.
 
     Only what ipywidgets 7 and 8 both have is used. Every control has its label as text.
+
+    Args:
+        model: The model to begin with, of which a copy is trained; None for the small ones.
+        inputs: What the model is called with.
     """
 
     def __init__(self, model: nn.Module | None, inputs: Sequence[object]) -> None:
