@@ -72,11 +72,10 @@ def show_broadcast(
 ) -> Picture:
     """A picture of how the shapes of these tensors meet, and what each of them is stretched to.
 
-    Sizes stand aligned from the right; a missing one counts as 1, and a 1 is stretched. Below,
-    each tensor is drawn as it is read: its own elements solid, the repeated ones dashed, and
-    beside them the strides before and after. With `operation` the result stands there, too, and
-    `marked` (a mask of its shape) colours some of its cells. Shapes that do not fit are shown with
-    the dimension in which they clash.
+    Sizes stand aligned from the right; a missing one counts as 1, and a 1 is stretched. Below, each
+    tensor is drawn as it is read: its own elements solid, the repeated ones dashed, and beside them
+    the strides before and after. Shapes that do not fit are shown with the dimension in which they
+    clash.
 
     Args:
         tensors: 1 to 4.

@@ -64,6 +64,16 @@ torch.stack([a, b], dim=0) has shape (2, 2, 3).
     )
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt=words)
+    caption = "Each colour is one of the tensors that are joined."
+    return Picture(partial(paint, _joins_scene(parts, names, made)), alt=words, caption=caption)
+
+
+def _joins_scene(
+    parts: Sequence[torch.Tensor],
+    names: Sequence[str],
+    made: Sequence[tuple[str, torch.Tensor | None, str]],
+) -> Scene:
+    """The tensors, and below them what each way to join them gives."""
     origins = [torch.full(tensor.shape, number) for number, tensor in enumerate(parts)]
     joins = dict(_ways(parts, names))
     scenes = [
@@ -73,9 +83,7 @@ torch.stack([a, b], dim=0) has shape (2, 2, 3).
     results = [
         _joined_scene(code, result, error, joins[code], origins) for code, result, error in made
     ]
-    scene = stack([in_lines(scenes, WIDTH, gap=36), in_lines(results, WIDTH, gap=36)], gap=24)
-    caption = "Each colour is one of the tensors that are joined."
-    return Picture(partial(paint, scene), alt=words, caption=caption)
+    return stack([in_lines(scenes, WIDTH, gap=36), in_lines(results, WIDTH, gap=36)], gap=24)
 
 
 def _refuse_large(tensor: torch.Tensor, name: str) -> None:
