@@ -1,12 +1,10 @@
-"""What notebooks may import is declared, is there, and is all that they import."""
+"""What notebooks may import is declared, is there, says what it takes, and is all they import."""
 
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import pkgutil
-import re
 import subprocess
 import sys
 from importlib import import_module
@@ -16,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import course
+from tests.docstrings import parameters, public_names, told
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
@@ -84,12 +83,31 @@ def test_no_name_is_hidden_by_a_module_of_that_name() -> None:
             assert isinstance(getattr(package, name), ModuleType), f"{package.__name__}.{name}"
 
 
-EXPLORERS = sorted(name for name in import_module("course.widgets").__all__ if "explore_" in name)
+PUBLIC = public_names(course)
 
 
-@pytest.mark.parametrize("name", EXPLORERS)
-def test_an_explorer_says_what_it_takes(name: str) -> None:
-    explorer = getattr(import_module("course.widgets"), name)
-    _, _, said = inspect.getdoc(explorer).partition("\nArgs:\n")
-    told = set(re.findall(r"^    (\w+): .", said.partition("\n\n")[0], flags=re.M))
-    assert told == set(inspect.signature(explorer).parameters)
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_a_package_offers_says_what_it_takes(name: str) -> None:
+    assert told(PUBLIC[name]) == parameters(PUBLIC[name])
+
+
+def test_functions_probes_and_classes_of_all_packages_are_asked() -> None:
+    asked = {"course.facts", "course.gpu.use", "course.probes.traced", "course.claims.Claim"}
+    assert PUBLIC.keys() >= asked | {"course.testing.inputs.Case", "course.widgets.explore_graph"}
+
+
+def _half_told(x: int, *rest: int, log: bool = False) -> None:
+    """Some of this.
+
+    Args:
+        x: How many.
+        other: A name that it does not take.
+
+    Raises:
+        log: This is no entry of a parameter.
+    """
+
+
+def test_a_parameter_without_an_entry_is_noticed_and_an_entry_without_one() -> None:
+    assert told(_half_told) == {"x", "other"}
+    assert parameters(_half_told) == {"x", "rest", "log"}
