@@ -166,7 +166,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     from autograder.engine.student.trusted_modules import (
         load_modules,
         load_trusted,
-        rehearse,
+        warm_up_recording,
         warm_up_torch,
     )
 
@@ -178,7 +178,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
         import matplotlib.pyplot  # noqa: F401  (loads the fonts once, for every figure)
     warm_up(shell)
     warm_up_torch()
-    rehearse(trusted)
+    warm_up_recording(trusted)
     student = "autograder.engine.student.process"
     integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
     measuring = integrity(trusted.modules.values())

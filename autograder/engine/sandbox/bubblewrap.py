@@ -236,10 +236,10 @@ STUDENT_SIDE = (
     "engine/sandbox/seccomp.py",
     "engine/student/__init__.py",
     "engine/student/audit.py",
+    "engine/student/capabilities.py",
     "engine/student/integrity.py",
     "engine/student/process.py",
     "engine/student/trusted_modules.py",
-    "engine/student/vault.py",
     "engine/student/watched.py",
 )
 

@@ -21,7 +21,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from autograder.engine.protocol.frames import MAC_NBYTES
-from autograder.engine.student.vault import HiddenProfiler, Vault
+from autograder.engine.student.capabilities import Capabilities, HiddenProfiler
 from autograder.engine.student.watched import (
     CONDUITS,
     FRAMES,
@@ -45,7 +45,7 @@ def install(
     *,
     trusted: Iterable[ModuleType],
     libraries: tuple[str, ...],
-) -> Vault:
+) -> Capabilities:
     """Add the hook to this process, for good, before any learner code runs.
 
     Args:
@@ -70,7 +70,7 @@ def install(
         audit(event_name, what, arguments, box)
         return box[0]
 
-    return Vault(
+    return Capabilities(
         use_key=lambda key, cells: ask("use_key", ticket, key, cells),
         sign=lambda parts: ask("sign", ticket, parts),
         begin=lambda where: ask("begin", ticket, where),

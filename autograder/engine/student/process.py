@@ -33,9 +33,9 @@ from autograder.engine.protocol.frames import (
     endpoint_maker,
     fd_taker,
 )
+from autograder.engine.student.capabilities import Capabilities
 from autograder.engine.student.integrity import IntegrityCheck
 from autograder.engine.student.trusted_modules import Trusted
-from autograder.engine.student.vault import Vault
 
 Serve = Callable[[Any, list[bytes]], tuple[Any, list[bytes]]]
 
@@ -57,13 +57,14 @@ def run_student(channel: int, prepared: Prepared) -> None:
     recorder = record_with(prepared.shell, _emitter(send), prepared.text_chars)
     probe_names: dict[str, Any] = {"__name__": "probes", "__builtins__": prepared.trusted.builtins}
     shorten = _shortener(prepared)
+    held = prepared.trusted.capabilities
     serve_snapshot = _snapshot_server(
-        open_endpoint, recorder, _server(prepared, probe_names), shorten, prepared.trusted.vault
+        open_endpoint, recorder, _server(prepared, probe_names), shorten, held
     )
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space, write, define = _address_space_reader(), _write_file, _define
-    use_key, begin = prepared.trusted.vault.use_key, prepared.trusted.vault.begin
+    use_key, begin = held.use_key, held.begin
 
     def write_file(body: Any, buffers: list[bytes]) -> None:
         write(body["name"], buffers[0])
@@ -114,11 +115,11 @@ def _snapshot_server(
     recorder: Recorder,
     serve: Serve,
     shorten: Serve,
-    vault: Vault,
+    capabilities: Capabilities,
 ) -> Callable[[int], None]:
     """A function that answers requests on a channel until it ends, and then ends the process."""
     leave, silence, nowhere, Large = os._exit, _silencer(), _nowhere, TooLarge
-    replied, failed, sign = REPLY, FAILED, vault.sign
+    replied, failed, sign = REPLY, FAILED, capabilities.sign
 
     def serve_snapshot(channel: int) -> None:
         try:
@@ -147,12 +148,13 @@ def _snapshot_server(
 def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
     """One function that runs a request beside the answer, over the shell's names."""
     names, find = prepared.shell.user_ns, prepared.trusted.get
-    intact, vault, last_pid = prepared.integrity.verifier(), prepared.trusted.vault, _pid_reader()
+    capabilities = prepared.trusted.capabilities
+    intact, last_pid = prepared.integrity.verifier(), _pid_reader()
     witness = find("course.testing.recording", "Witness")(
-        intact, vault.profiler, last_pid, _beside_reader(last_pid)
+        intact, capabilities.profiler, last_pid, _beside_reader(last_pid)
     )
     backend = find("course.testing.answers", "LocalBackend")(lambda: names, probe_names, witness)
-    run, notices = backend.serve, vault.notices
+    run, notices = backend.serve, capabilities.notices
 
     def library_probe(target: Any, source: str | None) -> Any:
         if target[0] != "probe" or source is not None:

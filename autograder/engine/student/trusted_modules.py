@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from autograder.engine.student.vault import Vault
+from autograder.engine.student.capabilities import Capabilities
 
 _MEASURING = (
     "course.testing.answers",
@@ -39,7 +39,7 @@ _SERVING = (
     "autograder.engine.protocol.frames",
     "autograder.engine.student.integrity",
     "autograder.engine.student.audit",
-    "autograder.engine.student.vault",
+    "autograder.engine.student.capabilities",
     "autograder.engine.student.watched",
 )
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
@@ -57,11 +57,17 @@ _OFFERED = (
 
 @dataclass(frozen=True)
 class Trusted:
-    """The measuring modules by name, out of `sys.modules`, the built-ins they use, the vault."""
+    """The measuring modules, which no learner's code can reach.
+
+    Attributes:
+        modules: By name; they are not in `sys.modules`.
+        builtins: The built-ins that they use.
+        capabilities: What they may ask of the audit hook.
+    """
 
     modules: dict[str, ModuleType]
     builtins: dict[str, Any]
-    vault: Vault
+    capabilities: Capabilities
 
     def get(self, module: str, name: str) -> Any:
         """The object `name` of one of the modules; raises LookupError where it is not there."""
@@ -80,16 +86,16 @@ def load_trusted() -> Trusted:
             import_module(name)
     mine = _taken_out([name for name in sys.modules if _is_trusted(name)])
     sys.modules.update(before)
-    vault = _vault(mine)
+    capabilities = _install_audit(mine)
     load_offered()
-    return Trusted(mine, own, vault)
+    return Trusted(mine, own, capabilities)
 
 
-def _vault(modules: dict[str, ModuleType]) -> Vault:
+def _install_audit(modules: dict[str, ModuleType]) -> Capabilities:
     """Hide what learner code must not reach; after this the modules have no name for it."""
     operators = modules["course.inspection.operators"]
     counting = modules["course.inspection.helpers"].counting
-    with counting():  # adds its hook, which the vault's would not let in
+    with counting():  # adds a hook, which the one below would not let in
         pass
     sessions = operators.Sessions(operators.torchs_profiler())
     operators.PROFILER._profiler = None
@@ -148,13 +154,15 @@ def warm_up_torch() -> None:
     torch.manual_seed(torch.initial_seed())  # 5 ms: reads the sources named in a stack trace
 
 
-def rehearse(trusted: Trusted) -> None:
+def warm_up_recording(trusted: Trusted) -> None:
     """Record a call that does nothing: a process's first takes 2 ms more than the others.
 
     Each snapshot would spend them anew.
     """
     trusted.get("course.inspection.operator_notes", "operators_of_torch")()
-    witness = trusted.get("course.testing.recording", "Witness")(profiler=trusted.vault.profiler)
+    witness = trusted.get("course.testing.recording", "Witness")(
+        profiler=trusted.capabilities.profiler
+    )
     usual = trusted.get("course.testing.recording", "USUAL")
     run = trusted.get("course.testing.recording", "run_recorded")
     run(lambda: None, known=set(), options=usual, witness=witness)

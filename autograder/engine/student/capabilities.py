@@ -23,7 +23,7 @@ class HiddenProfiler:
 
 
 @dataclass(frozen=True)
-class Vault:
+class Capabilities:
     """Whoever holds it is believed.
 
     Attributes:
