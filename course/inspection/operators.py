@@ -42,7 +42,7 @@ class Profiler(Protocol):
     def start(self, known: frozenset[int]) -> tuple[object, Scope]:
         """A ticket for `stop`, and what a note is written with."""
 
-    def roll(self) -> None:
+    def flush(self) -> None:
         """Make room: what was noted is read and let go of. Nothing of it is lost."""
 
     def stop(self, ticket: object) -> Trace:
@@ -61,7 +61,7 @@ def recording(
     found: list[Trace] = []
     ticket, scope = profiler.start(known)
     try:
-        with _Functions(scope), _Operators(scope, profiler.roll):
+        with _Functions(scope), _Operators(scope, profiler.flush):
             yield found
         afterwards()
     finally:
@@ -71,9 +71,9 @@ def recording(
 class _Operators(TorchDispatchMode):
     """Notes each ATen operator, the storages that it is given and those that it returns."""
 
-    def __init__(self, scope: Scope, roll: Callable[[], None]) -> None:
+    def __init__(self, scope: Scope, flush: Callable[[], None]) -> None:
         super().__init__()
-        self._scope, self._roll, self._count = scope, roll, 0
+        self._scope, self._flush, self._count = scope, flush, 0
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -85,7 +85,7 @@ class _Operators(TorchDispatchMode):
         kwargs = kwargs or {}
         self._count += 1
         if self._count % LISTED_LIMIT == 0:
-            self._roll()
+            self._flush()
         given = "".join(
             [f"|{storage_number(t)}" for t in _plain((args, list(kwargs.values())), [])]
         )
@@ -196,7 +196,7 @@ class Sessions:
         self._begin()
         return self._ticket, self._profiler[2]
 
-    def roll(self) -> None:
+    def flush(self) -> None:
         """Read what there is and begin anew."""
         if self._reader is not None:
             self._end()

@@ -315,7 +315,7 @@ for one in named("_Functions"):
     "a property in a class that had none": SUBCLASSES
     + """\
 for one in named("_Operators"):
-    one._roll = property(lambda self: None, lambda self, value: None)
+    one._flush = property(lambda self: None, lambda self, value: None)
 """
     + WRONG,
     "a limit": SUBCLASSES

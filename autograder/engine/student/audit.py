@@ -77,7 +77,7 @@ def install(
         notices=lambda: ask("notices", ticket),
         profiler=HiddenProfiler(
             start=lambda known: ask("start", ticket, known),
-            roll=lambda: ask("roll"),  # the modes hold it, where anybody can see it: no ticket
+            flush=lambda: ask("flush"),  # the modes hold it, where anybody can see it: no ticket
             stop=lambda session: ask("stop", ticket, session),
         ),
     )
@@ -113,17 +113,22 @@ def _answers(
     def begin(place: str) -> None:
         where[0] = place
 
-    def told() -> list[list[str]]:
+    def copied_notices() -> list[list[str]]:
         return [list(notice) for notice in notices]
 
     def note(said: str) -> None:
         if len(notices) < most:
             notices.append([where[0], said])
 
-    questions: Answers = {"use_key": use_key, "sign": sign, "begin": begin, "notices": told}
+    questions: Answers = {
+        "use_key": use_key,
+        "sign": sign,
+        "begin": begin,
+        "notices": copied_notices,
+    }
     questions |= {"start": sessions.start, "stop": sessions.stop}
     answers = {name: believed(answer) for name, answer in questions.items()}
-    return {**answers, "roll": sessions.roll}, note
+    return {**answers, "flush": sessions.flush}, note
 
 
 def _add_hook(

@@ -18,7 +18,7 @@ class HiddenProfiler:
     """The operator log behind the hook; a `course.inspection.operators.Profiler`."""
 
     start: Callable[[frozenset[int]], tuple[object, Scope]]
-    roll: Callable[[], None]
+    flush: Callable[[], None]
     stop: Callable[[object], Trace]
 
 
