@@ -28,7 +28,7 @@ class Trace:
     called ("torch.Tensor.reshape").  `composites` are the ATen names that Python code asked for,
     each once: also those that only call others ("aten::reshape").  After 20,000 entries a list
     names each only once more.  `new_nbytes` counts the bytes of storages that operators created.
-    Where `witnessed` is False, torch's profiler did not see all of it, and an operator that ran
+    Where `complete_log` is False, torch's profiler did not see all of it, and an operator that ran
     while the modes were off is missing.
     """
 
@@ -36,7 +36,7 @@ class Trace:
     functions: tuple[str, ...] = ()
     composites: tuple[str, ...] = ()
     new_nbytes: int = 0
-    witnessed: bool = False
+    complete_log: bool = False
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class NoteReader:
             functions=tuple(self.functions),
             composites=tuple(self.composites),
             new_nbytes=self.new_nbytes,
-            witnessed=self.whole,
+            complete_log=self.whole,
         )
 
     def read(self, events: Iterable[Any]) -> None:

@@ -175,7 +175,7 @@ class Sessions:
     """torch's legacy profiler, one session after another: its list is read when it is stopped.
 
     Where a profiler is on already (the caller's own, or an outer recording), notes are kept in a
-    Python list, and the trace is not witnessed.
+    Python list, and the trace is not complete.
     """
 
     def __init__(

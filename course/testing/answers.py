@@ -25,7 +25,7 @@ from course.testing.observe import (
     is_stub,
     observe_to_wire,
 )
-from course.testing.recording import NOBODY, USUAL, ErrorFacts, Options, Unrecorded, Witness
+from course.testing.recording import NO_MONITOR, USUAL, ErrorFacts, Monitor, Options, Unrecorded
 
 __all__ = ["Answer", "Backend", "LocalBackend", "Request", "answer", "outcomes", "use_backend"]
 
@@ -78,14 +78,14 @@ class LocalBackend:
         self,
         namespace: Callable[[], MutableMapping[str, Any]],
         probe_names: dict[str, Any] | None = None,
-        witness: Witness = NOBODY,
+        monitor: Monitor = NO_MONITOR,
     ) -> None:
         """Serve over `namespace()`, the learner's names.
 
         `probe_names` are what a probe that arrives as text may use: the names of the set-up
-        cell, not the learner's. `witness` watches every call.
+        cell, not the learner's. `monitor` watches every call.
         """
-        self._witness = witness
+        self._monitor = monitor
         self._namespace = namespace
         self._probe_names = {} if probe_names is None else probe_names
         self._kept: list[Any] = []
@@ -106,7 +106,7 @@ class LocalBackend:
         arguments = decode(header["document"], buffers, resolve=resolve)
         call = self._callable(kind, name, live or self._probe(kind, name, header["source"]))
         args, kwargs, each = tuple(arguments["args"]), arguments["kwargs"], header["each"]
-        seen, left = observe_to_wire(call, args, kwargs, options, self._keep, self._witness, each)
+        seen, left = observe_to_wire(call, args, kwargs, options, self._keep, self._monitor, each)
         if kind == "probe":  # what the probe itself changes is its own affair
             seen["changed"] = changed
         return seen, left

@@ -18,13 +18,13 @@ from course.serialization.received import Absent, Handle, Value
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
-    NOBODY,
+    NO_MONITOR,
     PRINTED_LIMIT,
     USUAL,
     ErrorFacts,
+    Monitor,
     Options,
     Recording,
-    Witness,
     run_recorded,
     text_of,
     uncollected,
@@ -47,7 +47,7 @@ class Observation:
     that only call others ("aten::reshape"). `new_nbytes` counts the storages that operators
     created, also those freed again; `saved` the tensors that the result's graph keeps for
     backward. `helpers` counts the threads and processes that the run started or that ran beside
-    it: what those do, no list of operators shows. `witnessed` is False where torch's profiler
+    it: what those do, no list of operators shows. `complete_log` is False where torch's profiler
     could not see the run. `changed` names the modes, defaults and generators that it did not
     leave as they were, and `parameters` the positional parameters of the function that was
     called.
@@ -72,7 +72,7 @@ class Observation:
     new_nbytes: int = 0
     helpers: int = 0
     saved: tuple[Saved, ...] = ()
-    witnessed: bool = True
+    complete_log: bool = True
     changed: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
 
@@ -165,7 +165,7 @@ def observe_to_wire(
     kwargs: dict[str, Any],
     options: Options,
     keep: Keep | None,
-    witness: Witness = NOBODY,
+    monitor: Monitor = NO_MONITOR,
     each: bool = False,
 ) -> tuple[dict[str, Any], list[Buffers]]:
     """An observation in the form that travels: a JSON header and two lists of buffers.
@@ -179,7 +179,7 @@ def observe_to_wire(
             with collecting():
                 return run_cases(fn, args[0], options.backward) if each else fn(*args, **kwargs)
 
-        return _observe_to_wire(fn, call, (args, kwargs), options, keep, witness, each)
+        return _observe_to_wire(fn, call, (args, kwargs), options, keep, monitor, each)
 
 
 def _observe_to_wire(
@@ -188,20 +188,20 @@ def _observe_to_wire(
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     options: Options,
     keep: Keep | None,
-    witness: Witness,
+    monitor: Monitor,
     each: bool,
 ) -> tuple[dict[str, Any], list[Buffers]]:
     args, kwargs = arguments
     whole: list[bool] = []
 
     def look() -> None:
-        whole.append(witness.intact())
+        whole.append(monitor.intact())
 
     # Wherever code of the learner may have run, before what it may have replaced is used.
     look()
     modules = _modules_in((args, kwargs))
     before, first = encode({"args": args, "kwargs": kwargs}, keep=keep, after_foreign=look)
-    recording = run_recorded(call, _storage_numbers((args, kwargs)), options, witness)
+    recording = run_recorded(call, _storage_numbers((args, kwargs)), options, monitor)
     grads = _gradients(recording, (args, kwargs)) if options.backward and not each else None
     look()
     kept = keep(recording.result) if options.keep and keep else 0
@@ -324,7 +324,7 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
         new_nbytes=header["new_nbytes"],
         helpers=header["helpers"],
         saved=tuple(Saved(**saved) for saved in header["saved"]),
-        witnessed=header["witnessed"] is True,
+        complete_log=header["complete_log"] is True,
         changed=tuple(str(n)[:200] for n in header["changed"]),
         parameters=tuple(str(n)[:200] for n in header["parameters"]),
     )

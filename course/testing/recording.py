@@ -108,7 +108,7 @@ class Recording:
     new_nbytes: int = 0
     helpers: int = 0
     saved: tuple[Saved, ...] = ()
-    witnessed: bool = True
+    complete_log: bool = True
     intact: bool = True
     changed: tuple[str, ...] = ()
 
@@ -133,7 +133,7 @@ class _CappedText(io.TextIOBase):
 
 
 @dataclass(frozen=True)
-class Witness:
+class Monitor:
     """What watches a call from outside of Python's reach; the engine puts its own in.
 
     `intact` tells whether the code that measures is what it was, `profiler` keeps the list of
@@ -147,26 +147,26 @@ class Witness:
     beside: Callable[[], int] = lambda: 0
 
 
-NOBODY = Witness()
+NO_MONITOR = Monitor()
 
 
 def run_recorded(
-    call: Callable[[], Any], known: set[int], options: Options, witness: Witness = NOBODY
+    call: Callable[[], Any], known: set[int], options: Options, monitor: Monitor = NO_MONITOR
 ) -> Recording:
     """Run `call` once and record it. Only KeyboardInterrupt passes through.
 
     `known` holds the storage numbers of the arguments, which do not count as new.
     """
-    printed, error, result, intact = _CappedText(), None, None, witness.intact
+    printed, error, result, intact = _CappedText(), None, None, monitor.intact
     traces, warned, saved = [Trace()], list[tuple[str, str]](), list[Saved]()
 
     def look() -> None:
         saved.extend(saved_by(result))  # unpacks them, by hooks that may be the learner's
 
-    beside, before, state = witness.beside(), witness.helpers(), GlobalState()
+    beside, before, state = monitor.beside(), monitor.helpers(), GlobalState()
     with counting() as helpers, _captured(printed) as caught:
         try:
-            with _recording(options.operators, known, witness.profiler, look) as traces:
+            with _recording(options.operators, known, monitor.profiler, look) as traces:
                 try:
                     result = call()
                 finally:
@@ -187,7 +187,7 @@ def run_recorded(
         printed="".join(printed.kept),
         printed_count=printed.count,
         **vars(traces[0]),
-        helpers=beside + max(helpers.count, witness.helpers() - before),
+        helpers=beside + max(helpers.count, monitor.helpers() - before),
         saved=tuple(saved),
         intact=whole,
         changed=changed,
@@ -249,7 +249,7 @@ def _recording(
     on: bool, known: set[int], profiler: Profiler, afterwards: Callable[[], None]
 ) -> Iterator[list[Trace]]:
     if not on:
-        yield [Trace(witnessed=True)]
+        yield [Trace(complete_log=True)]
         afterwards()
         return
     with recording(frozenset(known), profiler, afterwards) as found:

@@ -150,10 +150,10 @@ def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
     names, find = prepared.shell.user_ns, prepared.trusted.get
     capabilities = prepared.trusted.capabilities
     intact, last_pid = prepared.integrity.verifier(), _pid_reader()
-    witness = find("course.testing.recording", "Witness")(
+    monitor = find("course.testing.recording", "Monitor")(
         intact, capabilities.profiler, last_pid, _beside_reader(last_pid)
     )
-    backend = find("course.testing.answers", "LocalBackend")(lambda: names, probe_names, witness)
+    backend = find("course.testing.answers", "LocalBackend")(lambda: names, probe_names, monitor)
     run, notices = backend.serve, capabilities.notices
 
     def library_probe(target: Any, source: str | None) -> Any:

@@ -160,12 +160,12 @@ def warm_up_recording(trusted: Trusted) -> None:
     Each snapshot would spend them anew.
     """
     trusted.get("course.inspection.operator_notes", "operators_of_torch")()
-    witness = trusted.get("course.testing.recording", "Witness")(
+    monitor = trusted.get("course.testing.recording", "Monitor")(
         profiler=trusted.capabilities.profiler
     )
     usual = trusted.get("course.testing.recording", "USUAL")
     run = trusted.get("course.testing.recording", "run_recorded")
-    run(lambda: None, known=set(), options=usual, witness=witness)
+    run(lambda: None, known=set(), options=usual, monitor=monitor)
 
 
 def _is_trusted(name: str) -> bool:

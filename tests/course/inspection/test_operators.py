@@ -52,7 +52,7 @@ def test_names_come_in_order_with_functions_and_composites() -> None:
     assert trace.functions == ("torch.Tensor.t", "torch.Tensor.reshape")
     assert trace.composites == ("aten::t", "aten::reshape")
     assert trace.new_nbytes == 48
-    assert trace.witnessed
+    assert trace.complete_log
 
 
 @pytest.mark.parametrize(
@@ -97,15 +97,15 @@ def test_a_mode_that_is_cleared_has_lost_nothing() -> None:
     assert traced(clearing).operators == ("aten::clone",)
 
 
-def test_a_list_that_was_ended_is_not_witnessed() -> None:
+def test_a_list_that_was_ended_is_not_complete() -> None:
     def end() -> None:
         torch._C._autograd._disable_profiler_legacy()
 
-    assert not traced(end).witnessed
-    assert traced(X.clone).witnessed
+    assert not traced(end).complete_log
+    assert traced(X.clone).complete_log
 
 
-def test_a_list_that_was_ended_and_begun_again_is_not_witnessed() -> None:
+def test_a_list_that_was_ended_and_begun_again_is_not_complete() -> None:
     begin, end, _ = operators.torchs_profiler() or pytest.fail("torch has no profiler")
 
     def again() -> None:
@@ -113,7 +113,7 @@ def test_a_list_that_was_ended_and_begun_again_is_not_witnessed() -> None:
         X.clone()
         begin()
 
-    assert not traced(again).witnessed
+    assert not traced(again).complete_log
 
 
 def test_another_operator_under_a_notes_name_shows() -> None:
@@ -122,14 +122,14 @@ def test_another_operator_under_a_notes_name_shows() -> None:
             X.clone()
 
     trace = traced(disguised)
-    assert not trace.witnessed
+    assert not trace.complete_log
 
 
 def test_an_inner_recording_sees_its_part_and_the_outer_one_all() -> None:
     inner: list[Trace] = []
     outer = traced(lambda: (inner.append(traced(X.clone)), X.neg()))
     assert inner[0].operators == ("aten::clone",)
-    assert not inner[0].witnessed
+    assert not inner[0].complete_log
     assert outer.operators == ("aten::clone", "aten::neg")
 
 
@@ -138,14 +138,14 @@ def test_under_somebody_elses_profiler_the_modes_notes_remain() -> None:
     only_cpu = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=only_cpu, acc_events=True):
         trace = traced(X.clone)
-    assert (trace.operators, trace.witnessed) == (("aten::clone",), False)
+    assert (trace.operators, trace.complete_log) == (("aten::clone",), False)
 
 
 def test_an_error_leaves_no_profiler_behind() -> None:
     with pytest.raises(RuntimeError), recording(frozenset(), PROFILER):
         torch.mm(X, X)
     assert not torch.autograd._profiler_enabled()
-    assert traced(X.clone).witnessed
+    assert traced(X.clone).complete_log
 
 
 def test_known_storages_are_not_new_and_freed_ones_are() -> None:
@@ -169,13 +169,13 @@ def test_after_the_limit_a_name_is_listed_once_more(monkeypatch: pytest.MonkeyPa
     trace = traced(many)
     assert trace.operators == ("aten::neg",) * 11 + ("aten::clone",)
     assert trace.new_nbytes == 36 * X.nbytes
-    assert trace.witnessed
+    assert trace.complete_log
 
 
 def test_without_torchs_profiler_the_modes_notes_remain() -> None:
     with recording(frozenset(), Sessions(None)) as found:
         X.clone()
-    assert (found[0].operators, found[0].witnessed) == (("aten::clone",), False)
+    assert (found[0].operators, found[0].complete_log) == (("aten::clone",), False)
 
 
 def test_a_session_without_a_start_says_nothing() -> None:
