@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.engine.kernel.outputs import TOO_LARGE
+from autograder.engine.kernel.output_recorder import TOO_LARGE
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Output
 from autograder.engine.protocol.frames import FrameError

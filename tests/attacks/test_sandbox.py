@@ -78,7 +78,7 @@ for folder, _, files in sorted(os.walk(root)):
         ". descendants.py linux.py",
         "engine limits.py",
         "engine/forkserver process.py usage.py",
-        "engine/kernel outputs.py shell.py",
+        "engine/kernel output_recorder.py shell.py",
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",
         "engine/student audit.py capabilities.py integrity.py process.py trusted_modules.py"

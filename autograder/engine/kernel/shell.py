@@ -28,7 +28,7 @@ from traitlets import Type
 from traitlets.config import Config
 
 from autograder.engine.kernel import cell_file_name
-from autograder.engine.kernel.outputs import Emit, Recorder, Stream
+from autograder.engine.kernel.output_recorder import Emit, Recorder, Stream
 
 Data = dict[str, Any]
 

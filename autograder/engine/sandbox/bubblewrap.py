@@ -227,7 +227,7 @@ STUDENT_SIDE = (
     "engine/forkserver/usage.py",
     "engine/forkserver/process.py",
     "engine/kernel/__init__.py",
-    "engine/kernel/outputs.py",
+    "engine/kernel/output_recorder.py",
     "engine/kernel/shell.py",
     "engine/protocol/__init__.py",
     "engine/protocol/frames.py",

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine.kernel.outputs import TOO_LARGE, Emit, Recorder
+from autograder.engine.kernel.output_recorder import TOO_LARGE, Emit, Recorder
 from autograder.engine.kernel.shell import Shell, record_with
 from autograder.engine.protocol.frames import (
     Kind,

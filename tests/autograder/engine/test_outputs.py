@@ -7,7 +7,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.engine.kernel.outputs import Recorder, Stream
+from autograder.engine.kernel.output_recorder import Recorder, Stream
 from autograder.engine.limits import Limits
 from autograder.engine.outputs import Budget, Outputs
 from autograder.engine.protocol.frames import FrameError
