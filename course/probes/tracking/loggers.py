@@ -28,9 +28,9 @@ class _Values:
     """Makes the values that are logged, and knows later which of them still live.
 
     A value is a number or a tensor as it is, or a list: ["graph", 1.5] is a tensor with a graph
-    behind it, ["called", 1.5] a function that makes one, ["broken"] a function that raises an
-    error, ["elsewhere"] a tensor of which no number can be read, for it has no memory, and
-    ["called", "elsewhere"] a function that makes such a one.
+    behind it ([1.5] instead gives it a dimension), ["called", 1.5] a function that makes one,
+    ["broken"] a function that raises an error, ["elsewhere"] a tensor of which no number can be
+    read, for it has no memory, and ["called", "elsewhere"] a function that makes such a one.
     """
 
     def __init__(self, work: _Work) -> None:
@@ -79,7 +79,7 @@ class _Values:
         self.memory.append(tensor.detach())
         return tensor
 
-    def _recorded(self, number: float) -> torch.Tensor:
+    def _recorded(self, number: float | list[Any]) -> torch.Tensor:
         weight = torch.tensor(number, requires_grad=True)
 
         def noted(tensor: torch.Tensor) -> _Saved:
@@ -90,7 +90,7 @@ class _Values:
         with torch.autograd.graph.saved_tensors_hooks(noted, lambda box: box.tensor):
             return self._noted(weight * torch.ones(()))
 
-    def _called(self, number: float | str) -> torch.Tensor:
+    def _called(self, number: float | list[Any] | str) -> torch.Tensor:
         self.calls.append(torch.is_grad_enabled())
         with self._work.paused():
             if isinstance(number, str):

@@ -33,61 +33,50 @@ def configs_drawn(
 
     "which" says how often each option of a choice was chosen, by identity, over all jobs, and
     "types" which types the values of each name had. A job's space may be the place of one of
-    `spaces`, which then travel only once. An option "object" stands for an object whose text tells
-    where it lies in memory. With `salt`, `hash` gives for texts what it might give in another
-    process, and these objects lie elsewhere.
+    `spaces`, which then travel only once. An option "function" stands for a function, another one
+    for each job, whose text tells where it lies in memory; its place is told if it's drawn. With
+    `salt`, `hash` gives for texts what it might give in another process.
     """
-    spaces = [_with_objects(space, salt) for space in spaces]
+    made = list[dict[str, Any]]()  # they all live, for each to lie elsewhere
     found: list[dict[str, Any]] = []
     which: dict[str, list[int]] = {}
     types: dict[str, dict[str, None]] = {}
     with _random_states_kept():
         for asked, seed, number in jobs:
-            space = spaces[asked] if isinstance(asked, int) else _with_objects(asked, salt)
+            space = _with_functions(spaces[asked] if isinstance(asked, int) else asked)
+            made.append(space)
             for _ in range(between):
                 random.random()
                 np.random.random()
                 torch.rand(1)
             with hashes_of_another_process(salt):
                 config = sample(space, seed, number)
-            found.append({name: _told(value) for name, value in config.items()})
+            found.append({name: _told(value, space[name]) for name, value in config.items()})
             _count_chosen(which, space, config)
             for name, value in config.items():
                 types.setdefault(name, {})[type(value).__name__] = None
     return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
 
 
-class _Object:
-    """An option whose text and hash tell where it lies, as those of a function do."""
-
-    def __init__(self, place: int) -> None:
-        self._place = place
-
-    def __repr__(self) -> str:
-        return f"<option at {self._place:#x}>"
-
-    def __hash__(self) -> int:
-        return self._place
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-def _with_objects(space: dict[str, Any], salt: int | None) -> dict[str, Any]:
-    """The space itself, or another one with objects where it says "object"."""
-    if not any(kind == "choice" and "object" in about[0] for kind, *about in space.values()):
+def _with_functions(space: dict[str, Any]) -> dict[str, Any]:
+    """The space itself, or another one with new functions where it says "function"."""
+    if not any(kind == "choice" and "function" in about[0] for kind, *about in space.values()):
         return space
-    start = 0x7F00_0000_1000 + 4096 * (salt or 0)
     return {
-        name: ("choice", [_Object(start + 64 * at) for at, _ in enumerate(about[0])])
-        if kind == "choice" and "object" in about[0]
+        name: (kind, [_function() if one == "function" else one for one in about[0]])
+        if kind == "choice"
         else (kind, *about)
         for name, (kind, *about) in space.items()
     }
 
 
-def _told(value: Any) -> Any:
-    return "object" if isinstance(value, _Object) else value
+def _function() -> Callable[[], None]:
+    return lambda: None
+
+
+def _told(value: Any, spec: tuple[Any, ...]) -> Any:
+    """A value that can travel: of a function, its place in the list."""
+    return [one is value for one in spec[1]].index(True) if callable(value) else value
 
 
 @contextmanager
