@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -71,13 +70,13 @@ def records_read(
     descriptor, name = mkstemp(prefix="events.out.tfevents.")
     path = Path(name)
     try:
-        os.close(descriptor)
+        with open(descriptor, "wb") as file:
+            file.write(content or b"" if earlier is None else earlier)
         if earlier is not None:
-            path.write_bytes(earlier)
             before = read(path if as_path else name, _crc_of_bytes)
             if isinstance(before, list):
                 before.clear()
-        path.write_bytes(content or b"")
+            path.write_bytes(content or b"")
         if content is None:
             path.unlink()
         found = read(path if as_path else name, _crc_of_bytes)
