@@ -705,7 +705,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == "log" and low > 0:
             drawn = 10 ** rng.uniform(math.log10(low), math.log10(high))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f"{name} has no such distribution: {kind} from {low}")
     return config
@@ -5049,7 +5049,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5076,7 +5076,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(high, low), low), high)
         elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5103,7 +5103,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log':
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5130,7 +5130,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low >= 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5157,7 +5157,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low > -1:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5184,7 +5184,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(high), math.log(low)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
