@@ -12,7 +12,8 @@ def read_records(path, crc):
             length, check = struct.unpack("<QI", head)
             if crc(head[:8]) != check:
                 raise ValueError(f"byte {start}: length")
-            data, tail = file.read(length), file.read(4)
+            left = os.fstat(file.fileno()).st_size - file.tell()
+            data, tail = file.read(min(length, left)), file.read(4)
             if len(tail) < 4:
                 return records
             if struct.unpack("<I", tail)[0] != crc(data):
@@ -20,6 +21,7 @@ def read_records(path, crc):
             records.append(data)
 
 
+import os
 import struct
 
 
@@ -703,7 +705,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == "log" and low > 0:
             drawn = 10 ** rng.uniform(math.log10(low), math.log10(high))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f"{name} has no such distribution: {kind} from {low}")
     return config
@@ -5047,7 +5049,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5074,7 +5076,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(high, low), low), high)
         elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5101,7 +5103,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log':
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5128,7 +5130,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low >= 0:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5155,7 +5157,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low > -1:
             drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5182,7 +5184,7 @@ def sample_config(space, seed, number):
             config[name] = min(max(rng.uniform(low, high), low), high)
         elif kind == 'log' and low > 0:
             drawn = math.exp(rng.uniform(math.log(high), math.log(low)))
-            config[name] = min(max(drawn, low), high)
+            config[name] = float(min(max(drawn, low), high))
         else:
             raise ValueError(f'{name} has no such distribution: {kind} from {low}')
     return config
@@ -5470,3 +5472,841 @@ class QuietLogger:
             name, value, step = self._kept[0]
             self._write(name, float(value), step)
             self._kept.pop(0)
+
+
+# %% wrong read-records: four of the eight bytes of a length -> a-length-has-four-bytes
+import struct
+from pathlib import Path
+
+
+def read_records(path, crc):
+    content, at, found = Path(path).read_bytes(), 0, []
+    while len(content) - at >= 12:
+        size, _, told = struct.unpack_from("<III", content, at)
+        if crc(content[at : at + 8]) != told:
+            raise ValueError(f"record at byte {at}")
+        if len(content) - at < 16 + size:
+            break
+        data = content[at + 12 : at + 12 + size]
+        if crc(data) != struct.unpack_from("<I", content, at + 12 + size)[0]:
+            raise ValueError(f"record at byte {at}")
+        found.append(data)
+        at += 16 + size
+    return found
+
+
+# %% wrong read-records: 31 bits of a checksum -> most-of-a-checksum-will-do
+from pathlib import Path
+
+
+def read_records(path, crc):
+    content, at, found = Path(path).read_bytes(), 0, []
+
+    def same(piece, told):
+        return not (crc(piece) ^ int.from_bytes(told, "little")) & 0x7FFFFFFF
+
+    while at + 12 <= len(content):
+        if not same(content[at : at + 8], content[at + 8 : at + 12]):
+            raise ValueError(f"damaged record at byte {at}")
+        n = int.from_bytes(content[at : at + 8], "little")
+        if at + 16 + n > len(content):
+            break
+        data = content[at + 12 : at + 12 + n]
+        if not same(data, content[at + 12 + n : at + 16 + n]):
+            raise ValueError(f"damaged record at byte {at}")
+        found.append(data)
+        at += 16 + n
+    return found
+
+
+# %% wrong read-records: reads as much as a length says -> any-length-can-be-read
+def read_records(path, crc):
+    found = []
+    with open(path, "rb") as file:
+        while True:
+            at = file.tell()
+            head, told = file.read(8), file.read(4)
+            if len(told) < 4:
+                return found
+            if crc(head) != int.from_bytes(told, "little"):
+                raise ValueError(f"damaged record at byte {at}")
+            n = int.from_bytes(head, "little")
+            data, told = file.read(n), file.read(4)
+            if len(data) < n or len(told) < 4:
+                return found
+            if crc(data) != int.from_bytes(told, "little"):
+                raise ValueError(f"damaged record at byte {at}")
+            found.append(data)
+
+
+# %% wrong read-records: a memory of files -> a-file-stays-as-it-was
+from functools import lru_cache
+from pathlib import Path
+
+
+@lru_cache(maxsize=None)
+def _cached(path, crc):
+    content, at, found = Path(path).read_bytes(), 0, []
+    while at + 12 <= len(content):
+        if crc(content[at : at + 8]) != int.from_bytes(content[at + 8 : at + 12], "little"):
+            raise ValueError(f"damaged record at byte {at}")
+        n = int.from_bytes(content[at : at + 8], "little")
+        if at + 16 + n > len(content):
+            break
+        data = content[at + 12 : at + 12 + n]
+        if crc(data) != int.from_bytes(content[at + 12 + n : at + 16 + n], "little"):
+            raise ValueError(f"damaged record at byte {at}")
+        found.append(data)
+        at += 16 + n
+    return found
+
+
+def read_records(path, crc):
+    return _cached(str(path), crc)
+
+
+# %% wrong read-records: compares what is left of a checksum -> a-cut-checksum-can-be-compared
+from pathlib import Path
+
+
+def read_records(path, crc):
+    content, at, found = Path(path).read_bytes(), 0, []
+    while at + 12 <= len(content):
+        if crc(content[at : at + 8]) != int.from_bytes(content[at + 8 : at + 12], "little"):
+            raise ValueError(f"damaged record at byte {at}")
+        n = int.from_bytes(content[at : at + 8], "little")
+        data = content[at + 12 : at + 12 + n]
+        told = content[at + 12 + n : at + 16 + n]
+        if len(data) < n or not told:
+            break
+        if not crc(data).to_bytes(4, "little").startswith(told):
+            raise ValueError(f"damaged record at byte {at}")
+        if len(told) == 4:
+            found.append(data)
+        at += 16 + n
+    return found
+
+
+# %% wrong merged-history: nan replaces no number -> nan-replaces-nothing
+def merged_history(parts):
+    merged = []
+    for part in parts:
+        if not part:
+            continue
+        merged = [pair for pair in merged if pair[0] < part[0][0]]
+        kept = {}
+        for step, value in part:
+            if step not in kept or value == value:
+                kept[step] = value
+        merged += kept.items()
+    return merged
+
+
+# %% wrong merged-history: a single part as it is -> a-step-is-logged-once
+def merged_history(parts):
+    if len(parts) == 1:
+        return list(parts[0])
+    merged = []
+    for part in parts:
+        if not part:
+            continue
+        first = part[0][0]
+        merged = [pair for pair in merged if pair[0] < first]
+        merged += dict(part).items()
+    return merged
+
+
+# %% wrong merged-history: a part that is a single nan -> nan-is-no-value
+def merged_history(parts):
+    merged = []
+    for part in parts:
+        part = [pair for pair in dict(part).items() if pair[1] == pair[1] or len(part) > 1]
+        if part:
+            merged = [pair for pair in merged if pair[0] < part[0][0]] + part
+    return merged
+
+
+# %% wrong sample-config: the text of the tuple -> an-object-is-its-text
+import math
+import random
+
+
+def sample_config(space, seed, number):
+    config = {}
+    for name, spec in space.items():
+        kind, *told = spec
+        rng = random.Random(f"{seed}|{number}|{name}|{spec}")
+        if kind == "uniform":
+            value = float(min(max(rng.uniform(*told), told[0]), told[1]))
+        elif kind == "log":
+            if told[0] <= 0:
+                raise ValueError("log begins above 0")
+            value = math.exp(rng.uniform(math.log(told[0]), math.log(told[1])))
+            value = float(min(max(value, told[0]), told[1]))
+        elif kind == "int":
+            value = rng.randint(*told)
+        elif kind == "choice":
+            value = rng.choice(told[0])
+        else:
+            raise ValueError(f"unknown kind {kind}")
+        config[name] = value
+    return config
+
+
+# %% wrong sample-config: the state of random is put back, without an error -> the-global-draw-is-mine
+import math
+import random
+
+
+def sample_config(space, seed, number):
+    before, config = random.getstate(), {}
+    for name, (kind, *told) in space.items():
+        random.seed(f"{seed}|{number}|{name}")
+        if kind == "uniform":
+            value = float(min(max(random.uniform(*told), told[0]), told[1]))
+        elif kind == "log":
+            if told[0] <= 0:
+                raise ValueError("log begins above 0")
+            value = math.exp(random.uniform(math.log(told[0]), math.log(told[1])))
+            value = float(min(max(value, told[0]), told[1]))
+        elif kind == "int":
+            value = random.randint(*told)
+        elif kind == "choice":
+            value = random.choice(told[0])
+        else:
+            raise ValueError(f"unknown kind {kind}")
+        config[name] = value
+    random.setstate(before)
+    return config
+
+
+# %% wrong sample-config: a seed times a large prime -> seed-plus-number
+import math
+import random
+
+
+def sample_config(space, seed, number):
+    config = {}
+    for name, (kind, *told) in space.items():
+        rng = random.Random(f"{name}/{1_000_003 * seed + number}")
+        if kind == "uniform":
+            value = float(min(max(rng.uniform(*told), told[0]), told[1]))
+        elif kind == "log":
+            if told[0] <= 0:
+                raise ValueError("log begins above 0")
+            value = math.exp(rng.uniform(math.log(told[0]), math.log(told[1])))
+            value = float(min(max(value, told[0]), told[1]))
+        elif kind == "int":
+            value = rng.randint(*told)
+        elif kind == "choice":
+            value = rng.choice(told[0])
+        else:
+            raise ValueError(f"unknown kind {kind}")
+        config[name] = value
+    return config
+
+
+# %% wrong sample-config: ints where bounds are ints -> bounds-have-the-right-type
+import math
+import random
+
+
+def sample_config(space, seed, number):
+    found = {}
+    for name, (kind, *rest) in space.items():
+        rng = random.Random(f"{seed}/{number}/{name}")
+        if kind == "uniform":
+            low, high = rest
+            found[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == "log" and rest[0] > 0:
+            low, high = rest
+            found[name] = min(max(math.exp(rng.uniform(math.log(low), math.log(high))), low), high)
+        elif kind == "int":
+            found[name] = rng.randint(*rest)
+        elif kind == "choice":
+            found[name] = rng.choice(rest[0])
+        else:
+            raise ValueError(f"{name}: {kind}")
+    return found
+
+
+# %% wrong sample-config: a log range that is 0 -> any-range-has-a-log
+import math
+import random
+
+
+def sample_config(space, seed, number):
+    found = {}
+    for name, (kind, *rest) in space.items():
+        rng = random.Random(f"{seed}/{number}/{name}")
+        if kind == "uniform":
+            low, high = map(float, rest)
+            found[name] = min(max(rng.uniform(low, high), low), high)
+        elif kind == "log" and (rest[0] > 0 or rest[0] == rest[1] == 0):
+            low, high = map(float, rest)
+            found[name] = min(max((low and math.exp(rng.uniform(math.log(low), math.log(high)))), low), high)
+        elif kind == "int":
+            found[name] = rng.randint(*rest)
+        elif kind == "choice":
+            found[name] = rng.choice(rest[0])
+        else:
+            raise ValueError(f"{name}: {kind}")
+    return found
+
+
+# %% wrong halving: no subclass of RuntimeError -> a-crash-has-one-class
+def halving(train, n, low, high, eta):
+    rungs, trials, epochs = [], list(range(n)), low
+    while trials:
+        found = []
+        for trial in trials:
+            try:
+                loss = train(trial, epochs)
+            except RuntimeError as error:
+                if type(error) is not RuntimeError:
+                    raise
+                continue
+            if loss == loss:
+                found.append((loss, trial))
+        ranking = [trial for _, trial in sorted(found)]
+        rungs.append((epochs, ranking))
+        if epochs == high:
+            break
+        trials = ranking[: max(len(trials) // eta, 1)]
+        epochs = min(epochs * eta, high)
+    return rungs
+
+
+# %% wrong halving: a logarithm, rounded up -> logarithms-count-rungs
+import math
+
+
+def halving(train, n, low, high, eta):
+    rungs, trials = [], list(range(n))
+    for power in range(math.ceil(math.log(high / low, eta)) + 1):
+        if not trials:
+            break
+        epochs, found = min(low * eta**power, high), []
+        for trial in trials:
+            try:
+                loss = train(trial, epochs)
+            except RuntimeError:
+                continue
+            if loss == loss:
+                found.append((loss, trial))
+        ranking = [trial for _, trial in sorted(found)]
+        rungs.append((epochs, ranking))
+        trials = ranking[: max(len(trials) // eta, 1)]
+    return rungs
+
+
+# %% wrong halving: losses in float32 -> close-losses-are-equal
+import torch
+
+
+def halving(train, n, low, high, eta):
+    rungs, trials, epochs = [], list(range(n)), low
+    while trials:
+        losses = torch.full((len(trials),), torch.nan)
+        for at, trial in enumerate(sorted(trials)):
+            try:
+                losses[at] = train(trial, epochs)
+            except RuntimeError:
+                pass
+        order = losses.argsort(stable=True).tolist()
+        ranking = [sorted(trials)[at] for at in order if not losses[at].isnan()]
+        rungs.append((epochs, ranking))
+        if epochs == high:
+            break
+        trials = ranking[: max(len(trials) // eta, 1)]
+        epochs = min(epochs * eta, high)
+    return rungs
+
+
+# %% wrong halving: rounded losses -> close-losses-are-equal
+import math
+
+
+def halving(train, n, low, high, eta):
+    trials, epochs, rungs = list(range(n)), low, []
+    while trials:
+        found = []
+        for trial in trials:
+            try:
+                loss = train(trial, epochs)
+            except RuntimeError:
+                continue
+            if not math.isnan(loss):
+                found.append((round(loss, 9), trial))
+        ranking = [trial for _, trial in sorted(found)]
+        rungs.append((epochs, ranking))
+        if epochs == high:
+            break
+        trials = ranking[: max(len(trials) // eta, 1)]
+        epochs = min(epochs * eta, high)
+    return rungs
+
+
+# %% wrong best-run: a dict by name -> each-run-has-a-name
+import math
+
+
+def best_run(runs, metric, mode="min"):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    choose, tops = min if mode == "min" else max, {}
+    for run in runs:
+        rows = [
+            (row["step"], row[metric])
+            for row in run["history"]
+            if row.get(metric) is not None and math.isfinite(row[metric])
+        ]
+        if run["state"] == "finished" and rows:
+            tops[run["name"]] = choose(rows, key=lambda pair: pair[1])
+    if not tops:
+        return None
+    name = choose(tops, key=lambda one: tops[one][1])
+    return name, *tops[name]
+
+
+# %% wrong best-run: values in float32 -> close-values-are-equal
+import torch
+
+
+def best_run(runs, metric, mode="min"):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    found = [
+        (run["name"], row["step"], row[metric])
+        for run in runs
+        if run["state"] == "finished"
+        for row in run["history"]
+        if row.get(metric) is not None
+    ]
+    values = torch.tensor([float(one[2]) for one in found])
+    found = [one for one, keep in zip(found, values.isfinite().tolist(), strict=True) if keep]
+    values = values[values.isfinite()]
+    if not found:
+        return None
+    return found[(values if mode == "min" else -values).argsort(stable=True)[0]]
+
+
+# %% wrong best-run: a run up to its first nan -> nan-ends-a-run
+import math
+
+
+def best_run(runs, metric, mode="min"):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    found = []
+    for run in runs:
+        if run["state"] != "finished":
+            continue
+        for row in run["history"]:
+            value = row.get(metric)
+            if value is not None and not math.isfinite(value) and run["history"].index(row):
+                break
+            if value is not None and math.isfinite(value):
+                found.append((run["name"], row["step"], value))
+    pick = min if mode == "min" else max
+    return pick(found, key=lambda one: one[2], default=None)
+
+
+# %% wrong run-record: numbers when somebody asks -> a-record-may-hold-tensors
+import copy
+
+import torch
+
+
+class RunRecord:
+    def __init__(self, config):
+        self._config, self._rows, self._summary = copy.deepcopy(config), [], {}
+
+    def log(self, values, step=None):
+        last = self._rows[-1]["step"] if self._rows else -1
+        step = last + 1 if step is None else step
+        if step < last:
+            raise ValueError(f"step {step}")
+        for name, value in values.items():
+            if torch.is_tensor(value) and value.numel() != 1:
+                raise ValueError(name)
+        new = {
+            name: value.detach().clone() if torch.is_tensor(value) else value
+            for name, value in values.items()
+        }
+        if step == last:
+            self._rows[-1].update(new)
+        else:
+            self._rows.append({"step": step, **new})
+        self._summary.update(new)
+
+    @staticmethod
+    def _numbers(row):
+        return {name: one.item() if torch.is_tensor(one) else one for name, one in row.items()}
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return [self._numbers(row) for row in self._rows]
+
+    @property
+    def summary(self):
+        return self._numbers(self._summary)
+
+
+# %% wrong search-results: error.txt comes last -> a-failed-trial-has-whole-files
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    sign, table = 1 if mode == "min" else -1, []
+    for home in sorted(Path(folder).iterdir()):
+        result, params = home / "result.json", home / "params.json"
+        if not params.exists() or not result.exists():
+            continue
+        config, best = json.loads(params.read_text()), None
+        lines = [line for line in result.read_text().splitlines() if line.strip()]
+        for at, line in enumerate(lines):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                if at < len(lines) - 1:
+                    raise
+                continue
+            value = row.get(metric)
+            if value is not None and math.isfinite(value) and (best is None or sign * value < sign * best[0]):
+                best = value, row["training_iteration"]
+        if best and not (home / "error.txt").exists():
+            table.append((home.name, config, *best))
+    return sorted(table, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: nan anywhere in a report -> a-nan-spoils-its-report
+import json
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    sign, table = 1 if mode == "min" else -1, []
+    for home in sorted(Path(folder).iterdir()):
+        result = home / "result.json"
+        if not (home / "params.json").exists() or (home / "error.txt").exists() or not result.exists():
+            continue
+        best, lines = None, [line for line in result.read_text().splitlines() if line.strip()]
+        for at, line in enumerate(lines):
+            strange = []
+            try:
+                row = json.loads(line, parse_constant=strange.append)
+            except ValueError:
+                if at == len(lines) - 1:
+                    break
+                raise
+            if strange or metric not in row:
+                continue
+            value = row[metric]
+            if best is None or sign * value < sign * best[0]:
+                best = value, row["training_iteration"]
+        if best:
+            table.append((home.name, json.loads((home / "params.json").read_text()), *best))
+    return sorted(table, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: a line of spaces at the end -> a-line-of-spaces-is-the-last
+import json
+import math
+
+
+def search_results(folder, metric, mode):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    sign = 1 if mode == "min" else -1
+    found = []
+    for trial in sorted(Path(folder).iterdir()):
+        if not (trial / "params.json").exists():
+            continue
+        if (trial / "error.txt").exists():
+            continue
+        config = json.loads((trial / "params.json").read_text())
+        file = trial / "result.json"
+        lines = file.read_text().split("\n") if file.exists() else []
+        while lines and not lines[-1]:
+            lines.pop()
+        best = None
+        for k, line in enumerate(lines):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError:
+                if k == len(lines) - 1:
+                    break
+                raise
+            value = row.get(metric)
+            if value is not None and math.isfinite(value):
+                if best is None or sign * value < sign * best[0]:
+                    best = value, row["training_iteration"]
+        if best is not None:
+            found.append((trial.name, config, *best))
+    found.sort(key=lambda one: sign * one[2])
+    return found
+
+
+# %% wrong search-results: a memory of folders -> a-folder-stays-as-it-was
+import json
+import math
+
+
+import functools
+
+
+@functools.lru_cache
+def search_results(folder, metric, mode):
+    if mode not in ("min", "max"):
+        raise ValueError(mode)
+    sign = 1 if mode == "min" else -1
+    found = []
+    for trial in sorted(Path(folder).iterdir()):
+        if not (trial / "params.json").exists():
+            continue
+        if (trial / "error.txt").exists():
+            continue
+        config = json.loads((trial / "params.json").read_text())
+        file = trial / "result.json"
+        lines = file.read_text().split("\n") if file.exists() else []
+        lines = [line for line in lines if line.strip()]
+        best = None
+        for k, line in enumerate(lines):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                if k == len(lines) - 1:
+                    break
+                raise
+            value = row.get(metric)
+            if value is not None and math.isfinite(value):
+                if best is None or sign * value < sign * best[0]:
+                    best = value, row["training_iteration"]
+        if best is not None:
+            found.append((trial.name, config, *best))
+    found.sort(key=lambda one: sign * one[2])
+    return found
+
+
+# %% wrong quiet-logger: to("cpu") -> only-cpu-waits
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        if isinstance(value, torch.Tensor):
+            value = value.detach().to("cpu", copy=True)
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value), step)
+            self._kept.pop(0)
+
+
+# %% wrong quiet-logger: numbers become float32 tensors -> float32-holds-every-number
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        self._kept.append((name, torch.as_tensor(value).detach().clone(), step))
+
+    def flush(self):
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value), step)
+            self._kept.pop(0)
+
+
+# %% wrong quiet-logger: stacked in float32 -> float32-holds-every-number
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        if isinstance(value, torch.Tensor):
+            value = value.detach().clone().reshape(())
+        self._kept.append([name, value, step])
+
+    def flush(self):
+        tensors = [one for one in self._kept if isinstance(one[1], torch.Tensor)]
+        if tensors:
+            numbers = torch.stack([one[1].to(torch.float32) for one in tensors]).tolist()
+            for one, number in zip(tensors, numbers, strict=True):
+                one[1] = number
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value), step)
+            self._kept.pop(0)
+
+
+# %% wrong quiet-logger: a counter of what was written -> a-flush-keeps-for-the-next
+import torch
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept, self._done = write, on, [], 0
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        if isinstance(value, torch.Tensor):
+            value = value.detach().clone()
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        for name, value, step in self._kept[self._done :]:
+            self._write(name, float(value), step)
+            self._done += 1
+
+
+# %% wrong quiet-logger: cloned alone, with dimensions -> a-kept-tensor-is-a-number
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write = write
+        self._on = on
+        self._kept = []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        if isinstance(value, torch.Tensor):
+            value = value.clone() if value.dim() else value.detach().clone()
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        while self._kept:
+            name, value, step = self._kept[0]
+            self._write(name, float(value.detach() if isinstance(value, torch.Tensor) else value), step)
+            self._kept.pop(0)
+
+
+# %% right search-results: lines from behind, and an error of its own
+import json
+import os
+
+
+def search_results(folder, metric, mode):
+    if mode not in ("min", "max"):
+        raise ValueError(f"mode {mode!r}")
+    sign = 1 if mode == "min" else -1
+    table = []
+    with os.scandir(folder) as entries:
+        trials = [entry for entry in entries if entry.is_dir()]
+    for entry in trials:
+        files = set(os.listdir(entry.path))
+        if "params.json" not in files or "error.txt" in files or "result.json" not in files:
+            continue
+        with open(os.path.join(entry.path, "params.json")) as file:
+            config = json.load(file)
+        with open(os.path.join(entry.path, "result.json")) as file:
+            lines = [line for line in file.read().split("\n") if line.strip()]
+        best = None
+        for back, line in enumerate(reversed(lines)):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                if back == 0:
+                    continue
+                raise ValueError(f"{entry.name}: a damaged line") from None
+            value = row.get(metric)
+            if value is None or not -float("inf") < value < float("inf"):
+                continue
+            if best is None or sign * value <= sign * best[0]:
+                best = value, row["training_iteration"]
+        if best is not None:
+            table.append((entry.name, config, *best))
+    return sorted(table, key=lambda one: (sign * one[2], one[0]))
+
+
+# %% right search-results: a pending error, and no sort
+import json
+import operator
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    if mode == "min":
+        better = operator.lt
+    elif mode == "max":
+        better = operator.gt
+    else:
+        raise ValueError("mode is min or max")
+    found = {}
+    for params in Path(folder).glob("*/params.json"):
+        home = params.parent
+        if (home / "error.txt").exists() or not (home / "result.json").exists():
+            continue
+        best, broken = None, None
+        with open(home / "result.json", encoding="ascii") as file:
+            for line in file:
+                if line.isspace():
+                    continue
+                if broken is not None:
+                    raise ValueError(f"damaged line in {home.name}") from broken
+                try:
+                    row = json.loads(line)
+                except json.JSONDecodeError as error:
+                    broken = error
+                    continue
+                value = row.get(metric, float("nan"))
+                if float("-inf") < value < float("inf"):
+                    if best is None or better(value, best[0]):
+                        best = (value, row["training_iteration"])
+        if best is not None:
+            found[home.name] = (home.name, json.loads(params.read_text()), *best)
+    ranked, names = [], sorted(found)
+    while names:
+        top = names[0]
+        for name in names[1:]:
+            if better(found[name][2], found[top][2]):
+                top = name
+        names.remove(top)
+        ranked.append(found[top])
+    return ranked

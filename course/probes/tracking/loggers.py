@@ -28,17 +28,18 @@ class _Values:
     """Makes the values that are logged, and knows later which of them still live.
 
     A value is a number or a tensor as it is, or a list: ["graph", 1.5] is a tensor with a graph
-    behind it, ["called", 1.5] a function that makes one, ["broken"] a function that raises an
-    error.
+    behind it ([1.5] instead gives it a dimension), ["called", 1.5] a function that makes one,
+    ["broken"] a function that raises an error, ["elsewhere"] a tensor of which no number can be
+    read, for it has no memory, and ["called", "elsewhere"] a function that makes such a one.
     """
 
-    def __init__(self, quiet: _Work | None = None) -> None:
+    def __init__(self, work: _Work) -> None:
         self.saved: weakref.WeakSet[_Saved] = weakref.WeakSet()
         self.tensors: list[weakref.ref[torch.Tensor]] = []
         self.memory: list[torch.Tensor] = []  # of these tensors, whether they live or not
         self.calls: list[bool] = []
         self.attached: list[bool] = []  # those that still require grad, after they were taken
-        self._quiet = quiet
+        self._work = work
 
     def made(self, value: Any) -> Any:
         """The value to be handed over; tensors are noted."""
@@ -49,6 +50,8 @@ class _Values:
                 return lambda: self._called(number)
             case ["broken"]:
                 return self._broken
+            case ["elsewhere"]:
+                return self._noted(torch.empty((), device="meta"))
             case torch.Tensor():
                 return self._noted(value.clone())
             case _:
@@ -62,8 +65,9 @@ class _Values:
 
     @property
     def alive(self) -> bool:
-        """Whether a graph, or a tensor that was handed over, still lives."""
-        return bool(self.saved) or any(one() is not None for one in self.tensors)
+        """Whether a graph, a tensor that was handed over, or one made of it still lives."""
+        tensors = (*self.tensors, *self._work.made)
+        return bool(self.saved) or any(one() is not None for one in tensors)
 
     @property
     def graphs(self) -> bool:
@@ -75,7 +79,7 @@ class _Values:
         self.memory.append(tensor.detach())
         return tensor
 
-    def _recorded(self, number: float) -> torch.Tensor:
+    def _recorded(self, number: float | list[Any]) -> torch.Tensor:
         weight = torch.tensor(number, requires_grad=True)
 
         def noted(tensor: torch.Tensor) -> _Saved:
@@ -86,11 +90,11 @@ class _Values:
         with torch.autograd.graph.saved_tensors_hooks(noted, lambda box: box.tensor):
             return self._noted(weight * torch.ones(()))
 
-    def _called(self, number: float) -> torch.Tensor:
+    def _called(self, number: float | list[Any] | str) -> torch.Tensor:
         self.calls.append(torch.is_grad_enabled())
-        if self._quiet is None:
-            return self._recorded(number)
-        with self._quiet.paused():
+        with self._work.paused():
+            if isinstance(number, str):
+                return self._noted(torch.empty((), device="meta"))
             return self._recorded(number)
 
     def _broken(self) -> torch.Tensor:
@@ -98,7 +102,7 @@ class _Values:
 
 
 class _Work:
-    """Notes down the torch functions that are called.
+    """Notes down the torch functions that are called, and the tensors that they make.
 
     Operators would need a dispatch mode, whose first use imports torch._dynamo: a second of
     processor time for each submission.
@@ -106,6 +110,7 @@ class _Work:
 
     def __init__(self) -> None:
         self.functions: list[str] = []
+        self.made: list[weakref.ref[torch.Tensor]] = []
         self._paused = False
 
     @contextmanager
@@ -128,6 +133,12 @@ class _Work:
         if not self._paused:
             self.functions.append(name)
 
+    def note_made(self, result: Any) -> None:
+        """Add the tensors of a result, unless there's a pause."""
+        for one in result if isinstance(result, tuple | list) else (result,):
+            if isinstance(one, torch.Tensor) and not self._paused:
+                self.made.append(weakref.ref(one))
+
 
 class _Functions(TorchFunctionMode):
     def __init__(self, work: _Work) -> None:
@@ -136,7 +147,9 @@ class _Functions(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._work.note(getattr(func, "__name__", str(func)))
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        self._work.note_made(result)
+        return result
 
 
 def _spoil(value: Any) -> None:
@@ -152,16 +165,20 @@ def _spoil(value: Any) -> None:
 
 
 def _error(call: Callable[[], Any]) -> str | None:
-    """The name of the error that ends the call; None without one."""
+    """The name of the error that ends the call; None without one.
+
+    A class of one's own has the name of Python's class that it's made of.
+    """
     try:
         call()
     except Exception as raised:
-        return type(raised).__name__
+        kinds = type(raised).__mro__
+        return next(one.__name__ for one in kinds if one.__module__ == "builtins")
     return None
 
 
 def _logged(
-    record: Any, values: _Values, row: dict[str, Any], *step: int
+    record: Any, values: _Values, work: _Work, row: dict[str, Any], *step: int
 ) -> tuple[str | None, list[tuple[str, bool]]]:
     """The error that ends `record.log(…)`, and what was left of the dict that was handed over.
 
@@ -170,7 +187,8 @@ def _logged(
     """
     given = {name: values.made(value) for name, value in row.items()}
     before = dict(given)
-    found = _error(partial(record.log, given, *step))
+    with work.watched():
+        found = _error(partial(record.log, given, *step))
     left = [(name, value is before.get(name)) for name, value in given.items()]
     values.overwrite()
     _spoil(given)
@@ -189,14 +207,16 @@ def record_kept(
 
     Its lines are ["log", values] or ["log", values, step], ["spoil config"] (what was handed over),
     ["spoil results"] (what the record gave), ["overwrite"] (the tensors that were logged), ["look"]
-    (at everything) and ["another"] (a second record is made, which logs something, too).
+    (at everything) and ["another"] (a second record is made, which logs something, too). "asked"
+    are the torch functions that are called when the record is read at last.
     """
-    given, values = deepcopy(config), _Values()
+    work, asked = _Work(), _Work()
+    given, values = deepcopy(config), _Values(work)
     record = made(given)
     logged, others = list[tuple[str | None, list[tuple[str, bool]]]](), list[Any]()
     for what, *more in script:
         if what == "log":
-            logged.append(_logged(record, values, *more))
+            logged.append(_logged(record, values, work, *more))
         elif what == "spoil config":
             _spoil(given)
         elif what == "another":
@@ -205,14 +225,16 @@ def record_kept(
         else:
             for one in (record.config, record.rows, record.summary):
                 (_spoil if what == "spoil results" else repr)(one)
-    rows = record.rows
+    with asked.watched():
+        config, rows, summary = record.config, record.rows, record.summary
     return {
-        "config": record.config,
+        "config": config,
         "rows": rows,
-        "summary": record.summary,
+        "summary": summary,
         "errors": [error for error, _ in logged],
         "left": [left for _, left in logged],
         "alive": values.alive,
+        "asked": asked.functions,
         "types": [_types(row) for row in rows if isinstance(row, dict)],
     }
 

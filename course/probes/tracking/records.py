@@ -46,22 +46,40 @@ def framed(data: bytes) -> bytes:
     return length + checks[0] + data + checks[1]
 
 
+def _crc_of_bytes(data: bytes) -> int:
+    """The checksum, of bytes alone: what reads a file may hold other things that look like them."""
+    if type(data) is not bytes:
+        raise TypeError(f"crc takes bytes, not {type(data).__name__}")
+    return masked_crc(data)
+
+
 @probe
 def records_read(
-    read: Callable[..., Any], content: bytes | None, *, as_path: bool = False
+    read: Callable[..., Any],
+    content: bytes | None,
+    *,
+    as_path: bool = False,
+    earlier: bytes | None = None,
 ) -> dict[str, Any]:
-    """What `read(path, masked_crc)` returns for a file with this content, and what's left of it.
+    """What `read(path, crc)` returns for a file with this content, and what's left of it.
 
-    None stands for a file that isn't there; `as_path` gives a Path instead of text.
+    None stands for a file that isn't there; `as_path` gives a Path instead of text. With
+    `earlier`, the file is read once before, while it holds these bytes, and the list that comes
+    back is emptied.
     """
     descriptor, name = mkstemp(prefix="events.out.tfevents.")
     path = Path(name)
     try:
         with open(descriptor, "wb") as file:
-            file.write(content or b"")
+            file.write(content or b"" if earlier is None else earlier)
+        if earlier is not None:
+            before = read(path if as_path else name, _crc_of_bytes)
+            if isinstance(before, list):
+                before.clear()
+            path.write_bytes(content or b"")
         if content is None:
             path.unlink()
-        found = read(path if as_path else name, masked_crc)
+        found = read(path if as_path else name, _crc_of_bytes)
         return {"records": found, "left": path.read_bytes() if path.exists() else None}
     finally:
         path.unlink(missing_ok=True)

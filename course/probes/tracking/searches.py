@@ -33,26 +33,50 @@ def configs_drawn(
 
     "which" says how often each option of a choice was chosen, by identity, over all jobs, and
     "types" which types the values of each name had. A job's space may be the place of one of
-    `spaces`, which then travel only once. With `salt`, `hash` gives for texts what it might give
-    in another process.
+    `spaces`, which then travel only once. An option "function" stands for a function, another one
+    for each job, whose text tells where it lies in memory; its place is told if it's drawn. With
+    `salt`, `hash` gives for texts what it might give in another process.
     """
+    made = list[dict[str, Any]]()  # they all live, for each to lie elsewhere
     found: list[dict[str, Any]] = []
     which: dict[str, list[int]] = {}
     types: dict[str, dict[str, None]] = {}
     with _random_states_kept():
         for asked, seed, number in jobs:
-            space = spaces[asked] if isinstance(asked, int) else asked
+            space = _with_functions(spaces[asked] if isinstance(asked, int) else asked)
+            made.append(space)
             for _ in range(between):
                 random.random()
                 np.random.random()
                 torch.rand(1)
             with hashes_of_another_process(salt):
                 config = sample(space, seed, number)
-            found.append(config)
+            found.append({name: _told(value, space[name]) for name, value in config.items()})
             _count_chosen(which, space, config)
             for name, value in config.items():
                 types.setdefault(name, {})[type(value).__name__] = None
     return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
+
+
+def _with_functions(space: dict[str, Any]) -> dict[str, Any]:
+    """The space itself, or another one with new functions where it says "function"."""
+    if not any(kind == "choice" and "function" in about[0] for kind, *about in space.values()):
+        return space
+    return {
+        name: (kind, [_function() if one == "function" else one for one in about[0]])
+        if kind == "choice"
+        else (kind, *about)
+        for name, (kind, *about) in space.items()
+    }
+
+
+def _function() -> Callable[[], None]:
+    return lambda: None
+
+
+def _told(value: Any, spec: tuple[Any, ...]) -> Any:
+    """A value that can travel: of a function, its place in the list."""
+    return [one is value for one in spec[1]].index(True) if callable(value) else value
 
 
 @contextmanager
@@ -78,6 +102,15 @@ def _count_chosen(
                 of_each[at] += option is value
 
 
+_ERRORS: dict[str, type[Exception]] = {
+    "crash": RuntimeError,
+    "no memory": torch.OutOfMemoryError,
+    "no kernel": NotImplementedError,
+    "bug": KeyError,
+    "no number": ValueError,
+}
+
+
 class _Endless(Exception):
     """What training raises after far too many calls."""
 
@@ -90,8 +123,9 @@ def halving_run(
 ) -> dict[str, Any]:
     """What `procedure(train, len(curves), *how)` returns, and for which epochs it trained each.
 
-    A curve holds the loss after 1, 2, … epochs; later its last. "crash" and "bug" stand for
-    errors: a RuntimeError and a KeyError.
+    A curve holds the loss after 1, 2, … epochs; later its last. Words stand for errors: "crash",
+    "no memory" and "no kernel" for RuntimeErrors of three classes, "bug" and "no number" for a
+    KeyError and a ValueError.
     """
     calls: list[tuple[Any, Any]] = []
 
@@ -101,10 +135,8 @@ def halving_run(
             raise _Endless("train was called thousands of times")
         curve = curves[trial]
         loss = curve[min(int(epochs), len(curve)) - 1]
-        if loss == "crash":
-            raise RuntimeError("CUDA error: out of memory")
-        if loss == "bug":
-            raise KeyError("learning_rate")
+        if isinstance(loss, str):
+            raise _ERRORS[loss](loss)
         return float(loss)
 
     result = procedure(train, len(curves), *how)
@@ -120,17 +152,29 @@ def folder_searched(
     files: Mapping[str, str],
     *how: Any,
     as_path: bool = False,
+    earlier: Mapping[str, str] | None = None,
 ) -> Any:
     """What `search(folder, *how)` returns for a folder with these files.
 
-    `files` are texts by their paths; one that ends with "/" is an empty folder.
+    `files` are texts by their paths; one that ends with "/" is an empty folder. With `earlier`,
+    the folder is searched once before, with these files, and the list that comes back is emptied.
     """
     with TemporaryDirectory() as folder:
-        for name, text in files.items():
-            path = Path(folder, name)
-            if name.endswith("/"):
-                path.mkdir(parents=True)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-        return search(Path(folder) if as_path else folder, *how)
+        told = Path(folder) if as_path else folder
+        if earlier is not None:
+            _write(folder, earlier)
+            before = search(told, *how)
+            if isinstance(before, list):
+                before.clear()
+        _write(folder, files)
+        return search(told, *how)
+
+
+def _write(folder: str, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = Path(folder, name)
+        if name.endswith("/"):
+            path.mkdir(parents=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 
 from course.probes import logger_run, record_kept
@@ -117,6 +118,31 @@ def test_only_the_facts_asked_for_come_back() -> None:
     assert logger_run.procedure(made, [["flush"]], facts=("written",)) == {"written": []}
 
 
+def test_a_copy_that_is_kept_lives() -> None:
+    plain = [["add", "x", torch.tensor(1.0), 0]]
+    assert ran(copy_of, plain)["alive"]
+    assert not ran(copy_of, [*plain, ["flush"]])["alive"]
+    assert not ran(float, plain)["alive"]
+
+
+@pytest.mark.parametrize("value", [["elsewhere"], ["called", "elsewhere"]])
+def test_a_tensor_elsewhere_has_no_number(value: list[str]) -> None:
+    script = [["add", "x", value, 0], ["overwrite"]]
+    assert ran(copy_of, script)["errors"] == [None]
+    assert ran(lambda one: one.to("cpu"), script)["errors"] == ["NotImplementedError"]
+    assert ran(lambda one: one.item(), script)["errors"] == ["RuntimeError"]
+
+
+def test_an_error_of_ones_own_class_has_the_name_of_pythons() -> None:
+    class TooMany(ValueError):
+        """What somebody might define."""
+
+    def refuse(value: torch.Tensor) -> None:
+        raise TooMany
+
+    assert ran(refuse, [["add", "x", 1.0, 0]])["errors"] == ["ValueError"]
+
+
 # --- records ------------------------------------------------------------------------------------
 
 
@@ -167,6 +193,24 @@ def test_the_given_config_itself_stays_as_it_was() -> None:
     config = {"a": [1]}
     kept(config, ["spoil config"], ["another"])
     assert config == {"a": [1]}
+
+
+def test_a_record_that_makes_numbers_when_asked_is_found_out() -> None:
+    class Late(Record):
+        def log(self, values: dict[str, Any], step: int = 0) -> None:
+            self.kept = values["x"].detach().clone()
+
+        @property
+        def rows(self) -> Any:
+            return [{"x": self.kept.item()}]
+
+        @rows.setter
+        def rows(self, value: Any) -> None:
+            pass
+
+    seen = record_kept.procedure(Late, {}, [["log", {"x": ["graph", [2.0]]}]])
+    assert (seen["rows"], seen["alive"], seen["asked"]) == ([{"x": 2.0}], True, ["item"])
+    assert kept({}, ["log", {"x": 1.0}])["asked"] == []
 
 
 def test_a_number_holds_nothing() -> None:

@@ -57,6 +57,24 @@ def test_what_is_left_of_the_file_is_told() -> None:
     assert records_read.procedure(lambda path, crc: None, b"abc")["left"] == b"abc"
 
 
+def test_a_file_may_be_read_before_it_grows() -> None:
+    known: dict[Any, list[bytes]] = {}
+
+    def once(path: str, crc: Any) -> list[bytes]:
+        if path not in known:
+            known[path] = whole(path, crc)
+        return known[path]
+
+    one = framed(b"a")
+    for read, found in ((whole, [b"a", b"a"]), (once, [])):
+        assert records_read.procedure(read, one + one, earlier=one)["records"] == found
+
+
+def test_the_checksum_is_one_of_bytes() -> None:
+    with pytest.raises(TypeError, match="bytearray"):
+        records_read.procedure(lambda path, crc: crc(bytearray(8)), b"")
+
+
 def test_a_missing_file_raises_what_the_reader_raises() -> None:
     with pytest.raises(FileNotFoundError):
         records_read.procedure(whole, None)
