@@ -100,21 +100,33 @@ def freezing_seen(
     *,
     training: bool = True,
     stale: bool = False,
+    shut: bool = False,
+    mixed: bool = False,
     times: int = 1,
 ) -> dict[str, Any]:
     """What freezing one part of a model leaves of it, and what training the whole does then.
 
-    `part` is the name of the frozen module, "" for all of the model; `stale` gives each parameter
-    a gradient from before, and `times` is how often the part is frozen. "modes" are those after
-    each of several calls of `train` and `eval`, "itself" says which of them returned their module.
+    `part` is the name of the frozen module, "" for all of the model; of several names, each is
+    frozen after the other, and the last is what is looked at. `stale` gives each parameter
+    a gradient from before, `shut` one that requires no grad, and `mixed` each second module the
+    other mode. `times` is how often the part is frozen: between two times somebody opens its
+    parameters. "modes" are those after each of several calls of `train` and `eval`, "itself" says
+    which of them returned their module.
     """
     with seeded():
         model = _Whole(kind).train(training)
-        target = model.get_submodule(part)
+        *others, target = map(model.get_submodule, part.split(" "))
         before = dict(model.named_parameters())
-        for one in before.values():
-            one.grad = torch.ones_like(one) if stale else None
-        returned = [freeze(target) for _ in range(times)]
+        target.requires_grad_(not shut)
+        for one in list(model.modules())[1::2] if mixed else ():
+            one.training = not training
+        _graded(model, stale)
+        for one in others:
+            freeze(one)
+        returned = [freeze(target)]
+        for _ in range(1, times):
+            _graded(target.requires_grad_(), stale)
+            returned.append(freeze(target))
         after = dict(model.named_parameters())
         seen: dict[str, Any] = {
             "returned": [one is target for one in returned],
@@ -127,6 +139,12 @@ def freezing_seen(
         }
         seen["itself"] = _woken(model, target, seen["modes"])
         return {**seen, **_trained(model, (2, 3), 2)}
+
+
+def _graded(module: nn.Module, stale: bool) -> None:
+    """Give each parameter a gradient from before, or none."""
+    for one in module.parameters():
+        one.grad = torch.ones_like(one) if stale else None
 
 
 def _woken(model: nn.Module, target: nn.Module, noted: list[Any]) -> list[bool]:
@@ -223,8 +241,9 @@ def moves_told(
 
     `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-    "zero" has gradients of 0, "one number" changes a few by hand, "scheduled" ends with lower
-    rates, "asks" leaves empty entries in the state, "fails" raises an error.
+    "zero" has gradients of 0, "one number" changes a few by hand, "signs" turns the sign of each
+    nan, "scheduled" ends with lower rates, "asks" leaves empty entries in the state, "fails" raises
+    an error.
     """
     with seeded():
         model = _moving(kind)
@@ -279,6 +298,12 @@ def _one_number(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> Non
         model.get_parameter("stem.bias")[0:2] += torch.tensor([0.25, -0.25])
 
 
+def _signs(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
+    with torch.no_grad():
+        for one in model.parameters():
+            one.copy_(torch.where(one.isnan(), one.neg(), one))
+
+
 def _scheduled(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
     _step(model, optimizer, x)
     for group in optimizer.param_groups:
@@ -302,6 +327,7 @@ _STEPS: dict[str, Callable[..., None]] = {
     "scheduled": _scheduled,
     "nothing": lambda model, optimizer, x: None,
     "one number": _one_number,
+    "signs": _signs,
     "asks": _asks,
     "fails": _fail,
 }

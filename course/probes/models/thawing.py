@@ -62,12 +62,15 @@ def passed_through(
     also: str = "",
     quiet: bool = False,
     stale: bool = False,
+    again: bool = False,
 ) -> dict[str, Any]:
     """The result of `through(layer, x)`, what learns from it, and what is left of the layer.
 
     `frozen` names parameters that were frozen before. `also` runs the layer as it is, too, with
     another input: "before" or "after". `quiet` calls under no_grad, `stale` has gradients before.
-    "calls" has the grad mode of each call of the layer if there is to be a graph, else None.
+    `again` goes backward twice. "learnt" has which results have a graph, and the error in which
+    going backward ended. "calls" has the grad mode of each call of the layer if there is to be a
+    graph, else None.
     """
     with seeded():
         layer = _prepared(kind, training, frozen, stale)
@@ -82,7 +85,8 @@ def passed_through(
             own = layer(other) if also.startswith("after") else own
         except ArithmeticError as raised:
             error = str(raised)
-        seen = {"error": error, "calls": calls, "graph": _learnt([out, own])[0]}
+        learnt = _learnt([out, own], again)
+        seen = {"error": error, "calls": calls, "graph": learnt[0], "learnt": learnt}
     after = dict(layer.named_parameters())
     return {
         **seen,
@@ -110,13 +114,20 @@ def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> 
     return layer
 
 
-def _learnt(results: Sequence[torch.Tensor | None]) -> list[bool]:
+def _learnt(results: Sequence[torch.Tensor | None], again: bool) -> list[Any]:
     """Go backward from all results that have a graph; says of each result whether it has one."""
     graphs = [one is not None and one.requires_grad for one in results]
     both = [one.square().sum() for one in results if one is not None and one.requires_grad]
-    if both:
-        torch.stack(both).sum().backward()
-    return graphs
+    if not both:
+        return [*graphs, ""]
+    total = torch.stack(both).sum()
+    try:
+        total.backward(retain_graph=again)
+        if again:
+            total.backward()
+    except RuntimeError as raised:
+        return [*graphs, type(raised).__name__]
+    return [*graphs, ""]
 
 
 def _left(layer: nn.Module) -> dict[str, Any]:
@@ -141,11 +152,21 @@ def _stages(kind: str, count: int) -> list[nn.Module]:
     ]
     if kind == "layers":
         return [nn.Linear(2, 2) for _ in range(count)]
+    if kind == "nested stages":
+        return [nn.Sequential(one, nn.Tanh()) for one in made]
     if kind == "empty stages":
         return [nn.Tanh() if number % 2 else one for number, one in enumerate(made)]
     if kind == "tied":
         made[-1][0].weight = made[0][0].weight
     return list(made)
+
+
+def _upset(model: nn.Module, what: str) -> None:
+    """Turn every third mode or flag into the other one."""
+    for module in list(model.modules())[::3] if what == "modes" else ():
+        module.training = not module.training
+    for parameter in list(model.parameters())[::3] if what == "flags" else ():
+        parameter.requires_grad_(not parameter.requires_grad)
 
 
 @probe
@@ -158,11 +179,13 @@ def thawed(
     *,
     frozen: bool = True,
     stale: bool = False,
+    upset: str = "",
 ) -> list[dict[str, Any]]:
     """Flags, modes and what is returned, after each of these epochs, of so many stages.
 
     `frozen` says whether all was frozen and in eval mode before, `stale` whether there are
-    gradients from before. Returned parameters are told by their numbers among all of them.
+    gradients from before. `upset` turns every third one of the "modes" or of the "flags" before
+    each call. Returned parameters are told by their numbers among all of them.
     """
     with seeded():
         stages = _stages(kind, count)
@@ -173,6 +196,7 @@ def thawed(
     for epoch in epochs:
         for one in model.parameters() if stale else ():
             one.grad = torch.ones_like(one)
+        _upset(model, upset)
         told = thaw(stages, epoch, every)
         named = list(model.named_parameters())
         rows.append(
