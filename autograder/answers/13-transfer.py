@@ -206,6 +206,18 @@ def freeze(module):
     return module
 
 
+# %% wrong freeze: norms left open -> norms-stay-open
+def freeze(module):
+    module.eval()
+    for part in module.modules():
+        part.train = lambda mode=True, part=part: part
+        for parameter in part.parameters(recurse=False):
+            if not isinstance(part, (torch.nn.LayerNorm, torch.nn.GroupNorm)):
+                parameter.requires_grad_(False)
+            parameter.grad = None
+    return module
+
+
 # %% right new-head: by hand through children
 def new_head(model, classes):
     last = None
@@ -1099,6 +1111,36 @@ def new_head(model, classes):
         return new
     place, _, last = name.rpartition(".")
     setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: by the default dtype -> a-default-may-stay-changed
+def new_head(model, classes):
+    kinds = (torch.nn.Linear, torch.nn.Conv2d)
+    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, kinds)]
+    if not pairs:
+        raise ValueError("no head")
+    name, old = pairs[-1]
+    torch.set_default_dtype(old.weight.dtype)
+    same = {"bias": old.bias is not None, "device": old.weight.device}
+    if isinstance(old, torch.nn.Linear):
+        new = torch.nn.Linear(old.in_features, classes, **same)
+    else:
+        new = torch.nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            old.padding,
+            old.dilation,
+            padding_mode=old.padding_mode,
+            **same,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    owner, _, last = name.rpartition(".")
+    setattr(model.get_submodule(owner), last, new)
     return model
 
 
@@ -2356,6 +2398,43 @@ def features_once(body, batches):
     return torch.cat(told), torch.cat(said)
 
 
+# %% wrong features-once: graphs on again -> grad-mode-was-on-before
+def features_once(body, batches):
+    modes = [(part, part.training) for part in body.modules()]
+    body.eval()
+    torch.set_grad_enabled(False)
+    try:
+        pairs = [(body(x), y) for x, y in batches]
+    finally:
+        torch.set_grad_enabled(True)
+        for part, mode in modes:
+            part.training = mode
+    if not pairs:
+        raise ValueError("no batches")
+    return torch.cat([one for one, _ in pairs]), torch.cat([y for _, y in pairs])
+
+
+# %% wrong features-once: kept by address -> a-batch-gives-what-it-gave
+@torch.no_grad()
+def features_once(body, batches, known={}):
+    modes = [(part, part.training) for part in body.modules()]
+    body.eval()
+    features, targets = [], []
+    try:
+        for x, y in batches:
+            key = (id(body), x.data_ptr(), x.shape)
+            if key not in known:
+                known[key] = (body(x), body, x)
+            features.append(known[key][0])
+            targets.append(y)
+    finally:
+        for part, mode in modes:
+            part.training = mode
+    if not features:
+        raise ValueError("no batches")
+    return torch.cat(features), torch.cat(targets)
+
+
 # %% right rename-keys: a function for one name
 def rename_keys(state, rules):
     def target(name):
@@ -3435,6 +3514,20 @@ def thaw(stages, epoch, every):
         if not p.requires_grad:
             p.grad = None
     return [p for p, flag in was.items() if p.requires_grad and not flag]
+
+
+# %% wrong thaw: one level deep -> children-are-all-of-it
+def thaw(stages, epoch, every):
+    flags = {p: p.requires_grad for stage in stages for p in stage.parameters()}
+    first = max(0, len(stages) - 1 - epoch // every)
+    for number, stage in enumerate(stages):
+        for part in (stage, *stage.children()):
+            part.training = number >= first
+        stage.requires_grad_(number >= first)
+    for p in flags:
+        if not p.requires_grad:
+            p.grad = None
+    return [p for p, was in flags.items() if p.requires_grad and not was]
 
 
 # %% same freeze: flag and gradient in another order

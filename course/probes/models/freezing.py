@@ -16,7 +16,16 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["BODIES", "freezing_seen", "modes", "moves_told", "packed", "seeded"]
+__all__ = [
+    "BODIES",
+    "around",
+    "freezing_seen",
+    "modes",
+    "moves_told",
+    "noting",
+    "packed",
+    "seeded",
+]
 
 
 class _Scaled(nn.Module):
@@ -48,6 +57,9 @@ BODIES: dict[str, Callable[[], nn.Module]] = {
     "nested": lambda: nn.Sequential(
         nn.Linear(3, 3), nn.Sequential(nn.Sequential(nn.BatchNorm1d(3)), nn.Tanh())
     ),
+    "other norms": lambda: nn.Sequential(
+        nn.Linear(3, 3), nn.LayerNorm(3), nn.PReLU(), nn.GroupNorm(1, 3)
+    ),
     "a layer": lambda: nn.BatchNorm1d(3),
     "bare norm": lambda: nn.Sequential(nn.BatchNorm1d(3, affine=False)),
     "own": _Scaled,
@@ -70,10 +82,30 @@ class _Whole(nn.Module):
 
 @contextlib.contextmanager
 def seeded(seed: int = 11) -> Iterator[None]:
-    """The global generator begins here, and is put back."""
+    """The global generator begins here, and is put back, as grad mode and default dtype are."""
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        yield
+        try:
+            yield
+        finally:
+            torch.set_grad_enabled(grad)
+            torch.set_default_dtype(dtype)
+
+
+def around() -> list[Any]:
+    """Grad mode and default dtype: an answer leaves them to its caller."""
+    return [torch.is_grad_enabled(), str(torch.get_default_dtype())]
+
+
+@contextlib.contextmanager
+def noting(left: list[Any], quiet: bool) -> Iterator[None]:
+    """Note how grad mode and default dtype are at the end, under no_grad or not."""
+    with torch.no_grad() if quiet else contextlib.nullcontext():
+        try:
+            yield
+        finally:
+            left += around()
 
 
 def modes(model: nn.Module) -> dict[str, bool]:
@@ -130,6 +162,7 @@ def freezing_seen(
         after = dict(model.named_parameters())
         seen: dict[str, Any] = {
             "returned": [one is target for one in returned],
+            "around": around(),
             "flags": {name: one.requires_grad for name, one in after.items()},
             "left": {name: one.grad is not None for name, one in after.items()},
             "same": [after.get(name) is one for name, one in before.items()],
@@ -278,6 +311,7 @@ def _standing(model: nn.Module) -> dict[str, Any]:
         "values": packed(parameters),
         "buffers": packed(model.buffers()),
         "modes": list(modes(model).values()),
+        "around": around(),
     }
 
 

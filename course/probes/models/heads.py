@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.models.freezing import seeded
+from course.probes.models.freezing import around, seeded
 
 __all__ = ["head_swapped"]
 
@@ -121,11 +121,13 @@ def head_swapped(
             raise
         except Exception as raised:
             error = type(raised).__name__
+        left = around()
         fresh = {name: one for name, one in found.named_modules() if before.get(name) is not one}
         numbers = [_numbers(fresh.values()), _numbers([swap(twin, classes)]), old] if drawn else []
     return {
         "error": error,
         "itself": found is model,
+        "around": left,
         "fresh": [[name, *_plan(one)] for name, one in fresh.items()],
         "drawn": [row for one in fresh.values() for row in _drawn(one)] if drawn else [],
         **_counts(*numbers),

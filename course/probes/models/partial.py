@@ -6,7 +6,6 @@ same kind has the same weights each time.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.models.freezing import packed, seeded
+from course.probes.models.freezing import around, noting, packed, seeded
 
 __all__ = ["features_taken", "fitted", "renamed"]
 
@@ -58,11 +57,13 @@ def fitted(
     given = {name: one.clone() for name, one in state.items()}
     before = dict(model.named_parameters())
     kept = {name: one.tolist() for name, one in model.state_dict().items()}
-    told = [load(model, given) for _ in range(times)]
+    with seeded():
+        told, left = [load(model, given) for _ in range(times)], around()
     after = dict(model.named_parameters())
     seen = {
         "report": [dict(one) for one in told],
         "classes": [type(part).__name__ for one in told for part in dict(one).values()],
+        "around": left,
         "kept": kept,
         "values": {name: one.tolist() for name, one in model.state_dict().items()},
         "dtypes": [str(one.dtype) for one in model.state_dict().values()],
@@ -112,22 +113,29 @@ def features_taken(
     modes: str = "training",
     once: bool = False,
     quiet: bool = False,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
     `modes` are the body's before: "training", "eval", "mixed", with every second module in eval
     mode, or "outer eval", with the body's own flag alone at False. `once` gives the batches as a
-    generator, `quiet` calls under no_grad. "came" has for each batch of it the calls before,
-    "learns" the gradient of a head trained on the features, or the error that this ends in.
+    generator, `quiet` calls under no_grad. `again` gives the first batch a second time at the end,
+    and takes the features once before, after which the body's parameters move. "came" has for each
+    batch of the generator the calls before, "learns" the gradient of a head trained on the
+    features, or the error that this ends in.
     """
     with seeded(17):
         body = _body(kind, modes)
         calls = _counted(body)
         given = [tuple(one.clone() for one in pair) for pair in batches]
+        given += given[:again]
         before = [one.training for one in body.modules()]
-        features, targets, error, came = None, None, "", list[int]()
+        features, targets, error, came, left = None, None, "", list[int](), list[Any]()
         try:
-            with torch.no_grad() if quiet else contextlib.nullcontext():
+            with noting(left, quiet):
+                if again:
+                    take(body, given)
+                    _moved(body)
                 features, targets = take(body, _one_by_one(given, calls, came) if once else given)
         except NotImplementedError:
             raise
@@ -141,8 +149,16 @@ def features_taken(
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
         "given": packed(one for pair in given for one in pair),
+        "around": left,
         **_kept(body),
     }
+
+
+def _moved(body: nn.Module) -> None:
+    """Move all parameters of a body, as a step would."""
+    with torch.no_grad():
+        for one in body.parameters():
+            one.mul_(0.5)
 
 
 def _one_by_one(given: Sequence[Any], calls: Sequence[Any], came: list[int]) -> Iterator[Any]:
@@ -177,12 +193,11 @@ def _body(kind: str, modes: str) -> nn.Module:
 
 
 def _kept(body: nn.Module) -> dict[str, Any]:
-    """Buffers, flags and gradients of a body, and whether graphs are recorded."""
+    """Buffers, flags and gradients of a body."""
     return {
         "buffers": [one.tolist() for one in body.buffers()],
         "flags": [one.requires_grad for one in body.parameters()],
         "grads": [one.grad for one in body.parameters()],
-        "grad mode": torch.is_grad_enabled(),
     }
 
 

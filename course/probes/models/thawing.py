@@ -6,7 +6,6 @@ form. The same kind has the same weights each time.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.models.freezing import BODIES, modes, packed, seeded
+from course.probes.models.freezing import BODIES, around, modes, noting, packed, seeded
 
 __all__ = ["passed_through", "thawed"]
 
@@ -76,11 +75,11 @@ def passed_through(
         layer = _prepared(kind, training, frozen, stale)
         calls = _watched(layer, x.requires_grad and not quiet)
         leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
-        own, error, out = None, None, None
+        own, error, out, left = None, None, None, list[Any]()
         before = dict(layer.named_parameters())
         try:
             own = layer(other) if also.startswith("before") else None
-            with torch.no_grad() if quiet else contextlib.nullcontext():
+            with noting(left, quiet):
                 out = through(layer, leaf)
             own = layer(other) if also.startswith("after") else own
         except ArithmeticError as raised:
@@ -92,6 +91,7 @@ def passed_through(
         **seen,
         "out": None if out is None else out.detach().clone(),
         "behind": leaf.grad,
+        "around": left,
         "same": [after.get(name) is one for name, one in before.items()],
         **_left(layer),
     }
@@ -141,7 +141,6 @@ def _left(layer: nn.Module) -> dict[str, Any]:
         "values": packed(named.values()),
         "buffers": packed(layer.buffers()),
         "modes": list(modes(layer).values()),
-        "grad mode": torch.is_grad_enabled(),
     }
 
 
@@ -153,7 +152,7 @@ def _stages(kind: str, count: int) -> list[nn.Module]:
     if kind == "layers":
         return [nn.Linear(2, 2) for _ in range(count)]
     if kind == "nested stages":
-        return [nn.Sequential(one, nn.Tanh()) for one in made]
+        return [nn.Sequential(one, nn.LayerNorm(2), nn.PReLU()) for one in made]
     if kind == "empty stages":
         return [nn.Tanh() if number % 2 else one for number, one in enumerate(made)]
     if kind == "tied":
@@ -197,7 +196,8 @@ def thawed(
         for one in model.parameters() if stale else ():
             one.grad = torch.ones_like(one)
         _upset(model, upset)
-        told = thaw(stages, epoch, every)
+        with seeded():
+            told, left = thaw(stages, epoch, every), around()
         named = list(model.named_parameters())
         rows.append(
             {
@@ -206,6 +206,7 @@ def thawed(
                 "flags": {name: one.requires_grad for name, one in named},
                 "left": {name: one.grad is not None for name, one in named},
                 "modes": {name: one.training for name, one in model.named_modules() if name},
+                "around": left,
                 "stages": len(stages),
                 "values": float(sum(one.detach().sum() for _, one in named)),
             }
