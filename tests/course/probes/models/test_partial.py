@@ -98,3 +98,26 @@ def test_names_can_share_a_tensor() -> None:
 
     assert renamed.here(same, ["a", "b"], [], tied=True)["numbers"] == [0.0, 0.0]
     assert renamed.here(same, ["a", "b"], [], tied=True)["same"] == [0, 0]
+
+
+def test_a_batch_comes_again_and_the_body_has_moved() -> None:
+    seen = features_taken.here(_features, "dropout", [BATCH], modes="eval", again=True)
+    usual = features_taken.here(_features, "dropout", [BATCH], modes="eval")
+    assert [row[0] for row in seen["calls"]] == [2] * 4
+    first, last = seen["features"].split(2)
+    assert torch.equal(first, last) and torch.allclose(2 * first, usual["features"])
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_what_is_left_of_grad_mode_and_dtype_is_noted_and_put_back(quiet: bool) -> None:
+    def careless(body: nn.Module, batches: Any) -> Any:
+        torch.set_grad_enabled(quiet)
+        torch.set_default_dtype(torch.float64)
+        return _features(body, batches)
+
+    seen = features_taken.here(careless, "dropout", [BATCH], quiet=quiet)
+    assert seen["around"] == [quiet, "torch.float64"]
+    assert features_taken.here(_features, "dropout", [BATCH], quiet=quiet)["around"] == [
+        not quiet,
+        "torch.float32",
+    ]
