@@ -182,6 +182,42 @@ def freeze(module):
     return module
 
 
+# %% wrong freeze: gradients of open ones only -> a-flag-clears-the-gradient
+def freeze(module):
+    for p in module.parameters():
+        if p.requires_grad:
+            p.requires_grad_(False)
+            p.grad = None
+    module.eval()
+    for part in module.modules():
+        part.train = lambda mode=True, part=part: part
+    return module
+
+
+# %% wrong freeze: whoever is deaf is frozen -> a-guard-says-all-is-frozen
+def freeze(module):
+    if "train" in module.__dict__:
+        return module
+    module.requires_grad_(False)
+    module.zero_grad()
+    module.eval()
+    for part in module.modules():
+        part.train = lambda mode=True, part=part: part
+    return module
+
+
+# %% wrong freeze: norms left open -> norms-stay-open
+def freeze(module):
+    module.eval()
+    for part in module.modules():
+        part.train = lambda mode=True, part=part: part
+        for parameter in part.parameters(recurse=False):
+            if not isinstance(part, (torch.nn.LayerNorm, torch.nn.GroupNorm)):
+                parameter.requires_grad_(False)
+            parameter.grad = None
+    return module
+
+
 # %% right new-head: by hand through children
 def new_head(model, classes):
     last = None
@@ -919,6 +955,195 @@ def new_head(model, classes):
     return model
 
 
+# %% wrong new-head: linear layers before convolutions -> linear-layers-go-first
+from torch import nn
+
+
+def new_head(model, classes):
+    linear = [(n, m) for n, m in model.named_modules() if isinstance(m, nn.Linear)]
+    conv = [(n, m) for n, m in model.named_modules() if isinstance(m, nn.Conv2d)]
+    if not linear and not conv:
+        raise ValueError("no head")
+    name, old = (linear or conv)[-1]
+    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **kw)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            old.padding,
+            old.dilation,
+            padding_mode=old.padding_mode,
+            **kw,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% right new-head: made anew and moved
+from torch import nn
+
+
+def new_head(model, classes):
+    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not pairs:
+        raise ValueError("no head")
+    name, old = pairs[-1]
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, bias=old.bias is not None)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            old.padding,
+            old.dilation,
+            bias=old.bias is not None,
+            padding_mode=old.padding_mode,
+        )
+    new = new.to(device=old.weight.device, dtype=old.weight.dtype).train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: groups where they divide the classes -> groups-go-along
+from torch import nn
+
+
+def new_head(model, classes):
+    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not pairs:
+        raise ValueError("no head")
+    name, old = pairs[-1]
+    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **kw)
+    else:
+        groups = old.groups if classes % old.groups == 0 else 1
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            old.padding,
+            old.dilation,
+            groups,
+            padding_mode=old.padding_mode,
+            **kw,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% right new-head: drawn twice
+from torch import nn
+
+
+def new_head(model, classes):
+    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not pairs:
+        raise ValueError("no head")
+    name, old = pairs[-1]
+    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **kw)
+    else:
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            old.padding,
+            old.dilation,
+            padding_mode=old.padding_mode,
+            **kw,
+        )
+    new.reset_parameters()
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: padding in numbers -> padding-is-a-number
+from torch import nn
+
+
+def new_head(model, classes):
+    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    if not pairs:
+        raise ValueError("no head")
+    name, old = pairs[-1]
+    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
+    if isinstance(old, nn.Linear):
+        new = nn.Linear(old.in_features, classes, **kw)
+    else:
+        padding = old.padding if isinstance(old.padding, tuple) else 0
+        new = nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            padding,
+            old.dilation,
+            padding_mode=old.padding_mode,
+            **kw,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, new)
+    return model
+
+
+# %% wrong new-head: by the default dtype -> a-default-may-stay-changed
+def new_head(model, classes):
+    kinds = (torch.nn.Linear, torch.nn.Conv2d)
+    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, kinds)]
+    if not pairs:
+        raise ValueError("no head")
+    name, old = pairs[-1]
+    torch.set_default_dtype(old.weight.dtype)
+    same = {"bias": old.bias is not None, "device": old.weight.device}
+    if isinstance(old, torch.nn.Linear):
+        new = torch.nn.Linear(old.in_features, classes, **same)
+    else:
+        new = torch.nn.Conv2d(
+            old.in_channels,
+            classes,
+            old.kernel_size,
+            old.stride,
+            old.padding,
+            old.dilation,
+            padding_mode=old.padding_mode,
+            **same,
+        )
+    new.train(old.training)
+    if not name:
+        return new
+    owner, _, last = name.rpartition(".")
+    setattr(model.get_submodule(owner), last, new)
+    return model
+
+
 # %% right load-what-fits: copied by hand
 def load_what_fits(model, state):
     told = {"loaded": [], "missing": [], "unexpected": [], "mismatched": []}
@@ -1644,6 +1869,49 @@ def what_moved(model, optimizer, step):
     return told
 
 
+# %% wrong what-moved: the rate or None -> a-rate-of-0-is-none
+def what_moved(model, optimizer, step):
+    tensors = dict(model.named_parameters()) | dict(model.named_buffers())
+    before = {n: t.detach().clone() for n, t in tensors.items()}
+    step()
+
+    def rate(t):
+        for group in optimizer.param_groups:
+            if any(t is p for p in group["params"]):
+                return group["lr"] or None
+        return None
+
+    return {
+        n: {
+            "moved": bool(((before[n] != t) & ~((before[n] != before[n]) & (t != t))).any()),
+            "gradient": t.grad is not None,
+            "state": bool(optimizer.state.get(t)),
+            "rate": rate(t),
+        }
+        for n, t in tensors.items()
+    }
+
+
+# %% wrong what-moved: bytes -> equal-values-are-equal-bits
+def what_moved(model, optimizer, step):
+    def seen(t):
+        return t.detach().cpu().contiguous().numpy().tobytes()
+
+    tensors = dict(model.named_parameters()) | dict(model.named_buffers())
+    before = {n: seen(t) for n, t in tensors.items()}
+    step()
+    rates = {id(p): g["lr"] for g in optimizer.param_groups for p in g["params"]}
+    return {
+        n: {
+            "moved": before[n] != seen(t),
+            "gradient": t.grad is not None,
+            "state": bool(optimizer.state.get(t)),
+            "rate": rates.get(id(t)),
+        }
+        for n, t in tensors.items()
+    }
+
+
 # %% right features-once: modes by name
 def features_once(body, batches):
     training = {name for name, one in body.named_modules() if one.training}
@@ -2085,6 +2353,80 @@ def features_once(body, batches):
                 targets.append(y)
     except RuntimeError as error:
         raise ValueError("the body failed") from error
+    finally:
+        for part, mode in modes:
+            part.training = mode
+    if not features:
+        raise ValueError("no batches")
+    return torch.cat(features), torch.cat(targets)
+
+
+# %% right features-once: joined as they come
+def features_once(body, batches):
+    modes = [(part, part.training) for part in body.modules()]
+    body.eval()
+    features = targets = None
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                out = body(x)
+                features = out if features is None else torch.cat([features, out])
+                targets = y if targets is None else torch.cat([targets, y])
+    finally:
+        for part, mode in modes:
+            part.training = mode
+    if features is None:
+        raise ValueError("no batches")
+    return features, targets
+
+
+# %% wrong features-once: the body and its children -> children-are-all-of-it
+def features_once(body, batches):
+    modes = [(part, part.training) for part in (body, *body.children())]
+    told, said = [], []
+    body.eval()
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                told.append(body(x))
+                said.append(y)
+    finally:
+        for part, mode in modes:
+            part.train(mode)
+    if not told:
+        raise ValueError("no batches")
+    return torch.cat(told), torch.cat(said)
+
+
+# %% wrong features-once: graphs on again -> grad-mode-was-on-before
+def features_once(body, batches):
+    modes = [(part, part.training) for part in body.modules()]
+    body.eval()
+    torch.set_grad_enabled(False)
+    try:
+        pairs = [(body(x), y) for x, y in batches]
+    finally:
+        torch.set_grad_enabled(True)
+        for part, mode in modes:
+            part.training = mode
+    if not pairs:
+        raise ValueError("no batches")
+    return torch.cat([one for one, _ in pairs]), torch.cat([y for _, y in pairs])
+
+
+# %% wrong features-once: kept by address -> a-batch-gives-what-it-gave
+@torch.no_grad()
+def features_once(body, batches, known={}):
+    modes = [(part, part.training) for part in body.modules()]
+    body.eval()
+    features, targets = [], []
+    try:
+        for x, y in batches:
+            key = (id(body), x.data_ptr(), x.shape)
+            if key not in known:
+                known[key] = (body(x), body, x)
+            features.append(known[key][0])
+            targets.append(y)
     finally:
         for part, mode in modes:
             part.training = mode
@@ -2543,6 +2885,23 @@ def rename_keys(state, rules):
     return renamed
 
 
+# %% wrong rename-keys: only different tensors collide -> one-tensor-one-entry
+def rename_keys(state, rules):
+    result = {}
+    for name, tensor in state.items():
+        for old, new in rules:
+            if old == "" or (name + ".").startswith(old + "."):
+                rest = name if old == "" else name[len(old) + 1 :]
+                name = None if new is None else ".".join(t for t in (new, rest) if t)
+                break
+        if name is None:
+            continue
+        if result.get(name, tensor) is not tensor:
+            raise ValueError(name)
+        result[name] = tensor
+    return result
+
+
 # %% right pass-through: flags off and on again
 def pass_through(layer, x):
     learning = [p for p in layer.parameters() if p.requires_grad]
@@ -2790,6 +3149,55 @@ def pass_through(layer, x):
     finally:
         for one, flag in flags:
             one.requires_grad_(flag)
+
+
+# %% right pass-through: detached tensors in place of parameters
+def pass_through(layer, x):
+    swapped = []
+    try:
+        for part in layer.modules():
+            for name, p in part._parameters.items():
+                if p is not None:
+                    swapped.append((part._parameters, name, p))
+                    part._parameters[name] = p.detach()
+        return layer(x)
+    finally:
+        for where, name, p in swapped:
+            where[name] = p
+
+
+# %% right pass-through: parameters and buffers
+def pass_through(layer, x):
+    tensors = [*layer.parameters(), *(b for b in layer.buffers() if b.is_leaf)]
+    flags = [(t, t.requires_grad) for t in tensors]
+    for t in tensors:
+        t.requires_grad_(False)
+    try:
+        return layer(x)
+    finally:
+        for t, flag in flags:
+            t.requires_grad_(flag)
+
+
+# %% wrong pass-through: a Function of its own -> a-graph-is-used-once
+def pass_through(layer, x):
+    if not (torch.is_grad_enabled() and x.requires_grad):
+        with torch.no_grad():
+            return layer(x)
+    out = layer(x)
+    inner = torch.autograd.grad
+    parameters = list(layer.parameters())
+
+    class Through(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, here):
+            return out.detach()
+
+        @staticmethod
+        def backward(ctx, above):
+            return inner(out, x, above, retain_graph=False)[0]
+
+    return Through.apply(x)
 
 
 # %% right thaw: stage by stage from the back
@@ -3092,6 +3500,36 @@ def thaw(stages, epoch, every):
     return [p for p, learned in before.items() if p.requires_grad and not learned]
 
 
+# %% wrong thaw: modes where flags change -> the-outer-flag-is-the-mode
+def thaw(stages, epoch, every):
+    first = max(0, len(stages) - 1 - epoch // every)
+    was = {p: p.requires_grad for s in stages for p in s.parameters()}
+    for s in stages[:first]:
+        s.requires_grad_(False).eval()
+    for s in stages[first:]:
+        if not s.training or any(not p.requires_grad for p in s.parameters()):
+            s.train()
+        s.requires_grad_(True)
+    for p in was:
+        if not p.requires_grad:
+            p.grad = None
+    return [p for p, flag in was.items() if p.requires_grad and not flag]
+
+
+# %% wrong thaw: one level deep -> children-are-all-of-it
+def thaw(stages, epoch, every):
+    flags = {p: p.requires_grad for stage in stages for p in stage.parameters()}
+    first = max(0, len(stages) - 1 - epoch // every)
+    for number, stage in enumerate(stages):
+        for part in (stage, *stage.children()):
+            part.training = number >= first
+        stage.requires_grad_(number >= first)
+    for p in flags:
+        if not p.requires_grad:
+            p.grad = None
+    return [p for p, was in flags.items() if p.requires_grad and not was]
+
+
 # %% same freeze: flag and gradient in another order
 def freeze(module):
     """Make a module a fixed function that keeps its parameters, statistics and mode; returns it.
@@ -3136,7 +3574,7 @@ def features_once(body, batches):
         for module, training in modes:
             module.training = training
     if not features:
-        raise ValueError('there are no batches')
+        raise ValueError("there are no batches")
     return (torch.cat(features), torch.cat(targets))
 
 
@@ -3185,11 +3623,16 @@ def what_moved(model, optimizer, step):
     tensors = dict([*model.named_parameters(), *model.named_buffers()])
     before = {name: one.clone() for name, one in tensors.items()}
     step()
-    rates = {id(p): group['lr'] for group in optimizer.param_groups for p in group['params']}
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in dict([*model.named_parameters(), *model.named_buffers()]).items():
         both_nan = one.isnan() & before[name].isnan()
-        told[name] = {'moved': not ((one == before[name]) | both_nan).all(), 'gradient': one.grad is not None, 'state': bool(optimizer.state.get(one)), 'rate': rates.get(id(one))}
+        told[name] = {
+            "moved": not ((one == before[name]) | both_nan).all(),
+            "gradient": one.grad is not None,
+            "state": bool(optimizer.state.get(one)),
+            "rate": rates.get(id(one)),
+        }
     return told
 
 
@@ -3203,9 +3646,14 @@ def what_moved(model, optimizer, step):
     tensors = dict([*model.named_parameters(), *model.named_buffers()])
     before = {name: one.clone().clone() for name, one in tensors.items()}
     step()
-    rates = {id(p): group['lr'] for group in optimizer.param_groups for p in group['params']}
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in dict([*model.named_parameters(), *model.named_buffers()]).items():
         both_nan = one.isnan() & before[name].isnan()
-        told[name] = {'moved': not ((one == before[name]) | both_nan).all(), 'gradient': one.grad is not None, 'state': bool(optimizer.state.get(one)), 'rate': rates.get(id(one))}
+        told[name] = {
+            "moved": not ((one == before[name]) | both_nan).all(),
+            "gradient": one.grad is not None,
+            "state": bool(optimizer.state.get(one)),
+            "rate": rates.get(id(one)),
+        }
     return told

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
         sizes_tried,
     )
     from course.probes.models.freezing import freezing_seen, moves_told
+    from course.probes.models.heads import head_swapped
     from course.probes.models.modules import modules_named, names_used
     from course.probes.models.networks import classified, initialised, stacked, standardised
-    from course.probes.models.partial import features_taken, fitted, head_swapped, renamed
+    from course.probes.models.partial import features_taken, fitted, renamed
     from course.probes.models.searches import modules_searched
     from course.probes.models.thawing import passed_through, thawed
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
@@ -142,7 +143,7 @@ __getattr__ = loading(
         "graphs": "course.probes.graphs",
         "growth_told": "course.probes.memory",
         "halving_run": "course.probes.tracking.searches",
-        "head_swapped": "course.probes.models.partial",
+        "head_swapped": "course.probes.models.heads",
         "idle_found": "course.probes.models.wiring",
         "initialised": "course.probes.models.networks",
         "layers_recorded": "course.probes.memory",

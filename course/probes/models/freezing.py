@@ -16,7 +16,16 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["BODIES", "freezing_seen", "modes", "moves_told", "packed", "seeded"]
+__all__ = [
+    "BODIES",
+    "around",
+    "freezing_seen",
+    "modes",
+    "moves_told",
+    "noting",
+    "packed",
+    "seeded",
+]
 
 
 class _Scaled(nn.Module):
@@ -48,6 +57,9 @@ BODIES: dict[str, Callable[[], nn.Module]] = {
     "nested": lambda: nn.Sequential(
         nn.Linear(3, 3), nn.Sequential(nn.Sequential(nn.BatchNorm1d(3)), nn.Tanh())
     ),
+    "other norms": lambda: nn.Sequential(
+        nn.Linear(3, 3), nn.LayerNorm(3), nn.PReLU(), nn.GroupNorm(1, 3)
+    ),
     "a layer": lambda: nn.BatchNorm1d(3),
     "bare norm": lambda: nn.Sequential(nn.BatchNorm1d(3, affine=False)),
     "own": _Scaled,
@@ -70,10 +82,30 @@ class _Whole(nn.Module):
 
 @contextlib.contextmanager
 def seeded(seed: int = 11) -> Iterator[None]:
-    """The global generator begins here, and is put back."""
+    """The global generator begins here, and is put back, as grad mode and default dtype are."""
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        yield
+        try:
+            yield
+        finally:
+            torch.set_grad_enabled(grad)
+            torch.set_default_dtype(dtype)
+
+
+def around() -> list[Any]:
+    """Grad mode and default dtype: an answer leaves them to its caller."""
+    return [torch.is_grad_enabled(), str(torch.get_default_dtype())]
+
+
+@contextlib.contextmanager
+def noting(left: list[Any], quiet: bool) -> Iterator[None]:
+    """Note how grad mode and default dtype are at the end, under no_grad or not."""
+    with torch.no_grad() if quiet else contextlib.nullcontext():
+        try:
+            yield
+        finally:
+            left += around()
 
 
 def modes(model: nn.Module) -> dict[str, bool]:
@@ -100,24 +132,37 @@ def freezing_seen(
     *,
     training: bool = True,
     stale: bool = False,
+    shut: bool = False,
+    mixed: bool = False,
     times: int = 1,
 ) -> dict[str, Any]:
     """What freezing one part of a model leaves of it, and what training the whole does then.
 
-    `part` is the name of the frozen module, "" for all of the model; `stale` gives each parameter
-    a gradient from before, and `times` is how often the part is frozen. "modes" are those after
-    each of several calls of `train` and `eval`, "itself" says which of them returned their module.
+    `part` is the name of the frozen module, "" for all of the model; of several names, each is
+    frozen after the other, and the last is what is looked at. `stale` gives each parameter
+    a gradient from before, `shut` one that requires no grad, and `mixed` each second module the
+    other mode. `times` is how often the part is frozen: between two times somebody opens its
+    parameters. "modes" are those after each of several calls of `train` and `eval`, "itself" says
+    which of them returned their module.
     """
     with seeded():
         model = _Whole(kind).train(training)
-        target = model.get_submodule(part)
+        *others, target = map(model.get_submodule, part.split(" "))
         before = dict(model.named_parameters())
-        for one in before.values():
-            one.grad = torch.ones_like(one) if stale else None
-        returned = [freeze(target) for _ in range(times)]
+        target.requires_grad_(not shut)
+        for one in list(model.modules())[1::2] if mixed else ():
+            one.training = not training
+        _graded(model, stale)
+        for one in others:
+            freeze(one)
+        returned = [freeze(target)]
+        for _ in range(1, times):
+            _graded(target.requires_grad_(), stale)
+            returned.append(freeze(target))
         after = dict(model.named_parameters())
         seen: dict[str, Any] = {
             "returned": [one is target for one in returned],
+            "around": around(),
             "flags": {name: one.requires_grad for name, one in after.items()},
             "left": {name: one.grad is not None for name, one in after.items()},
             "same": [after.get(name) is one for name, one in before.items()],
@@ -127,6 +172,12 @@ def freezing_seen(
         }
         seen["itself"] = _woken(model, target, seen["modes"])
         return {**seen, **_trained(model, (2, 3), 2)}
+
+
+def _graded(module: nn.Module, stale: bool) -> None:
+    """Give each parameter a gradient from before, or none."""
+    for one in module.parameters():
+        one.grad = torch.ones_like(one) if stale else None
 
 
 def _woken(model: nn.Module, target: nn.Module, noted: list[Any]) -> list[bool]:
@@ -223,8 +274,9 @@ def moves_told(
 
     `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
     says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-    "zero" has gradients of 0, "one number" changes a few by hand, "scheduled" ends with lower
-    rates, "asks" leaves empty entries in the state, "fails" raises an error.
+    "zero" has gradients of 0, "one number" changes a few by hand, "signs" turns the sign of each
+    nan, "scheduled" ends with lower rates, "asks" leaves empty entries in the state, "fails" raises
+    an error.
     """
     with seeded():
         model = _moving(kind)
@@ -259,6 +311,7 @@ def _standing(model: nn.Module) -> dict[str, Any]:
         "values": packed(parameters),
         "buffers": packed(model.buffers()),
         "modes": list(modes(model).values()),
+        "around": around(),
     }
 
 
@@ -277,6 +330,12 @@ def _one_number(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> Non
     with torch.no_grad():
         model.get_parameter("head.1.weight")[1, 2] += 1
         model.get_parameter("stem.bias")[0:2] += torch.tensor([0.25, -0.25])
+
+
+def _signs(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
+    with torch.no_grad():
+        for one in model.parameters():
+            one.copy_(torch.where(one.isnan(), one.neg(), one))
 
 
 def _scheduled(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
@@ -302,6 +361,7 @@ _STEPS: dict[str, Callable[..., None]] = {
     "scheduled": _scheduled,
     "nothing": lambda model, optimizer, x: None,
     "one number": _one_number,
+    "signs": _signs,
     "asks": _asks,
     "fails": _fail,
 }

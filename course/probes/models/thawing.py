@@ -6,7 +6,6 @@ form. The same kind has the same weights each time.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.models.freezing import BODIES, modes, packed, seeded
+from course.probes.models.freezing import BODIES, around, modes, noting, packed, seeded
 
 __all__ = ["passed_through", "thawed"]
 
@@ -62,32 +61,37 @@ def passed_through(
     also: str = "",
     quiet: bool = False,
     stale: bool = False,
+    again: bool = False,
 ) -> dict[str, Any]:
     """The result of `through(layer, x)`, what learns from it, and what is left of the layer.
 
     `frozen` names parameters that were frozen before. `also` runs the layer as it is, too, with
     another input: "before" or "after". `quiet` calls under no_grad, `stale` has gradients before.
-    "calls" has the grad mode of each call of the layer if there is to be a graph, else None.
+    `again` goes backward twice. "learnt" has which results have a graph, and the error in which
+    going backward ended. "calls" has the grad mode of each call of the layer if there is to be a
+    graph, else None.
     """
     with seeded():
         layer = _prepared(kind, training, frozen, stale)
         calls = _watched(layer, x.requires_grad and not quiet)
         leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
-        own, error, out = None, None, None
+        own, error, out, left = None, None, None, list[Any]()
         before = dict(layer.named_parameters())
         try:
             own = layer(other) if also.startswith("before") else None
-            with torch.no_grad() if quiet else contextlib.nullcontext():
+            with noting(left, quiet):
                 out = through(layer, leaf)
             own = layer(other) if also.startswith("after") else own
         except ArithmeticError as raised:
             error = str(raised)
-        seen = {"error": error, "calls": calls, "graph": _learnt([out, own])[0]}
+        learnt = _learnt([out, own], again)
+        seen = {"error": error, "calls": calls, "graph": learnt[0], "learnt": learnt}
     after = dict(layer.named_parameters())
     return {
         **seen,
         "out": None if out is None else out.detach().clone(),
         "behind": leaf.grad,
+        "around": left,
         "same": [after.get(name) is one for name, one in before.items()],
         **_left(layer),
     }
@@ -110,13 +114,20 @@ def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> 
     return layer
 
 
-def _learnt(results: Sequence[torch.Tensor | None]) -> list[bool]:
+def _learnt(results: Sequence[torch.Tensor | None], again: bool) -> list[Any]:
     """Go backward from all results that have a graph; says of each result whether it has one."""
     graphs = [one is not None and one.requires_grad for one in results]
     both = [one.square().sum() for one in results if one is not None and one.requires_grad]
-    if both:
-        torch.stack(both).sum().backward()
-    return graphs
+    if not both:
+        return [*graphs, ""]
+    total = torch.stack(both).sum()
+    try:
+        total.backward(retain_graph=again)
+        if again:
+            total.backward()
+    except RuntimeError as raised:
+        return [*graphs, type(raised).__name__]
+    return [*graphs, ""]
 
 
 def _left(layer: nn.Module) -> dict[str, Any]:
@@ -130,7 +141,6 @@ def _left(layer: nn.Module) -> dict[str, Any]:
         "values": packed(named.values()),
         "buffers": packed(layer.buffers()),
         "modes": list(modes(layer).values()),
-        "grad mode": torch.is_grad_enabled(),
     }
 
 
@@ -141,11 +151,21 @@ def _stages(kind: str, count: int) -> list[nn.Module]:
     ]
     if kind == "layers":
         return [nn.Linear(2, 2) for _ in range(count)]
+    if kind == "nested stages":
+        return [nn.Sequential(one, nn.LayerNorm(2), nn.PReLU()) for one in made]
     if kind == "empty stages":
         return [nn.Tanh() if number % 2 else one for number, one in enumerate(made)]
     if kind == "tied":
         made[-1][0].weight = made[0][0].weight
     return list(made)
+
+
+def _upset(model: nn.Module, what: str) -> None:
+    """Turn every third mode or flag into the other one."""
+    for module in list(model.modules())[::3] if what == "modes" else ():
+        module.training = not module.training
+    for parameter in list(model.parameters())[::3] if what == "flags" else ():
+        parameter.requires_grad_(not parameter.requires_grad)
 
 
 @probe
@@ -158,11 +178,13 @@ def thawed(
     *,
     frozen: bool = True,
     stale: bool = False,
+    upset: str = "",
 ) -> list[dict[str, Any]]:
     """Flags, modes and what is returned, after each of these epochs, of so many stages.
 
     `frozen` says whether all was frozen and in eval mode before, `stale` whether there are
-    gradients from before. Returned parameters are told by their numbers among all of them.
+    gradients from before. `upset` turns every third one of the "modes" or of the "flags" before
+    each call. Returned parameters are told by their numbers among all of them.
     """
     with seeded():
         stages = _stages(kind, count)
@@ -173,7 +195,9 @@ def thawed(
     for epoch in epochs:
         for one in model.parameters() if stale else ():
             one.grad = torch.ones_like(one)
-        told = thaw(stages, epoch, every)
+        _upset(model, upset)
+        with seeded():
+            told, left = thaw(stages, epoch, every), around()
         named = list(model.named_parameters())
         rows.append(
             {
@@ -182,6 +206,7 @@ def thawed(
                 "flags": {name: one.requires_grad for name, one in named},
                 "left": {name: one.grad is not None for name, one in named},
                 "modes": {name: one.training for name, one in model.named_modules() if name},
+                "around": left,
                 "stages": len(stages),
                 "values": float(sum(one.detach().sum() for _, one in named)),
             }

@@ -96,3 +96,38 @@ def test_a_step_moves_only_what_has_a_gradient(kind: str) -> None:
 def test_an_error_of_the_step_is_told() -> None:
     tell = _told(lambda optimizer, p: None)
     assert moves_told.here(tell, "plain", [], step="fails")["error"] == "this step fails"
+
+
+def test_parts_are_frozen_one_after_the_other_and_opened_in_between() -> None:
+    met: list[list[bool]] = []
+
+    def freeze(module: nn.Module) -> nn.Module:
+        met.append([one.requires_grad for one in module.parameters()])
+        return module.requires_grad_(False)
+
+    assert freezing_seen.here(freeze, "nested", "body.1.0 body")["returned"] == [True]
+    assert met == [[True] * 2, [True] * 2 + [False] * 2]
+    met.clear()
+    assert freezing_seen.here(freeze, "norm", times=2)["returned"] == [True] * 2
+    assert met == [[True] * 4] * 2
+    met.clear()
+    freezing_seen.here(freeze, "norm", shut=True)
+    assert met == [[False] * 4]
+
+
+def test_modules_can_be_in_different_modes_before() -> None:
+    (modes, *_) = freezing_seen.here(_flags_only, "norm", mixed=True)["modes"]
+    assert set(modes.values()) == {True, False} and modes["body"] and not modes["body.0"]
+
+
+def test_a_nan_that_turns_its_sign_has_other_bits() -> None:
+    bits = list[torch.Tensor]()
+
+    def tell(model: nn.Module, optimizer: Any, step: Callable[[], None]) -> Any:
+        for _ in range(2):
+            bits.append(model.get_parameter("head.1.bias").detach().clone().view(torch.int32))
+            step()
+        return {}
+
+    moves_told.here(tell, "nan", [], step="signs")
+    assert [bool(one) for one in bits[0] == bits[1]] == [False, True]

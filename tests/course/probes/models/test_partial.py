@@ -1,4 +1,4 @@
-"""Probes of heads, partial weights, features and names."""
+"""Probes of partial weights, features and names."""
 
 from __future__ import annotations
 
@@ -8,57 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.models.partial import features_taken, fitted, head_swapped, renamed
+from course.probes.models.partial import features_taken, fitted, renamed
 
 BATCH = (torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, -1.0]]), torch.tensor([1, 2]))
-
-
-def _same(model: nn.Module, classes: int) -> nn.Module:
-    return model
-
-
-def _with_fc(model: nn.Module, classes: int) -> nn.Module:
-    model.fc = nn.Linear(5, classes)
-    return model
-
-
-def test_only_what_is_new_counts_as_fresh() -> None:
-    assert head_swapped.here(_same, "long classifier", 2)["fresh"] == []
-    fresh = head_swapped.here(_with_fc, "fc", 2)["fresh"]
-    assert [row[0] for row in fresh] == ["fc"]
-    assert ["out_features", 2] in fresh[0][2]
-
-
-def test_numbers_of_a_head_are_told_when_asked_for() -> None:
-    assert head_swapped.here(_with_fc, "fc", 2)["drawn"] == []
-    (weight, bias) = head_swapped.here(_with_fc, "fc", 2, drawn=True)["drawn"]
-    assert weight[2:] == [10, 10] and bias[2] == 2
-
-
-def _swapped(model: Any, classes: int, *, keep: bool = False, seed: bool = False) -> Any:
-    """A new `fc`, perhaps with rows of the old one, or with the same numbers each time."""
-    if seed:
-        torch.manual_seed(3)
-    new = nn.Linear(5, classes)
-    if keep:
-        new.weight.data[:] = model.fc.weight.data[:classes]
-    model.fc = new.train(model.fc.training)
-    return model
-
-
-def test_numbers_that_are_not_drawn_anew_are_counted() -> None:
-    def seen(**how: bool) -> list[int]:
-        told = head_swapped.here(lambda *args: _swapped(*args, **how), "fc", 2, drawn=True)
-        return [told["as before"], told["repeated"]]
-
-    assert seen() == [0, 0]
-    assert seen(keep=True) == [10, 10] and seen(seed=True) == [0, 12]
-
-
-@pytest.mark.parametrize("training", [True, False])
-def test_a_head_can_be_in_another_mode_than_its_model(training: bool) -> None:
-    seen = head_swapped.here(_swapped, "fc", 2, training=training, contrary=True)
-    assert seen["modes"][""] is training and seen["modes"]["fc"] is not training
 
 
 def test_it_is_seen_when_batches_are_collected_first() -> None:
@@ -75,24 +27,6 @@ def test_it_is_seen_when_batches_are_collected_first() -> None:
             once=True,
         )
         assert seen["came"] == came
-
-
-@pytest.mark.parametrize(("to", "place"), [("float64", "cpu torch.float64"), ("meta", "meta ")])
-def test_a_model_is_moved_before(to: str, place: str) -> None:
-    (found,) = head_swapped.here(_same, "fc", 2, to=to)["places"]
-    assert found.startswith(place)
-
-
-def test_an_error_of_a_swap_is_told_and_a_stub_is_not_caught() -> None:
-    def failing(model: nn.Module, classes: int) -> nn.Module:
-        raise ValueError
-
-    def stub(model: nn.Module, classes: int) -> nn.Module:
-        raise NotImplementedError
-
-    assert head_swapped.here(failing, "headless", 2)["error"] == "ValueError"
-    with pytest.raises(NotImplementedError):
-        head_swapped.here(stub, "headless", 2)
 
 
 def test_a_model_that_holds_the_files_tensors_changes_with_them() -> None:
@@ -147,3 +81,43 @@ def test_the_text_of_an_error_is_told_when_asked_for() -> None:
 
     assert renamed.here(failing, ["a"], [])["text"] == ""
     assert renamed.here(failing, ["a"], [], told=True)["text"] == "taken: a"
+
+
+@pytest.mark.parametrize(
+    ("modes", "asleep"),
+    [("training", []), ("mixed", [1, 3, 5]), ("outer eval", [0]), ("eval", list(range(7)))],
+)
+def test_a_body_of_bodies_is_in_the_modes_that_are_asked_for(modes: str, asleep: list[int]) -> None:
+    before, after = features_taken.here(_features, "nested", [BATCH], modes=modes)["modes"]
+    assert before == after == [number not in asleep for number in range(7)]
+
+
+def test_names_can_share_a_tensor() -> None:
+    def same(state: dict[str, Any], rules: Any) -> dict[str, Any]:
+        return dict(state)
+
+    assert renamed.here(same, ["a", "b"], [], tied=True)["numbers"] == [0.0, 0.0]
+    assert renamed.here(same, ["a", "b"], [], tied=True)["same"] == [0, 0]
+
+
+def test_a_batch_comes_again_and_the_body_has_moved() -> None:
+    seen = features_taken.here(_features, "dropout", [BATCH], modes="eval", again=True)
+    usual = features_taken.here(_features, "dropout", [BATCH], modes="eval")
+    assert [row[0] for row in seen["calls"]] == [2] * 4
+    first, last = seen["features"].split(2)
+    assert torch.equal(first, last) and torch.allclose(2 * first, usual["features"])
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_what_is_left_of_grad_mode_and_dtype_is_noted_and_put_back(quiet: bool) -> None:
+    def careless(body: nn.Module, batches: Any) -> Any:
+        torch.set_grad_enabled(quiet)
+        torch.set_default_dtype(torch.float64)
+        return _features(body, batches)
+
+    seen = features_taken.here(careless, "dropout", [BATCH], quiet=quiet)
+    assert seen["around"] == [quiet, "torch.float64"]
+    assert features_taken.here(_features, "dropout", [BATCH], quiet=quiet)["around"] == [
+        not quiet,
+        "torch.float32",
+    ]

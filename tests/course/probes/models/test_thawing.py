@@ -64,3 +64,30 @@ def test_a_shared_weight_has_one_number() -> None:
 
     told = thawed.here(thaw, "tied", 2, 1, [0])[0]["told"]
     assert told.count(0) == 2
+
+
+def test_a_second_backward_doubles_the_gradient_or_ends_in_an_error() -> None:
+    def once(layer: nn.Module, x: torch.Tensor) -> Any:
+        out = layer(x)
+        out.register_hook(lambda grad: torch.autograd.grad(out, x, grad) and grad)
+        return out
+
+    leaf = ROWS.clone().requires_grad_()
+    usual = passed_through.here(lambda layer, x: layer(x), "plain", leaf)
+    again = passed_through.here(lambda layer, x: layer(x), "plain", leaf, again=True)
+    assert usual["learnt"] == again["learnt"] == [True, False, ""]
+    assert torch.allclose(again["behind"], 2 * usual["behind"])
+    assert passed_through.here(once, "plain", leaf, again=True)["learnt"][-1] == "RuntimeError"
+
+
+def test_every_third_mode_or_flag_is_turned_before_each_call() -> None:
+    def still(stages: list[nn.Module], epoch: int, every: int) -> list[nn.Parameter]:
+        return []
+
+    modes = thawed.here(still, "layers", 4, 1, [0, 1], upset="modes")
+    assert [list(row["modes"].values()) for row in modes] == [
+        [False, False, True, False],
+        [False] * 4,
+    ]
+    (flags,) = thawed.here(still, "nested stages", 1, 1, [0], upset="flags")
+    assert list(flags["flags"].values()) == [True, False, False, True]
