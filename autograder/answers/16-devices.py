@@ -3707,8 +3707,8 @@ def shard_gradients(model, loss_fn, x, y, sizes):
 
 
 # %% wrong shard-gradients: a buffer is kept -> a-result-may-be-used-again
-def shard_gradients(model, loss_fn, x, y, sizes, kept={}):
-    weights = list(model.parameters())
+def shard_gradients(model, loss_fn, x, y, sizes):
+    weights, kept = list(model.parameters()), vars(model).setdefault("kept_totals", {})
     free = [k for k, weight in enumerate(weights) if weight.requires_grad]
     totals = [None] * len(weights)
     for part, wanted in zip(x.split(sizes), y.split(sizes), strict=True):

@@ -131,6 +131,7 @@ def saved_by_ranks(
     silent: bool = False,
     nowhere: bool = False,
     blocked: bool = False,
+    tied: bool = False,
     runs: int = 1,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -138,7 +139,8 @@ def saved_by_ranks(
 
     `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved, where
     the error of a `silent` one has no text; with `nowhere`, the path is in a folder that isn't
-    there; with `blocked`, a folder is in the file's place. "removed" are the names of all files
+    there; with `blocked`, a folder is in the file's place; with `tied`, a state's first tensor
+    stands under one more name. "removed" are the names of all files
     that were removed, "files" those on each disk; "loaded", what rank 0's file holds; "there", what
     it held whenever rank 0 called `tell`, and "during", when it tried to write what can't be
     written; "touched", whether any file was made or removed on the disks of the others; "calls" of
@@ -151,6 +153,8 @@ def saved_by_ranks(
         during: list[Any] = []
         error = MemoryError() if silent else OSError(WORDS) if breaks else None
         given = _given(states, error, lambda: during.append(_loaded(folders[0])))
+        for state in given if tied else ():
+            state["module.tied"] = next(iter(state.values()))
         meeting = Meeting(ranks)
         line = _Line(meeting, folders[0])
 

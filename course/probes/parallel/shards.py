@@ -251,30 +251,35 @@ def accumulated(
     loss: str = "square",
     other: float | None = None,
     breaks: int | None = None,
+    order: Sequence[int] = (),
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
 
     `other` are the gradients that another rank brings into the mean, `breaks` the number of the
-    loss that raises an error. "left" are the sizes of the parts in the list that was given,
-    afterwards; "error", whether this one came out.
+    loss that raises an error, `order` the numbers of the parts where one comes more than once.
+    "left" are the sizes of the parts in the list that was given, afterwards; "error", whether this
+    one came out; "syncs again", whether gradients are averaged then.
     """
     inner, events, error = replica(kind), list[Any](), ""
     model = _Wrapped(inner, events, other)
     measured = _breaking(LOSSES[loss], breaks)
     for weight in inner.parameters():
         weight.grad = None if stale is None else torch.full_like(weight, stale)
-    optimizer, result = _Steps(inner, lr, events), None
+    optimizer, result, syncs = _Steps(inner, lr, events), None, True
     for _ in range(runs):
-        given = list(parts)
+        given = [parts[number] for number in order or range(len(parts))]
         try:
             result = procedure(model, measured, given, optimizer)
-        except _BrokenBatch as broken:
-            error = str(broken)
+            syncs = model.require_backward_grad_sync
+        except (
+            _BrokenBatch
+        ) as broken:  # which holds the answer's frame, and a block left open there
+            error, syncs = str(broken), model.require_backward_grad_sync
     return {
         "result": result,
         "error": error,
         "left": [len(x) for x, _ in given],
         "events": events,
         "parameters": [weight.detach().clone() for weight in inner.parameters()],
-        "syncs again": model.require_backward_grad_sync,
+        "syncs again": syncs,
     }
