@@ -3801,7 +3801,7 @@ def train_rank(model, loss_fn, x, y, lr):
     return (facts[1] / facts[0]).item()
 
 
-# %% wrong train-rank: leftovers of a rank without samples -> a-rank-without-samples-need-not-call
+# %% wrong train-rank: leftovers of a rank without samples -> old-grads-join-the-step
 def train_rank(model, loss_fn, x, y, lr):
     for w in [*model.parameters(), *model.buffers()]:
         distributed.broadcast(w.data, 0)
@@ -4032,3 +4032,79 @@ def save_once(rank, state, path, tell):
     told = tell(told)
     if told is not None:
         raise RuntimeError(told)
+
+
+# %% wrong find-hang: at most a thousand rounds -> a-round-number-is-enough
+def stuck_ranks(calls):
+    at = [0] * len(calls)
+    for _ in range(1000):
+        for rank, log in enumerate(calls):
+            if at[rank] < len(log):
+                call = log[at[rank]]
+                if all(at[r] < len(calls[r]) and calls[r][at[r]] == call for r in call[2]):
+                    for r in call[2]:
+                        at[r] += 1
+    return {r: k for r, k in enumerate(at) if k < len(calls[r])}
+
+
+# %% wrong train-rank: old gradients move frozen weights -> frozen-weights-have-no-grad
+import torch
+from torch import distributed
+
+
+def train_rank(model, loss_fn, x, y, lr):
+    for t in (*model.parameters(), *model.buffers()):
+        distributed.broadcast(t.data, src=0)
+    for w in model.parameters():
+        if w.requires_grad:
+            w.grad = None
+    sums = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        loss.backward()
+        sums += torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(sums)
+    for w in model.parameters():
+        total = torch.zeros_like(w.data) if w.grad is None else w.grad.clone()
+        distributed.all_reduce(total)
+        if sums[1] > 0:
+            w.data -= lr * total / sums[1].item()
+    return (sums[0] / sums[1]).item()
+
+
+# %% wrong train-rank: an empty rank leaves old gradients -> old-grads-join-the-step
+import torch
+from torch import distributed
+
+
+def train_rank(model, loss_fn, x, y, lr):
+    for t in (*model.parameters(), *model.buffers()):
+        distributed.broadcast(t.data, src=0)
+    sums = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        model.zero_grad()
+        loss = loss_fn(model(x), y) * len(x)
+        loss.backward()
+        sums += torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(sums)
+    for w in model.parameters():
+        if w.requires_grad:
+            total = torch.zeros_like(w.data) if w.grad is None else w.grad.clone()
+            distributed.all_reduce(total)
+            if sums[1] > 0:
+                w.data -= lr * total / sums[1].item()
+    return (sums[0] / sums[1]).item()
+
+
+# %% wrong ring-all-reduce: in float32, there and back -> float32-holds-it-all
+def ring_all_reduce(x, rank, ranks, send, receive):
+    total = x.float()
+    total = total.clone() if total is x else total
+    pieces = total.tensor_split(ranks)
+    for k in range(ranks - 1):
+        send(pieces[(rank - k) % ranks])
+        pieces[(rank - k - 1) % ranks].add_(receive())
+    for k in range(ranks - 1):
+        send(pieces[(rank + 1 - k) % ranks])
+        pieces[(rank - k) % ranks].copy_(receive())
+    return total.to(x.dtype)
