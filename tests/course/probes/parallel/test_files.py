@@ -78,3 +78,9 @@ def test_what_lies_there_when_writing_fails_and_what_others_make_is_told() -> No
     assert seen["during"] == ["EOFError"] and seen["reason"] in seen["words"][0]
     seen = saved_by_ranks.procedure(save, [STATE] * 3)
     assert (seen["touched"], seen["during"], seen["reason"]) == ([False, False], [], "")
+
+
+def test_a_tied_tensor_has_two_names() -> None:
+    seen = saved_by_ranks.procedure(save, [STATE], tied=True)
+    assert seen["loaded"].keys() == {"module.w", "module.tied"}
+    assert torch.equal(seen["loaded"]["module.tied"], STATE["module.w"])

@@ -133,3 +133,22 @@ def test_a_loss_that_breaks_is_told(number: int, forwards: int) -> None:
     assert (seen["error"], seen["result"]) == ("a broken batch", None)
     assert sum(event[0] == "forward" for event in seen["events"]) == forwards
     assert accumulated.procedure(plain_step, "linear", [BATCH])["error"] == ""
+
+
+def test_a_part_may_come_twice_as_the_same_object() -> None:
+    def counting(model: Any, loss_fn: nn.Module, parts: Any, optimizer: Any) -> list[int]:
+        return [len(parts), len({id(x) for x, _ in parts})]
+
+    seen = accumulated.procedure(counting, "linear", [BATCH, BATCH[::-1]], order=(0, 1, 0))
+    assert (seen["result"], seen["left"]) == ([3, 2], [4, 4, 4])
+
+
+def test_a_block_that_an_error_leaves_open_is_noticed() -> None:
+    def by_hand(model: Any, loss_fn: nn.Module, parts: Any, optimizer: Any) -> None:
+        quiet = model.no_sync()
+        quiet.__enter__()
+        plain_step(model, loss_fn, parts, optimizer)
+        quiet.__exit__(None, None, None)
+
+    assert accumulated.procedure(by_hand, "linear", [BATCH])["syncs again"]
+    assert not accumulated.procedure(by_hand, "linear", [BATCH], breaks=0)["syncs again"]
