@@ -2703,7 +2703,7 @@ def save_once(rank, state, path, tell):
             said = "saved"
         except Exception as problem:
             part.unlink(missing_ok=True)
-            said = repr(problem)
+            said = f"not saved: {problem}"
     said = tell(said)
     if said != "saved":
         raise RuntimeError(said)
