@@ -2703,7 +2703,7 @@ def save_once(rank, state, path, tell):
             said = "saved"
         except Exception as problem:
             part.unlink(missing_ok=True)
-            said = repr(problem)
+            said = f"not saved: {problem}"
     said = tell(said)
     if said != "saved":
         raise RuntimeError(said)
@@ -3054,6 +3054,7 @@ def save_once(rank, state, path, tell):
     if error is not None:
         raise RuntimeError(f"rank 0 could not save: {error}")
 
+
 # %% same rank-order: a range is indexed like a list
 def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
     """The indices of one rank in one epoch, as DistributedSampler would give them.
@@ -3122,6 +3123,7 @@ def accumulate(model, loss_fn, parts, optimizer):
         loss = loss_fn(model(x), y) * (len(x) / samples)
         loss.backward()
         return loss.item()
+
     total = 0.0
     optimizer.zero_grad()
     with model.no_sync():
@@ -3156,7 +3158,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% same train-rank: broadcast writes past autograd, without the block too
@@ -3178,7 +3180,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% same train-rank: the order of these two lines
@@ -3201,7 +3203,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% same train-rank: a list is copied either way
@@ -3228,7 +3230,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% same train-rank: torch.tensor takes the number out of the loss itself
@@ -3255,7 +3257,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% same train-rank: backward leaves the loss as it is
@@ -3282,7 +3284,7 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(summed)
                 if samples:
                     weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% same train-rank: the sum of a frozen parameter is zero on every rank
@@ -3308,7 +3310,7 @@ def train_rank(model, loss_fn, x, y, lr):
             distributed.all_reduce(summed)
             if samples:
                 weight.sub_(lr * summed / samples)
-    return total / samples if samples else float('nan')
+    return total / samples if samples else float("nan")
 
 
 # %% wrong shard-gradients: nan becomes 0 -> nan-is-no-gradient
@@ -3405,7 +3407,8 @@ class TwoStages(nn.Module):
 
     def nbytes(self):
         return tuple(
-            sum(t.nbytes for t in (*s.parameters(), *s.buffers())) for s in (self.first, self.second)
+            sum(t.nbytes for t in (*s.parameters(), *s.buffers()))
+            for s in (self.first, self.second)
         )
 
 
@@ -3445,7 +3448,8 @@ class TwoStages(nn.Module):
 
     def nbytes(self):
         return tuple(
-            sum(t.nbytes for t in (*s.parameters(), *s.buffers())) for s in (self.first, self.second)
+            sum(t.nbytes for t in (*s.parameters(), *s.buffers()))
+            for s in (self.first, self.second)
         )
 
 
@@ -3591,3 +3595,516 @@ def save_once(rank, state, path, tell):
     problem = tell(problem)
     if problem is not None:
         raise RuntimeError(problem)
+
+
+# %% right shard-gradients: one backward pass through all losses at the end
+def shard_gradients(model, loss_fn, x, y, sizes):
+    every = list(model.parameters())
+    free = [p for p in every if p.requires_grad]
+    total, at = None, 0
+    with torch.enable_grad():
+        for size in sizes:
+            here = slice(at, at + size)
+            at += size
+            if size == 0:
+                continue
+            loss = loss_fn(model(x[here]), y[here]) * (size / len(x))
+            total = loss if total is None else total + loss
+    if total is None or not total.requires_grad or not free:
+        return [None] * len(every)
+    found = iter(torch.autograd.grad(total, free, allow_unused=True))
+    result = []
+    for p in every:
+        g = next(found) if p.requires_grad else None
+        result.append(None if g is None else g.detach().clone())
+    return result
+
+
+# %% right train-rank: the model sees an empty batch too
+def train_rank(model, loss_fn, x, y, lr):
+    for tensor in (*model.parameters(), *model.buffers()):
+        distributed.broadcast(tensor.data, 0)
+    free = [weight for weight in model.parameters() if weight.requires_grad]
+    loss = loss_fn(model(x), y)
+    found = torch.autograd.grad(loss, free, allow_unused=True)
+    facts = torch.tensor([len(x), loss.item() * len(x) if len(x) else 0.0], dtype=torch.float64)
+    distributed.all_reduce(facts)
+    samples, summed = facts.tolist()
+    for weight, grad in zip(free, found, strict=True):
+        share = torch.zeros_like(weight)
+        if len(x) and grad is not None:
+            share += grad * len(x)
+        distributed.all_reduce(share)
+        if samples:
+            weight.data -= lr * share / samples
+    return summed / samples if samples else math.nan
+
+
+# %% right accumulate: the model clears its own gradients
+def accumulate(model, loss_fn, parts, optimizer):
+    full = [(x, y) for x, y in parts if len(x)]
+    samples, means = sum(len(x) for x, _ in full), []
+
+    def both_ways(x, y):
+        loss = loss_fn(model(x), y)
+        loss.backward(torch.tensor(len(x) / samples, dtype=loss.dtype))
+        means.append(loss.item() * len(x) / samples)
+
+    model.zero_grad()
+    for x, y in full[:-1]:
+        with model.no_sync():
+            both_ways(x, y)
+    both_ways(*full[-1])
+    optimizer.step()
+    return sum(means)
+
+
+# %% right save-once: the part has a name that nobody else has
+import contextlib
+import os
+import uuid
+
+import torch
+
+
+def save_once(rank, state, path, tell):
+    outcome = None
+    if rank == 0:
+        beside = f"{path}.{uuid.uuid4().hex}.part"
+        try:
+            torch.save({key[len("module.") :]: value for key, value in state.items()}, beside)
+            os.replace(beside, path)
+            outcome = (True, "")
+        except Exception as error:
+            outcome = (False, str(error))
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+    fine, text = tell(outcome)
+    if not fine:
+        raise RuntimeError(f"rank 0 couldn't save: {text}")
+
+
+# %% wrong shard-gradients: added in place into what two parameters share -> one-gradient-has-one-owner
+import torch
+
+
+def shard_gradients(model, loss_fn, x, y, sizes):
+    weights = list(model.parameters())
+    wanted = [k for k, w in enumerate(weights) if w.requires_grad]
+    totals = [None] * len(weights)
+    for a, b in zip(x.split(sizes), y.split(sizes)):
+        if len(a):
+            loss = loss_fn(model(a), b) * (len(a) / len(x))
+            for k, g in zip(
+                wanted, torch.autograd.grad(loss, [weights[k] for k in wanted], allow_unused=True)
+            ):
+                if g is not None:
+                    if totals[k] is None:
+                        totals[k] = g
+                    else:
+                        totals[k] += g
+    return totals
+
+
+# %% wrong shard-gradients: a buffer is kept -> a-result-may-be-used-again
+def shard_gradients(model, loss_fn, x, y, sizes):
+    weights, kept = list(model.parameters()), vars(model).setdefault("kept_totals", {})
+    free = [k for k, weight in enumerate(weights) if weight.requires_grad]
+    totals = [None] * len(weights)
+    for part, wanted in zip(x.split(sizes), y.split(sizes), strict=True):
+        if not len(part):
+            continue
+        loss = loss_fn(model(part), wanted) * (len(part) / len(x))
+        found = torch.autograd.grad(loss, [weights[k] for k in free], allow_unused=True)
+        for k, grad in zip(free, found, strict=True):
+            if grad is None:
+                continue
+            if totals[k] is None:
+                key = k, grad.shape
+                totals[k] = kept.setdefault(key, torch.empty_like(grad)).copy_(grad)
+            else:
+                totals[k].add_(grad)
+    return totals
+
+
+# %% wrong rank-order: the stream is rewound to its seed -> a-stream-is-its-seed
+def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
+    order = list(range(n))
+    if shuffle:
+        before = torch.initial_seed()
+        torch.manual_seed(seed + epoch)
+        order = torch.randperm(n).tolist()
+        torch.manual_seed(before)
+    size = (n // ranks if drop_last else -(-n // ranks)) * ranks
+    return [order[k % n] for k in range(rank, size, ranks)]
+
+
+# %% wrong two-stages: moved in each call -> stages-move-in-each-call
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        a = {id(t) for t in [*first.parameters(), *first.buffers()]}
+        b = {id(t) for t in [*second.parameters(), *second.buffers()]}
+        if devices[0] != devices[1] and a & b:
+            raise ValueError("shared")
+        self.devices = devices
+        self.first, self.second = first.to(devices[0]), second.to(devices[1])
+
+    def forward(self, x):
+        hidden = self.first.to(self.devices[0])(x.to(self.devices[0]))
+        return self.second.to(self.devices[1])(hidden.to(self.devices[1]))
+
+    def nbytes(self):
+        return tuple(
+            sum(t.nbytes for t in [*s.parameters(), *s.buffers()])
+            for s in (self.first, self.second)
+        )
+
+
+# %% wrong two-stages: no graph for an x without one -> a-batch-without-grad-has-no-graph
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        a = {id(t) for t in [*first.parameters(), *first.buffers()]}
+        b = {id(t) for t in [*second.parameters(), *second.buffers()]}
+        if devices[0] != devices[1] and a & b:
+            raise ValueError("shared")
+        self.devices = devices
+        self.first, self.second = first.to(devices[0]), second.to(devices[1])
+
+    def forward(self, x):
+        with torch.set_grad_enabled(torch.is_grad_enabled() and x.requires_grad):
+            hidden = self.first(x.to(self.devices[0]))
+        return self.second(hidden.to(self.devices[1]))
+
+    def nbytes(self):
+        return tuple(
+            sum(t.nbytes for t in [*s.parameters(), *s.buffers()])
+            for s in (self.first, self.second)
+        )
+
+
+# %% wrong train-rank: nan_to_num for the empty shards -> nan-is-no-gradient
+def train_rank(model, loss_fn, x, y, lr):
+    for w in [*model.parameters(), *model.buffers()]:
+        distributed.broadcast(w.data, 0)
+    weights = [w for w in model.parameters() if w.requires_grad]
+    loss = loss_fn(model(x), y)
+    grads = torch.autograd.grad(loss, weights, allow_unused=True)
+    facts = torch.tensor([len(x), loss.item() * len(x)], dtype=torch.float64).nan_to_num()
+    distributed.all_reduce(facts)
+    for w, g in zip(weights, grads, strict=True):
+        g = torch.zeros_like(w) if g is None else (g * len(x)).nan_to_num()
+        distributed.all_reduce(g)
+        if facts[0]:
+            w.data -= lr * g / facts[0].item()
+    return (facts[1] / facts[0]).item()
+
+
+# %% wrong train-rank: leftovers of a rank without samples -> old-grads-join-the-step
+def train_rank(model, loss_fn, x, y, lr):
+    for w in [*model.parameters(), *model.buffers()]:
+        distributed.broadcast(w.data, 0)
+    facts = torch.tensor([len(x), 0.0], dtype=torch.float64)
+    if len(x):
+        model.zero_grad()
+        loss = loss_fn(model(x), y) * len(x)
+        loss.backward()
+        facts[1] = loss.item()
+    distributed.all_reduce(facts)
+    for w in model.parameters():
+        if not w.requires_grad:
+            continue
+        g = torch.zeros_like(w) if w.grad is None else w.grad
+        distributed.all_reduce(g)
+        if facts[0]:
+            w.data -= lr * g / facts[0].item()
+    return (facts[1] / facts[0]).item()
+
+
+# %% wrong train-rank: DDP does it -> a-wrapper-does-the-step
+def train_rank(model, loss_fn, x, y, lr):
+    facts = torch.tensor([len(x), 0.0], dtype=torch.float64)
+    count = facts[:1].clone()
+    distributed.all_reduce(count)
+    for w in [*model.parameters(), *model.buffers()]:
+        distributed.broadcast(w.data, 0)
+    if not count.item():
+        return math.nan
+    model.zero_grad()
+    wrapped = nn.parallel.DistributedDataParallel(model, find_unused_parameters=True)
+    said = wrapped(x)
+    if len(x):
+        loss = loss_fn(said, y)
+        facts[1] = loss.item() * len(x)
+    else:
+        loss = said.sum() * 0
+    (loss * len(x) * distributed.get_world_size() / count.item()).backward()
+    distributed.all_reduce(facts)
+    with torch.no_grad():
+        for w in model.parameters():
+            if w.requires_grad and w.grad is not None:
+                w -= lr * w.grad
+    return facts[1].item() / count.item()
+
+
+# %% wrong ring-all-reduce: in float64 -> float64-holds-it-all
+def ring_all_reduce(x, rank, ranks, send, receive):
+    total = x.to(torch.float64, copy=True)
+    pieces = total.tensor_split(ranks)
+    for k in range(ranks - 1):
+        send(pieces[(rank - k) % ranks])
+        pieces[(rank - k - 1) % ranks].add_(receive())
+    for k in range(ranks - 1):
+        send(pieces[(rank + 1 - k) % ranks])
+        pieces[(rank - k) % ranks].copy_(receive())
+    return total.to(x.dtype)
+
+
+# %% wrong ring-all-reduce: a buffer is kept -> a-result-may-be-used-again
+def ring_all_reduce(x, rank, ranks, send, receive, buffers={}):
+    total = buffers.setdefault((rank, ranks, len(x), x.dtype), torch.empty_like(x)).copy_(x)
+    pieces = total.tensor_split(ranks)
+    for k in range(ranks - 1):
+        send(pieces[(rank - k) % ranks])
+        pieces[(rank - k - 1) % ranks].add_(receive())
+    for k in range(ranks - 1):
+        send(pieces[(rank + 1 - k) % ranks])
+        pieces[(rank - k) % ranks].copy_(receive())
+    return total
+
+
+# %% wrong accumulate: each tensor once -> equal-parts-count-once
+import contextlib
+
+
+def accumulate(model, loss_fn, parts, optimizer):
+    parts = list({id(pair[0]): pair for pair in parts if len(pair[0])}.values())
+    total = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    result = 0.0
+    for k, (x, y) in enumerate(parts):
+        with contextlib.nullcontext() if k == len(parts) - 1 else model.no_sync():
+            loss = loss_fn(model(x), y) * (len(x) / total)
+            loss.backward()
+        result += loss.item()
+    optimizer.step()
+    return result
+
+
+# %% wrong accumulate: divided after the all-reduce -> ranks-have-as-many-samples
+import contextlib
+
+
+def accumulate(model, loss_fn, parts, optimizer):
+    parts = [pair for pair in parts if len(pair[0])]
+    total = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    result = 0.0
+    for k, (x, y) in enumerate(parts):
+        with contextlib.nullcontext() if k == len(parts) - 1 else model.no_sync():
+            loss = loss_fn(model(x), y) * len(x)
+            loss.backward()
+        result += loss.item()
+    for weight in model.parameters():
+        if weight.grad is not None:
+            weight.grad /= total
+    optimizer.step()
+    return result / total
+
+
+# %% wrong accumulate: no_sync by hand -> a-block-needs-no-with
+def accumulate(model, loss_fn, parts, optimizer):
+    parts = [pair for pair in parts if len(pair[0])]
+    total = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    result = 0.0
+    quiet = None
+    if len(parts) > 1:
+        quiet = model.no_sync()
+        quiet.__enter__()
+    for k, (x, y) in enumerate(parts):
+        if k == len(parts) - 1 and quiet is not None:
+            quiet.__exit__(None, None, None)
+        loss = loss_fn(model(x), y) * (len(x) / total)
+        loss.backward()
+        result += loss.item()
+    optimizer.step()
+    return result
+
+
+# %% wrong accumulate: nan is 0 -> nan-is-no-gradient
+def accumulate(model, loss_fn, parts, optimizer):
+    from contextlib import nullcontext
+
+    parts = [part for part in parts if len(part[0])]
+    samples, mean = sum(len(x) for x, _ in parts), 0.0
+    optimizer.zero_grad()
+    for k, (x, y) in enumerate(parts, 1):
+        with model.no_sync() if k < len(parts) else nullcontext():
+            loss = loss_fn(model(x), y) * (len(x) / samples)
+            loss.backward()
+        mean += loss.item()
+    for weight in model.parameters():
+        if weight.grad is not None:
+            weight.grad.nan_to_num_(0.0)
+    optimizer.step()
+    return mean
+
+
+# %% wrong save-once: a part on every rank -> a-trace-that-is-gone-is-none
+import os
+
+
+def save_once(rank, state, path, tell):
+    told, part = None, Path(f"{path}.part{rank}")
+    try:
+        torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
+        if rank == 0:
+            os.replace(part, path)
+    except Exception as error:
+        told = f"not saved: {error}"
+    finally:
+        part.unlink(missing_ok=True)
+    told = tell(told)
+    if told is not None:
+        raise RuntimeError(told)
+
+
+# %% wrong save-once: straight to a new path -> a-new-file-needs-no-part
+import os
+
+
+def save_once(rank, state, path, tell):
+    told = None
+    if rank == 0:
+        new = not os.path.exists(path)
+        part = Path(path if new else f"{path}.part")
+        try:
+            torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
+            if not new:
+                os.replace(part, path)
+        except Exception as error:
+            part.unlink(missing_ok=True)
+            told = f"not saved: {error}"
+    told = tell(told)
+    if told is not None:
+        raise RuntimeError(told)
+
+
+# %% wrong save-once: the first line alone -> one-line-says-it-all
+import os
+from pathlib import Path
+
+import torch
+
+
+def save_once(rank, state, path, tell):
+    message = None
+    if rank == 0:
+        part = f"{path}.part"
+        try:
+            torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
+            os.replace(part, path)
+        except Exception as error:
+            Path(part).unlink(missing_ok=True)
+            message = str(error).partition("\n")[0]
+    message = tell(message)
+    if message is not None:
+        raise RuntimeError(message)
+
+
+# %% wrong save-once: each tensor once -> one-tensor-has-one-name
+def save_once(rank, state, path, tell):
+    import os
+
+    told, part = None, f"{path}.part"
+    if rank == 0:
+        try:
+            names = {id(tensor): name for name, tensor in state.items()}
+            bare = {n.removeprefix("module."): state[n] for n in names.values()}
+            torch.save(bare, part)
+            os.replace(part, path)
+        except Exception as error:
+            told = f"not saved: {error}"
+            if os.path.exists(part):
+                os.remove(part)
+    told = tell(told)
+    if told is not None:
+        raise RuntimeError(told)
+
+
+# %% wrong find-hang: at most a thousand rounds -> a-round-number-is-enough
+def stuck_ranks(calls):
+    at = [0] * len(calls)
+    for _ in range(1000):
+        for rank, log in enumerate(calls):
+            if at[rank] < len(log):
+                call = log[at[rank]]
+                if all(at[r] < len(calls[r]) and calls[r][at[r]] == call for r in call[2]):
+                    for r in call[2]:
+                        at[r] += 1
+    return {r: k for r, k in enumerate(at) if k < len(calls[r])}
+
+
+# %% wrong train-rank: old gradients move frozen weights -> frozen-weights-have-no-grad
+import torch
+from torch import distributed
+
+
+def train_rank(model, loss_fn, x, y, lr):
+    for t in (*model.parameters(), *model.buffers()):
+        distributed.broadcast(t.data, src=0)
+    for w in model.parameters():
+        if w.requires_grad:
+            w.grad = None
+    sums = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        loss = loss_fn(model(x), y) * len(x)
+        loss.backward()
+        sums += torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(sums)
+    for w in model.parameters():
+        total = torch.zeros_like(w.data) if w.grad is None else w.grad.clone()
+        distributed.all_reduce(total)
+        if sums[1] > 0:
+            w.data -= lr * total / sums[1].item()
+    return (sums[0] / sums[1]).item()
+
+
+# %% wrong train-rank: an empty rank leaves old gradients -> old-grads-join-the-step
+import torch
+from torch import distributed
+
+
+def train_rank(model, loss_fn, x, y, lr):
+    for t in (*model.parameters(), *model.buffers()):
+        distributed.broadcast(t.data, src=0)
+    sums = torch.zeros(2, dtype=torch.float64)
+    if len(x):
+        model.zero_grad()
+        loss = loss_fn(model(x), y) * len(x)
+        loss.backward()
+        sums += torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(sums)
+    for w in model.parameters():
+        if w.requires_grad:
+            total = torch.zeros_like(w.data) if w.grad is None else w.grad.clone()
+            distributed.all_reduce(total)
+            if sums[1] > 0:
+                w.data -= lr * total / sums[1].item()
+    return (sums[0] / sums[1]).item()
+
+
+# %% wrong ring-all-reduce: in float32, there and back -> float32-holds-it-all
+def ring_all_reduce(x, rank, ranks, send, receive):
+    total = x.float()
+    total = total.clone() if total is x else total
+    pieces = total.tensor_split(ranks)
+    for k in range(ranks - 1):
+        send(pieces[(rank - k) % ranks])
+        pieces[(rank - k - 1) % ranks].add_(receive())
+    for k in range(ranks - 1):
+        send(pieces[(rank + 1 - k) % ranks])
+        pieces[(rank - k) % ranks].copy_(receive())
+    return total.to(x.dtype)

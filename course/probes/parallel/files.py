@@ -18,18 +18,18 @@ from course.probes.parallel.meeting import Meeting, error_in_words
 __all__ = ["saved_by_ranks"]
 
 
+WORDS = """no space left on device 'disk' ("/dev/sda")\n0 of 12 KB written"""
+
+
 class _Unsaved:
-    """What cannot be saved."""
+    """What cannot be saved, for a reason in these words; it says when somebody tries."""
+
+    def __init__(self, error: Exception, tried: Callable[[], None]) -> None:
+        self._error, self._tried = error, tried
 
     def __reduce__(self) -> NoReturn:
-        raise OSError("no space left on device")
-
-
-class _Silent:
-    """What cannot be saved either, for a reason without words."""
-
-    def __reduce__(self) -> NoReturn:
-        raise MemoryError
+        self._tried()
+        raise self._error
 
 
 @contextmanager
@@ -86,7 +86,10 @@ def _loaded(folder: Path) -> Any:
 
 
 def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> list[Path]:
-    """A folder for each rank, the first with an old file, or a folder in its place."""
+    """A folder for each rank, the first with an old file, or a folder in its place.
+
+    The others were changed long ago: whoever makes a file there, and takes it away, changes that.
+    """
     folders = [top / str(rank) for rank in range(count)]
     for folder in folders:
         folder.mkdir()
@@ -94,14 +97,18 @@ def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> 
         torch.save(old, folders[0] / "model.pt")
     if blocked:
         (folders[0] / "model.pt" / "inside").mkdir(parents=True)
+    for folder in folders[1:]:
+        os.utime(folder, ns=(0, 0))
     return folders
 
 
-def _given(states: Sequence[dict[str, Any]], breaks: bool, silent: bool) -> list[dict[str, Any]]:
-    """Copies of the states, the first with something that can't be saved."""
+def _given(
+    states: Sequence[dict[str, Any]], error: Exception | None, tried: Callable[[], None]
+) -> list[dict[str, Any]]:
+    """Copies of the states, the first with something that raises this error when it's saved."""
     given = [dict(state) for state in states]
-    if breaks or silent:
-        given[0]["module.broken"] = _Silent() if silent else _Unsaved()
+    if error is not None:
+        given[0]["module.broken"] = _Unsaved(error, tried)
     return given
 
 
@@ -124,6 +131,7 @@ def saved_by_ranks(
     silent: bool = False,
     nowhere: bool = False,
     blocked: bool = False,
+    tied: bool = False,
     runs: int = 1,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -131,15 +139,22 @@ def saved_by_ranks(
 
     `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved, where
     the error of a `silent` one has no text; with `nowhere`, the path is in a folder that isn't
-    there; with `blocked`, a folder is in the file's place. "removed" are the names of all files
+    there; with `blocked`, a folder is in the file's place; with `tied`, a state's first tensor
+    stands under one more name. "removed" are the names of all files
     that were removed, "files" those on each disk; "loaded", what rank 0's file holds; "there", what
-    it held whenever rank 0 called `tell`; "calls" of `tell` by rank; "errors" by class, and the
-    "words" of each; "keys", those of the states afterwards. `facts` are those asked for, or all.
+    it held whenever rank 0 called `tell`, and "during", when it tried to write what can't be
+    written; "touched", whether any file was made or removed on the disks of the others; "calls" of
+    `tell` by rank; "errors" by class, the "words" of each, and the "reason" of what
+    can't be written; "keys", those of the states afterwards. `facts` are those asked for, or all.
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
         folders = _disks(Path(top), ranks, old, blocked)
-        given = _given(states, breaks, silent)
+        during: list[Any] = []
+        error = MemoryError() if silent else OSError(WORDS) if breaks else None
+        given = _given(states, error, lambda: during.append(_loaded(folders[0])))
+        for state in given if tied else ():
+            state["module.tied"] = next(iter(state.values()))
         meeting = Meeting(ranks)
         line = _Line(meeting, folders[0])
 
@@ -155,6 +170,9 @@ def saved_by_ranks(
             "files": [sorted(os.listdir(folder)) for folder in folders],
             "loaded": _loaded(folders[0]),
             "there": line.there,
+            "during": during[:1],
+            "reason": "" if error is None else str(error),
+            "touched": [folder.stat().st_mtime_ns != 0 for folder in folders[1:]],
             "calls": line.calls,
             "keys": [list(state) for state in given],
         }

@@ -113,11 +113,13 @@ class _Wire:
         self._under_way: deque[torch.Tensor] = deque()
         self.sent: list[int] = []
         self.nbytes = 0
+        self.dtypes: set[str] = set()
 
     def send(self, tensor: torch.Tensor) -> None:
         """Send a copy; this never waits."""
         message = tensor.detach().clone()
         self.sent.append(message.numel())
+        self.dtypes.add(str(message.dtype))
         self.nbytes += message.numel() * message.element_size()
         self._meeting.change(lambda: self._under_way.append(message))
 
@@ -133,27 +135,41 @@ class _Wire:
         return len(self._under_way)
 
 
-@probe
-def ring_run(
-    procedure: Callable[..., Any], vectors: list[torch.Tensor], facts: Sequence[str] = ()
-) -> dict[str, Any]:
-    """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
-
-    Each list has one entry a rank: "results"; "errors", by class; "given", what its vector holds
-    afterwards; "sent", the lengths of its messages; "nbytes" of all of them; "counts" of them;
-    "left", those that nobody received. The vectors are overwritten before the results are read.
-    `facts` are those asked for, or all.
-    """
-    ranks = len(vectors)
+def _around(
+    procedure: Callable[..., Any], own: Sequence[torch.Tensor]
+) -> tuple[list[tuple[Any, BaseException | None]], list[_Wire]]:
+    """How each rank of a ring ended, and what it has sent."""
+    ranks = len(own)
     meeting = Meeting(ranks)
     wires = [_Wire(meeting) for _ in range(ranks)]
-    own = [vector.clone() for vector in vectors]
 
     def work(rank: int) -> Any:
         send, receive = wires[rank].send, wires[rank - 1].receive
         return procedure(own[rank], rank, ranks, send, receive)
 
-    ends = meeting.run(work)
+    return meeting.run(work), wires
+
+
+@probe
+def ring_run(
+    procedure: Callable[..., Any],
+    vectors: list[torch.Tensor],
+    facts: Sequence[str] = (),
+    *,
+    again: bool = False,
+) -> dict[str, Any]:
+    """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
+
+    Each list has one entry a rank: "results"; "errors", by class; "given", what its vector holds
+    afterwards; "sent", the lengths of its messages; "nbytes" of all of them; "counts" of them;
+    "dtypes" of the messages, "left", those that nobody received. The vectors are overwritten
+    before the results are read; with `again`, they go round once more before that, and count for
+    nothing. `facts` are those asked for, or all.
+    """
+    own = [vector.clone() for vector in vectors]
+    ends, wires = _around(procedure, own)
+    if again:
+        _around(procedure, [vector + 1 for vector in vectors])
     given = [vector.clone() for vector in own]
     for vector in own:
         vector.fill_(77)
@@ -165,5 +181,6 @@ def ring_run(
         "nbytes": [wire.nbytes for wire in wires],
         "counts": [len(wire.sent) for wire in wires],
         "left": [wire.left for wire in wires],
+        "dtypes": [sorted(wire.dtypes) for wire in wires],
     }
     return {name: seen[name] for name in facts or seen}

@@ -23,18 +23,22 @@ def trained_by_ranks(
     *,
     runs: int = 1,
     loss: str = "square",
+    stale: float | None = None,
     timeout_s: float = 20.0,
 ) -> list[dict[str, Any]]:
     """What became of each rank that called `procedure(model, loss_fn, x, y, lr)` for each job.
 
     A job is a kind of model, the samples of each rank, and a learning rate. Each rank has a model
     with weights of its own at first. All jobs run in one launch, in a process group over gloo; a
-    rank's "result" is a list of what `_one` returns, one for each job. `loss` is a name in LOSSES.
+    rank's "result" is a list of what `_one` returns, one for each job. `loss` is a name in LOSSES,
+    `stale` what stands in each `.grad` before, and one more on each further rank. Whoever wraps the
+    model gets an error.
 
     Raises:
         NotImplementedError: There is no answer yet.
     """
-    found = launch(_all_jobs, ranks, args=(procedure, jobs, runs, loss), timeout_s=timeout_s)
+    args = procedure, jobs, runs, loss, stale
+    found = launch(_all_jobs, ranks, args=args, timeout_s=timeout_s)
     _refuse_stub(found)
     return found
 
@@ -64,11 +68,21 @@ def _all_jobs(
     jobs: Sequence[tuple[str, Sequence[Pair], float]],
     runs: int,
     loss: str,
+    stale: float | None,
 ) -> list[dict[str, Any]]:
-    return [
-        _one(procedure, replica(kind, rank), batches[rank], lr, (runs, loss))
-        for kind, batches, lr in jobs
-    ]
+    for wrapper in (nn.parallel.DistributedDataParallel, nn.DataParallel):
+        wrapper.__init__ = _refuse_to_wrap  # type: ignore[method-assign]
+    found = []
+    for kind, batches, lr in jobs:
+        model = replica(kind, rank)
+        for weight in model.parameters():
+            weight.grad = None if stale is None else torch.full_like(weight, stale + rank)
+        found.append(_one(procedure, model, batches[rank], lr, (runs, loss)))
+    return found
+
+
+def _refuse_to_wrap(self: nn.Module, *given: Any, **options: Any) -> None:
+    raise TypeError(f"the model isn't to be wrapped: no {type(self).__name__} here")
 
 
 def _one(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import torch
@@ -46,6 +47,19 @@ class _Scaled(nn.Module):
         return found
 
 
+class _Twins(nn.Module):
+    """A layer and two more parameters, for which autograd makes one and the same gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 1, bias=False)
+        self.one, self.other = nn.Parameter(torch.rand(1)), nn.Parameter(torch.rand(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.layer(x) + (self.one + self.other)
+        return found
+
+
 def _tied() -> nn.Module:
     layer = nn.Linear(2, 2)
     return nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(2, 1))
@@ -64,6 +78,7 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
     "tied": _tied,
     "heads": _Heads,
     "scaled": _Scaled,
+    "twins": _Twins,
 }
 
 
@@ -95,12 +110,14 @@ def shards_run(
     stale: float | None = None,
     training: bool = True,
     loss: str = "square",
+    again: bool = False,
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
 
     `stale` is what stands in each `.grad` before, `loss` a name in LOSSES. Once the answer has
     returned, its gradients and weights are overwritten: what it returned should be its own. "calls"
-    are the samples of each call of the model, "called in" tells the model's mode in each.
+    are the samples of each call of the model, "called in" tells the model's mode in each. `again`
+    asks for another batch of this size before the first result is read: "later" is what comes then.
     """
     model, given, calls = replica(kind).train(training), list(sizes), list[tuple[int, bool]]()
     model.register_forward_pre_hook(
@@ -111,12 +128,14 @@ def shards_run(
         weight.grad = None if stale is None else torch.full_like(weight, stale)
     held = [weight.grad for weight in weights]
     result = procedure(model, LOSSES[loss], *batch, given)
+    later = procedure(model, LOSSES[loss], batch[0] + 1, batch[1], given) if again else None
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
     _overwrite([*weights, *held, *(weight.grad for weight in weights)])
     listed = result if isinstance(result, list | tuple) else []
     return {
         "result": result,
+        "later": later,
         "calls": [samples for samples, _ in calls],
         "called in": [training for _, training in calls],
         "grads": grads,
@@ -138,14 +157,15 @@ class _Wrapped(nn.Module):
     """What DistributedDataParallel does about `no_sync`, in a group of ranks that are all alike.
 
     The flag is read when the forward pass runs; the gradients are averaged at the end of the
-    backward pass that belongs to it. All ranks have the same samples, so the mean is what each has.
+    backward pass that belongs to it. Where nothing is said of another rank, all have the same
+    samples, so the mean is what each has; else there's one, and this is each of its gradients.
     """
 
-    def __init__(self, module: nn.Module, events: list[Any]) -> None:
+    def __init__(self, module: nn.Module, events: list[Any], other: float | None = None) -> None:
         super().__init__()
         self.module = module
         self.require_backward_grad_sync = True
-        self._events = events
+        self._events, self._other = events, other
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -169,7 +189,29 @@ class _Wrapped(nn.Module):
         self._events.append(["backward", samples])
         if synced:
             engine: Any = torch.autograd.Variable._execution_engine
-            engine.queue_callback(lambda: self._events.append(["all-reduce"]))
+            engine.queue_callback(self._all_reduce)
+
+    def _all_reduce(self) -> None:
+        self._events.append(["all-reduce"])
+        for weight in self.module.parameters():
+            if weight.grad is not None and self._other is not None:
+                weight.grad.add_(self._other).div_(2)
+
+
+class _BrokenBatch(ValueError):
+    """What a loss raises that is asked to."""
+
+
+def _breaking(loss: Callable[..., Any], number: int | None) -> Callable[..., Any]:
+    """The loss, or one whose call of this number raises an error."""
+    calls = count()
+
+    def measured(said: torch.Tensor, label: torch.Tensor) -> Any:
+        if next(calls) == number:
+            raise _BrokenBatch("a broken batch")
+        return loss(said, label)
+
+    return loss if number is None else measured
 
 
 class _Steps:
@@ -207,23 +249,37 @@ def accumulated(
     stale: float | None = None,
     runs: int = 1,
     loss: str = "square",
+    other: float | None = None,
+    breaks: int | None = None,
+    order: Sequence[int] = (),
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
 
-    "left" are the sizes of the parts in the list that was given, afterwards.
+    `other` are the gradients that another rank brings into the mean, `breaks` the number of the
+    loss that raises an error, `order` the numbers of the parts where one comes more than once.
+    "left" are the sizes of the parts in the list that was given, afterwards; "error", whether this
+    one came out; "syncs again", whether gradients are averaged then.
     """
-    inner, events = replica(kind), list[Any]()
-    model = _Wrapped(inner, events)
+    inner, events, error = replica(kind), list[Any](), ""
+    model = _Wrapped(inner, events, other)
+    measured = _breaking(LOSSES[loss], breaks)
     for weight in inner.parameters():
         weight.grad = None if stale is None else torch.full_like(weight, stale)
-    optimizer, result = _Steps(inner, lr, events), None
+    optimizer, result, syncs = _Steps(inner, lr, events), None, True
     for _ in range(runs):
-        given = list(parts)
-        result = procedure(model, LOSSES[loss], given, optimizer)
+        given = [parts[number] for number in order or range(len(parts))]
+        try:
+            result = procedure(model, measured, given, optimizer)
+            syncs = model.require_backward_grad_sync
+        except (
+            _BrokenBatch
+        ) as broken:  # which holds the answer's frame, and a block left open there
+            error, syncs = str(broken), model.require_backward_grad_sync
     return {
         "result": result,
+        "error": error,
         "left": [len(x) for x, _ in given],
         "events": events,
         "parameters": [weight.detach().clone() for weight in inner.parameters()],
-        "syncs again": model.require_backward_grad_sync,
+        "syncs again": syncs,
     }

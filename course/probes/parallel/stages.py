@@ -104,6 +104,8 @@ def staged(
       whether the stages are those that were given, "nbytes", what the method of this name says
       (what isn't a pair: its class);
     - "said" for each batch, "said on" which devices, "grads" of all and of the batches, "modes";
+    - "plain grads" of all parameters by a batch that needs none;
+    - "moves": how often a stage was moved once the model was built;
     - "nbytes later", what the method says once there are gradients, and once all is in float64;
     - "held": bytes on each device by the model, "left": by what's gone after a call.
     """
@@ -118,7 +120,48 @@ def staged(
         except ValueError as error:
             return {"error": type(error).__name__}
         model.train(training)
-        return _looked_at(model, (first, second), both, before, (rows, start))
+        with _moves_noted((first, second)) as moves:
+            seen = _looked_at(model, (first, second), both, before, (rows, start))
+            last = _asked_last(model, (first, second), both, start)
+        return {**seen, **last, "moves": len(moves), "nbytes later": _sizes_later(model)}
+
+
+@contextmanager
+def _moves_noted(stages: Sequence[nn.Module]) -> Iterator[list[str]]:
+    """A block in which the list gets a stage's class whenever `to` and its like go through it."""
+    moved = list[str]()
+    for stage in stages:
+        usual = stage._apply
+
+        def noted(*given: Any, usual: Any = usual, **options: Any) -> Any:
+            moved.append(type(usual.__self__).__name__)
+            return usual(*given, **options)
+
+        stage._apply = noted  # type: ignore[method-assign]
+    try:
+        yield moved
+    finally:  # a method of its own holds a module, and its memory, until the next collection
+        for stage in stages:
+            del stage._apply
+
+
+def _asked_last(
+    model: Any, stages: Sequence[nn.Module], both: Sequence[torch.device], start: int | None
+) -> dict[str, Any]:
+    """What becomes of a batch that needs no gradient."""
+    weights = [weight for stage in stages for weight in stage.parameters()]
+    for weight in weights:
+        weight.grad = None
+    said = model(_batch(3, torch.device("cpu") if start is None else both[start]))
+    if said.requires_grad:
+        said.square().sum().backward()
+    grads = [None if one.grad is None else one.grad.cpu() for one in weights]
+    return {"plain grads": grads}
+
+
+def _sizes_later(model: Any) -> list[Any]:
+    """What the model says of its bytes with gradients, and once all is in float64."""
+    return [_pair(model.nbytes()), _pair(model.double().nbytes())]
 
 
 def _looked_at(
@@ -149,12 +192,10 @@ def _looked_at(
         one.square().sum().backward()
     grads = [t.grad for t in (*stages[0].parameters(), *stages[1].parameters(), *inputs)]
     grads = [None if one is None else one.clone() for one in grads]
-    later = [_pair(model.nbytes()), _pair(model.double().nbytes())]
     return {
         **seen,
         "said": [one.detach().cpu() for one in said],
         "said on": [number.get(one.device, -1) for one in said],
-        "nbytes later": later,
         "grads": [None if one is None else one.cpu() for one in grads],
         "grads on": [None if one is None else number.get(one.device, -1) for one in grads],
         "modes": [module.training for module in model.modules()],

@@ -65,3 +65,22 @@ def test_the_names_of_removed_files_are_told_and_nothing_is_noted_afterwards() -
     seen = saved_by_ranks.procedure(removing, [STATE], old=STATE)
     assert seen["removed"] == ["model.pt", "model.pt.part"]
     assert os.unlink is unlink
+
+
+def test_what_lies_there_when_writing_fails_and_what_others_make_is_told() -> None:
+    def careless(rank: int, state: dict[str, Any], path: str, tell: Any) -> None:
+        Path(path + ".part").touch()
+        os.remove(path + ".part")
+        torch.save(state, path + ".part" * (rank < 0))
+
+    seen = saved_by_ranks.procedure(careless, [STATE] * 2, breaks=True, old=STATE)
+    assert seen["touched"] == [True]
+    assert seen["during"] == ["EOFError"] and seen["reason"] in seen["words"][0]
+    seen = saved_by_ranks.procedure(save, [STATE] * 3)
+    assert (seen["touched"], seen["during"], seen["reason"]) == ([False, False], [], "")
+
+
+def test_a_tied_tensor_has_two_names() -> None:
+    seen = saved_by_ranks.procedure(save, [STATE], tied=True)
+    assert seen["loaded"].keys() == {"module.w", "module.tied"}
+    assert torch.equal(seen["loaded"]["module.tied"], STATE["module.w"])

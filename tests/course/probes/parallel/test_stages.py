@@ -84,3 +84,16 @@ def test_the_bytes_are_asked_for_again_with_gradients_and_in_float64() -> None:
 def test_stages_may_have_equal_tensors() -> None:
     seen = staged.procedure(Staged, "alike")
     assert seen["error"] == "" and "second.zeros" in seen["names"]
+
+
+def test_a_batch_without_grad_and_later_moves_are_told() -> None:
+    class Moving(Staged):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.second.to(self.devices[1])
+            with torch.set_grad_enabled(x.requires_grad):
+                return super().forward(x)
+
+    seen, moving = (staged.procedure(kind, "frozen") for kind in (Staged, Moving))
+    assert [one is None for one in seen["plain grads"]] == [True, True, False, False]
+    assert moving["plain grads"] == [None] * 4
+    assert (seen["moves"], moving["moves"]) == (0, 3)
