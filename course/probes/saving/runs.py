@@ -224,10 +224,11 @@ def carried_on(
         first = _begun(kind, 1)
         losses = [_moved(first, uses) for _ in range(stop)]
         kept = copy.deepcopy(first.best)
-        saved, after = _watched(snapshot, first)
-        losses += [_moved(first, uses) for _ in range(stop, steps)]
-        snapshot(first)
-        again, opens = _reopened(saved) if filed else (saved, "not asked")
+        with tempfile.TemporaryDirectory() as folder:
+            saved, after = _watched(snapshot, first, folder)
+            losses += [_moved(first, uses) for _ in range(stop, steps)]
+            snapshot(first)
+            again, opens = _reopened(saved, folder) if filed else (saved, "not asked")
         seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             other = _begun(kind, seed)
@@ -241,22 +242,21 @@ def carried_on(
 
 
 def _watched(
-    snapshot: Callable[..., Any], run: SimpleNamespace
+    snapshot: Callable[..., Any], run: SimpleNamespace, folder: str
 ) -> tuple[Any, dict[str, list[Any]]]:
     """A snapshot of the run, and what taking it did to streams and to all else.
 
-    Files that it wrote by `tempfile` are gone afterwards, as they are on another machine.
+    Files that it writes by `tempfile` come into the folder, which is gone when it's restored.
     """
     for weight in run.model.parameters():
         weight.grad = torch.ones_like(weight)
     own, states = _own(run), (torch.get_rng_state(), run.rng.get_state())
     before, usual = _around(run, own), tempfile.tempdir
-    with tempfile.TemporaryDirectory() as folder:
-        tempfile.tempdir = folder
-        try:
-            saved = snapshot(run)
-        finally:
-            tempfile.tempdir = usual
+    tempfile.tempdir = folder
+    try:
+        saved = snapshot(run)
+    finally:
+        tempfile.tempdir = usual
     pairs = zip(states, (torch.get_rng_state(), run.rng.get_state()), strict=True)
     drawn = [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
     seen = {"drawn": drawn, "left": [[before, _around(run, own)]]}
@@ -322,12 +322,13 @@ def _moved(run: SimpleNamespace, uses: Sequence[str]) -> float:
     return loss.item()
 
 
-def _reopened(saved: Any) -> tuple[Any, str]:
+def _reopened(saved: Any, folder: str) -> tuple[Any, str]:
     """What was saved, from a file that's read with weights_only=True if that is allowed."""
-    with tempfile.TemporaryDirectory() as folder:
-        torch.save(saved, path := Path(folder, "run.pt"))
-        opens = _opens(path)
-        return torch.load(path, weights_only=False), opens
+    torch.save(saved, path := Path(folder, "run.pt"))
+    try:
+        return torch.load(path, weights_only=True), "yes"
+    except Exception as error:
+        return torch.load(path, weights_only=False), type(error).__name__
 
 
 @contextlib.contextmanager
