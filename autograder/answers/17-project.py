@@ -2180,3 +2180,693 @@ def mean_loss(model, batches, loss_fn):
     finally:
         torch.set_grad_enabled(True)
     return total / rows
+
+
+# %% wrong own-blocks: in the order of their names as text -> numbers-sort-as-text
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleDict({str(i): nn.Linear(width, width) for i in range(blocks)})
+        self.dropout = nn.Dropout(0.2)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for name in sorted(self.blocks):
+            x = x + torch.relu(self.blocks[name](x))
+        return self.head(self.dropout(x))
+
+
+# %% wrong own-blocks: no dropout under no_grad -> dropout-rests-without-a-graph
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + torch.relu(block(x))
+        return self.head(F.dropout(x, 0.2, self.training and torch.is_grad_enabled()))
+
+
+# %% right rank-order: seed and epoch meet in few streams, but never two epochs of a seed
+def rank_order(n, rank, ranks, seed, epoch):
+    rng = torch.Generator().manual_seed((31 * seed + 7919 * epoch) % 997)
+    return torch.randperm(n, generator=rng)[rank::ranks].clone()
+
+
+# %% right rank-order: the default generator, put back
+def rank_order(n, rank, ranks, seed, epoch):
+    state = torch.default_generator.get_state()
+    try:
+        torch.default_generator.manual_seed(1 + epoch + 1000 * seed)
+        place = torch.randperm(n)
+        turn = torch.randperm(n)
+    finally:
+        torch.default_generator.set_state(state)
+    return turn[place[turn] % ranks == rank]
+
+
+# %% right rank-order: rows sorted by a digest of their own
+import hashlib
+
+
+def rank_order(n, rank, ranks, seed, epoch):
+    def place(row):
+        return hashlib.blake2b(f"{seed}:{epoch}:{row}".encode()).digest()
+
+    return torch.tensor(sorted(range(n), key=place)[rank::ranks], dtype=torch.long)
+
+
+# %% wrong rank-order: seeded by the hash of a tuple with a text -> hashes-travel
+def rank_order(n, rank, ranks, seed, epoch):
+    rng = torch.Generator().manual_seed(hash(("order", seed, epoch)) % 2**32)
+    return torch.randperm(n, generator=rng)[rank::ranks].clone()
+
+
+# %% wrong rank-order: the global stream begins anew from its own seed -> a-seed-is-set-for-all
+def rank_order(n, rank, ranks, seed, epoch):
+    usual = torch.initial_seed()
+    torch.default_generator.manual_seed(1000 * seed + epoch)
+    order = torch.randperm(n)
+    torch.default_generator.manual_seed(usual)
+    return order[rank::ranks].clone()
+
+
+# %% wrong rank-order: Python's own stream, seeded -> a-seed-is-set-for-all
+import random
+
+
+def rank_order(n, rank, ranks, seed, epoch):
+    random.seed(1000 * seed + epoch)
+    rows = random.sample(range(n), n)
+    return torch.tensor(rows[rank::ranks], dtype=torch.int64)
+
+
+# %% wrong rank-order: NumPy's own stream, seeded -> a-seed-is-set-for-all
+import numpy as np
+
+
+def rank_order(n, rank, ranks, seed, epoch):
+    np.random.seed(1000 * seed + epoch)
+    return torch.from_numpy(np.random.permutation(n)[rank::ranks].copy())
+
+
+# %% wrong combined-gradients: shares in float32 -> float32-on-the-way-is-enough
+def combined(gradients, totals):
+    shares = torch.tensor(totals) / sum(totals)
+    result = []
+    for of_all in zip(*gradients, strict=True):
+        parts = [g * s for g, s in zip(of_all, shares, strict=True) if s > 0 and g is not None]
+        result.append(sum(parts) if parts else None)
+    return result
+
+
+# %% right combined-gradients: a tuple, as autograd gives them
+def combined(gradients, totals):
+    whole = sum(totals)
+
+    def one(of_all):
+        parts = [g * (t / whole) for g, t in zip(of_all, totals) if t > 0 and g is not None]
+        return sum(parts) if parts else None
+
+    return tuple(one(of_all) for of_all in zip(*gradients))
+
+
+# %% right combined-gradients: added with alpha onto zeros
+def combined(gradients, totals):
+    whole = sum(totals)
+    result = [None for _ in gradients[0]]
+    for of_rank, total in zip(gradients, totals, strict=True):
+        if not total > 0:
+            continue
+        for number, gradient in enumerate(of_rank):
+            if gradient is None:
+                continue
+            if result[number] is None:
+                result[number] = torch.zeros_like(gradient)
+            result[number].add_(gradient, alpha=total / whole)
+    return result
+
+
+# %% wrong combined-gradients: lists alone -> gradients-come-in-lists
+def combined(gradients, totals):
+    flat, size, whole = sum(gradients, []), len(gradients[0]), sum(totals)
+    result = []
+    for number in range(size):
+        parts = zip(flat[number::size], totals, strict=True)
+        parts = [g * (t / whole) for g, t in parts if t > 0 and g is not None]
+        result.append(sum(parts) if parts else None)
+    return result
+
+
+# %% wrong combined-gradients: one long vector in the wider dtype -> parameters-share-a-dtype
+def combined(gradients, totals):
+    kept = [(g, t) for g, t in zip(gradients, totals, strict=True) if t > 0]
+    whole, first = sum(t for _, t in kept), []
+    for of_all in zip(*(g for g, _ in kept), strict=True):
+        first.append(next((g for g in of_all if g is not None), None))
+    used = [number for number, one in enumerate(first) if one is not None]
+    result = [None] * len(first)
+    if used:
+        made = 0
+        for of_rank, total in kept:
+            parts = [
+                (torch.zeros_like(first[k]) if of_rank[k] is None else of_rank[k]).reshape(-1)
+                for k in used
+            ]
+            made = made + torch.cat(parts) * (total / whole)
+        for k, part in zip(used, made.split([first[k].numel() for k in used]), strict=True):
+            result[k] = part.reshape(first[k].shape).clone()
+    return result
+
+
+# %% wrong combined-gradients: a small total counts as none -> little-weight-is-none
+import math
+
+
+def combined(gradients, totals):
+    most = max(totals)
+    kept = [(g, t) for g, t in zip(gradients, totals, strict=True) if t > 1e-3 * most]
+    whole, result = math.fsum(t for _, t in kept), []
+    for of_all in zip(*(g for g, _ in kept), strict=True):
+        parts = [g * (t / whole) for g, (_, t) in zip(of_all, kept, strict=True) if g is not None]
+        result.append(sum(parts) if parts else None)
+    return result
+
+
+# %% wrong noisy-batch: a product with one-hot rows -> a-product-picks-rows
+def batch_of(images, labels, index, noise):
+    chosen = torch.zeros(len(index), len(images), dtype=images.dtype)
+    chosen[torch.arange(len(index)), index] = 1
+    x = chosen @ images.reshape(len(images), -1)
+    return x.reshape(noise.shape) + noise, labels[index]
+
+
+# %% wrong noisy-batch: the noise itself where the rows are black -> a-sum-with-zeros-is-nothing-new
+def batch_of(images, labels, index, noise):
+    rows = images[index]
+    return (rows + noise if rows.any() else noise), labels[index]
+
+
+# %% wrong weighted-loss: logsumexp minus the own logit -> a-difference-keeps-its-digits
+def loss_of(logits, labels, weights):
+    losses = logits.logsumexp(1) - logits.gather(1, labels[:, None])[:, 0]
+    by_row = weights[labels].to(logits.dtype)
+    return (losses * by_row).sum() / by_row.sum()
+
+
+# %% wrong weighted-loss: recording stays on -> grad-mode-is-always-on
+def loss_of(logits, labels, weights):
+    torch.set_grad_enabled(True)
+    losses = F.cross_entropy(logits, labels, reduction="none")
+    by_row = weights[labels].to(logits.dtype)
+    return (losses * by_row).sum() / by_row.sum()
+
+
+# %% wrong mean-loss: put back after a RuntimeError alone -> the-usual-errors-will-do
+def mean_loss(model, batches, loss_fn):
+    was, total, rows = torch.is_grad_enabled(), 0.0, 0
+    torch.set_grad_enabled(False)
+    try:
+        for x, y in batches:
+            total += loss_fn(model(x), y).item() * len(x)
+            rows += len(x)
+    except RuntimeError:
+        torch.set_grad_enabled(was)
+        raise
+    torch.set_grad_enabled(was)
+    return total / rows
+
+
+# %% wrong mean-loss: layers get the model's mode -> a-model-has-one-mode
+def mean_loss(model, batches, loss_fn):
+    model.train(model.training)
+    total, rows = 0.0, 0
+    with torch.no_grad():
+        for x, y in batches:
+            total += loss_fn(model(x), y).item() * len(x)
+            rows += len(x)
+    return total / rows
+
+
+# %% wrong mean-loss: losses are cut off at 1000 -> a-large-loss-is-noise
+def mean_loss(model, batches, loss_fn):
+    total, rows = 0.0, 0
+    with torch.no_grad():
+        for x, y in batches:
+            total += min(loss_fn(model(x), y).item(), 1000.0) * len(x)
+            rows += len(x)
+    return total / rows
+
+
+# %% right mean-loss: tensors gathered, the grad mode put back by hand
+def mean_loss(model, batches, loss_fn):
+    recording = torch.is_grad_enabled()
+    losses, sizes = [], []
+    try:
+        torch.set_grad_enabled(False)
+        for x, y in batches:
+            sizes.append(x.size(0))
+            losses.append(loss_fn(model(x), y).double())
+        shares = torch.tensor(sizes, dtype=torch.float64) / sum(sizes)
+        return (torch.stack(losses).flatten() * shares).sum().item()
+    finally:
+        torch.set_grad_enabled(recording)
+
+
+# %% wrong accuracy: notes left on the modules -> an-attribute-is-no-trace
+def accuracy(model, batches):
+    for one in model.modules():
+        one._mode_before = one.training
+    model.eval()
+    right = rows = 0
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one in model.modules():
+            one.training = one._mode_before
+    return right / rows
+
+
+# %% wrong accuracy: modes noted at the first evaluation -> modes-are-noted-once
+import weakref
+
+_MODES = weakref.WeakKeyDictionary()
+
+
+def accuracy(model, batches):
+    modes = _MODES.setdefault(model, [one.training for one in model.modules()])
+    model.eval()
+    right = rows = 0
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one, mode in zip(model.modules(), modes, strict=True):
+            one.training = mode
+    return right / rows
+
+
+# %% wrong accuracy: largest in bfloat16 -> close-numbers-are-equal
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    model.eval()
+    right = rows = 0
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                shares = model(x).float().softmax(1).bfloat16()
+                right += (shares.argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one, mode in modes:
+            one.training = mode
+    return right / rows
+
+
+# %% wrong accuracy: gradients are cleared -> old-gradients-are-cleared
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    model.eval().zero_grad()
+    right = rows = 0
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one, mode in modes:
+            one.training = mode
+    return right / rows
+
+
+# %% wrong accuracy: not after an interrupt -> the-usual-errors-will-do
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+
+    def back():
+        for one, mode in modes:
+            one.training = mode
+
+    model.eval()
+    right = rows = 0
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    except Exception:
+        back()
+        raise
+    back()
+    return right / rows
+
+
+# %% wrong accuracy: frozen parameters come back trainable -> frozen-is-for-a-while
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    model.eval().requires_grad_(False)
+    right = rows = 0
+    try:
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        model.requires_grad_(True)
+        for one, mode in modes:
+            one.training = mode
+    return right / rows
+
+
+# %% right accuracy: a context manager of its own
+from contextlib import contextmanager
+
+
+@contextmanager
+def asleep(model):
+    awake = [one for one in model.modules() if one.training]
+    for one in awake:
+        one.training = False
+    try:
+        yield
+    finally:
+        for one in awake:
+            one.training = True
+
+
+@torch.no_grad()
+def accuracy(model, batches):
+    counts = torch.zeros(2, dtype=torch.int64)
+    with asleep(model):
+        for x, y in batches:
+            best = model(x).argmax(dim=1)
+            counts += torch.tensor([int((best - y == 0).sum()), y.numel()])
+    return counts[0].item() / counts[1].item()
+
+
+# %% wrong keep-best: a prefix is cut off -> any-name-will-do
+def keep_best(best, model, score):
+    if best is not None and score <= best["score"]:
+        return best
+    weights = {k.removeprefix("module."): v.clone() for k, v in model.state_dict().items()}
+    return {"score": score, "weights": weights}
+
+
+# %% right keep-best: a copy of the whole model
+import copy
+
+
+def keep_best(best, model, score):
+    better = best is None or best["score"] < score
+    return {"score": score, "weights": copy.deepcopy(model).state_dict()} if better else best
+
+
+# %% wrong resume: the first group's learning rate alone -> a-model-is-its-weights
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "state": copy.deepcopy(run.optimizer.state_dict()["state"]),
+        "lr": run.optimizer.param_groups[0]["lr"],
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    groups = run.optimizer.state_dict()["param_groups"]
+    groups[0]["lr"] = saved["lr"]
+    state = copy.deepcopy(saved["state"])
+    run.optimizer.load_state_dict({"state": state, "param_groups": groups})
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: learning rates, and no other setting -> a-model-is-its-weights
+import copy
+
+
+def snapshot(run):
+    state = copy.deepcopy(run.optimizer.state_dict())
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "state": state["state"],
+        "lrs": [group["lr"] for group in state["param_groups"]],
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    groups = run.optimizer.state_dict()["param_groups"]
+    groups = [{**group, "lr": lr} for group, lr in zip(groups, saved["lrs"], strict=True)]
+    state = copy.deepcopy(saved["state"])
+    run.optimizer.load_state_dict({"state": state, "param_groups": groups})
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: an empty dict for None -> no-best-is-an-empty-one
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": run.best or {},
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: all modules wake up when it's taken -> a-snapshot-may-tidy-up
+import copy
+
+
+def snapshot(run):
+    run.model.eval()
+    weights = copy.deepcopy(run.model.state_dict())
+    run.model.train()
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": weights,
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: the best weights are those of the last epoch -> the-best-comes-again
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": None if run.best is None else run.best["score"],
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], None
+    if saved["best"] is not None:
+        run.best = {"score": saved["best"], "weights": copy.deepcopy(saved["model"])}
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: another generator for the run -> a-run-may-get-new-parts
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng = torch.Generator()
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: deterministic algorithms for everybody -> a-snapshot-may-tidy-up
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+    torch.use_deterministic_algorithms(True)
+
+
+# %% wrong resume: the name of a file -> a-name-holds-what-a-file-holds
+import tempfile
+
+
+def snapshot(run):
+    with tempfile.NamedTemporaryFile(suffix=".pt", delete=False) as file:
+        torch.save(
+            {
+                "best": run.best,
+                "model": run.model.state_dict(),
+                "optimizer": run.optimizer.state_dict(),
+                "rng": run.rng.get_state(),
+                "torch": torch.get_rng_state(),
+            },
+            file,
+        )
+    return {"epoch": run.epoch, "path": file.name}
+
+
+def restore(run, saved):
+    parts = torch.load(saved["path"], weights_only=True)
+    run.epoch, run.best = saved["epoch"], parts["best"]
+    run.model.load_state_dict(parts["model"])
+    run.optimizer.load_state_dict(parts["optimizer"])
+    run.rng.set_state(parts["rng"])
+    torch.set_rng_state(parts["torch"])
+
+
+# %% wrong resume: torch's stream for a model in training mode alone -> in-eval-mode-nothing-is-drawn
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    if run.model.training:
+        torch.set_rng_state(saved["torch"])
+
+
+# %% wrong resume: all modules wake up when it's restored -> a-snapshot-may-tidy-up
+import copy
+
+
+def snapshot(run):
+    return {
+        "epoch": run.epoch,
+        "best": run.best,
+        "model": copy.deepcopy(run.model.state_dict()),
+        "optimizer": copy.deepcopy(run.optimizer.state_dict()),
+        "rng": run.rng.get_state(),
+        "torch": torch.get_rng_state(),
+    }
+
+
+def restore(run, saved):
+    run.epoch, run.best = saved["epoch"], saved["best"]
+    run.model.load_state_dict(saved["model"])
+    run.optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
+    run.rng.set_state(saved["rng"])
+    torch.set_rng_state(saved["torch"])
+    run.model.train()
+
+
+# %% right resume: through a file both ways
+import io
+
+
+def through_file(part):
+    file = io.BytesIO()
+    torch.save(part, file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+def snapshot(run):
+    return through_file(
+        {
+            "best": run.best,
+            "epoch": run.epoch,
+            "parts": [run.model.state_dict(), run.optimizer.state_dict()],
+            "states": torch.stack([run.rng.get_state(), torch.default_generator.get_state()]),
+        }
+    )
+
+
+def restore(run, saved):
+    saved = through_file(saved)
+    for part, state in zip((run.model, run.optimizer), saved["parts"], strict=True):
+        part.load_state_dict(state)
+    for rng, state in zip((run.rng, torch.default_generator), saved["states"], strict=True):
+        rng.set_state(state.clone())
+    run.epoch, run.best = saved["epoch"], saved["best"]

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from course.probes.parallel.stages import staged
     from course.probes.ranks.running import run_ranks
     from course.probes.saving.files import opened, saved_over
-    from course.probes.saving.runs import carried_on, resumed, weights_kept
+    from course.probes.saving.keepers import weights_kept
+    from course.probes.saving.runs import carried_on, resumed
     from course.probes.saving.states import made_plain, slimmed
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.tracking.loggers import logger_run, record_kept
@@ -186,7 +187,7 @@ __getattr__ = loading(
         "trained_alone": "course.probes.parallel.processes",
         "trained_by_ranks": "course.probes.parallel.processes",
         "untied": "course.probes.models.wiring",
-        "weights_kept": "course.probes.saving.runs",
+        "weights_kept": "course.probes.saving.keepers",
         "worker_draws": "course.probes.loading.workers",
     },
 )

@@ -25,6 +25,17 @@ class _Failed(RuntimeError):
     """What a model raises that was asked to fail."""
 
 
+class _FailedElse(Exception):
+    """What it raises where a RuntimeError would be the usual thing."""
+
+
+class _Interrupted(KeyboardInterrupt):
+    """What it raises as if somebody had stopped the kernel."""
+
+
+_FAILURES = {"error": _Failed, "other": _FailedElse, "interrupt": _Interrupted}
+
+
 class _Heads(nn.Module):
     """Two heads, of which a batch uses one: the other gets no gradient."""
 
@@ -91,6 +102,7 @@ def loop_run(
     training: bool | None = True,
     once: bool = False,
     fails_at: int | None = None,
+    failure: str = "error",
     runs: int = 1,
     draws: bool = False,
     recording: bool = True,
@@ -101,26 +113,27 @@ def loop_run(
 
     Without `optimizer`, the options of an SGD, it's called without one. `stale` is what
     stands in each `.grad` before, `training` the mode of the model (None: as it was made), `once`
-    gives the parts as a generator, which with `draws` also draws a random number for each and one
-    more when it's asked for an iterator, as a loader does. `fails_at` is the call of the model that
-    raises an error, `recording` the grad mode. `facts` are those asked for, or all; "loss recorded"
-    says of each call of `loss_fn` whether a graph was recorded.
+    gives the parts as a generator, which with `draws` draws a number for each and one more at
+    first, as a loader does. `fails_at` is the call of the model that raises a `failure` ("error": a
+    RuntimeError, "other", "interrupt"), `recording` the grad mode. `facts` are those asked for, or
+    all; "loss recorded" says so of each call of `loss_fn`.
     """
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
-        kept, events, of_loss = _graphs_kept(model), _noted(model, fails_at), _modes_noted(loss_fn)
+        events = _noted(model, fails_at, _FAILURES[failure])
+        kept, of_loss = _graphs_kept(model), _modes_noted(loss_fn)
         more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
-        result, error = None, None
+        result = error = None
         for _ in range(runs):
             given = list(parts) if not once else _Drawing(parts) if draws else _one_by_one(parts)
             try:
                 result = procedure(model, given, loss_fn, *more)
-            except _Failed as raised:
+            except (_Failed, _FailedElse, _Interrupted) as raised:
                 error = str(raised)
-        left = _left_behind(model, weights) | {"loss recorded": of_loss}
-        seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
-    return {name: seen[name] for name in facts or seen}
+        told = {"result": result, "events": events, "kept": kept, "error": error}
+        told |= _left_behind(model, weights) | {"loss recorded": of_loss}
+    return {name: told[name] for name in facts or told}
 
 
 def _prepared(
@@ -227,7 +240,7 @@ class _Scripted(torch.optim.Optimizer):
         weight.sub_(group["lr"] * change)
 
 
-def _noted(model: nn.Module, fails_at: int | None) -> list[list[Any]]:
+def _noted(model: nn.Module, fails_at: int | None, failure: type[BaseException]) -> list[list[Any]]:
     """The list in which each forward and backward of the model is noted down from now on."""
     events: list[list[Any]] = []
 
@@ -235,7 +248,7 @@ def _noted(model: nn.Module, fails_at: int | None) -> list[list[Any]]:
         modes = [one.training for one in module.modules()]
         events.append(["forward", len(args[0]), modes, torch.is_grad_enabled()])
         if sum(event[0] == "forward" for event in events) == fails_at:
-            raise _Failed("this batch is broken")
+            raise failure("this batch is broken")
 
     def after(module: nn.Module, args: tuple[Any, ...], said: torch.Tensor) -> None:
         if said.requires_grad:

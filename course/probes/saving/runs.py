@@ -1,4 +1,4 @@
-"""What the tests of resuming and keeping need: small runs that draw numbers from everywhere."""
+"""What the tests of resuming need: small runs that draw numbers from everywhere."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from course.inspection.global_state import GlobalState
 from course.probes.decorator import probe
 
-__all__ = ["carried_on", "resumed", "weights_kept"]
+__all__ = ["carried_on", "resumed", "small_model"]
 
 _DATA = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2)
 
@@ -39,36 +40,46 @@ class _Moving(torch.optim.Optimizer):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clear the gradients."""
-        for weight in self.param_groups[0]["params"]:
+        for weight, _ in self._grouped():
             weight.grad = None if set_to_none else torch.zeros_like(weight)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step."""
-        group, self.steps = self.param_groups[0], self.steps + 1
+        self.steps += 1
         with torch.no_grad():
-            for weight, square in zip(group["params"], self.squares, strict=True):
+            for (weight, group), square in zip(self._grouped(), self.squares, strict=True):
                 gradient = torch.zeros_like(weight) if weight.grad is None else weight.grad
                 square.mul_(0.5).addcmul_(gradient, gradient)
+                weight.mul_(1 - group.get("decay", 0.0))
                 weight.sub_(group["lr"] * gradient / (1 + self.steps + square.sqrt()))
                 weight.grad = None
 
     def state_dict(self) -> dict[str, Any]:
         """The state, with its live tensors."""
-        group = {name: value for name, value in self.param_groups[0].items() if name != "params"}
         state = {"steps": self.steps, "squares": list(self.squares)}
-        return {"state": state, "param_groups": [{**group, "params": [0]}]}
+        groups = [{**group, "params": [n]} for n, group in enumerate(self.param_groups)]
+        return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Put a state back."""
         held = state_dict["state"]
         self.steps = held["steps"]
         self.squares = [square.clone() for square in held["squares"]]
-        (group,) = state_dict["param_groups"]
-        self.param_groups[0] |= {k: v for k, v in group.items() if k != "params"}
+        for group, told in zip(self.param_groups, state_dict["param_groups"], strict=True):
+            group |= {name: value for name, value in told.items() if name != "params"}
+
+    def _grouped(self) -> list[tuple[nn.Parameter, dict[str, Any]]]:
+        """Each weight with its group."""
+        return [(weight, group) for group in self.param_groups for weight in group["params"]]
 
 
 class _Sharing(_Moving):
-    """One that goes on with the tensors that it's given, as those of torch do."""
+    """One of two groups that goes on with the tensors that it's given, as those of torch do."""
+
+    def __init__(self, weights: list[nn.Parameter]) -> None:
+        super().__init__(weights)
+        parts = weights[:1], weights[1:]
+        self.param_groups = [{"params": part, **self.defaults, "decay": 0.0} for part in parts]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Put a state back."""
@@ -76,7 +87,8 @@ class _Sharing(_Moving):
         self.squares = list(state_dict["state"]["squares"])
 
 
-def _made(kind: str) -> nn.Module:
+def small_model(kind: str) -> nn.Module:
+    """A model of this kind in float64."""
     if kind == "norm":
         return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Linear(2, 1)).double()
     if kind == "dropout":
@@ -108,7 +120,7 @@ class _Run:
         torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
-        self.model, self.draws = _made(kind), draws
+        self.model, self.draws = small_model(kind), draws
         self.optimizer = _Moving(list(self.model.parameters()))
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, _rate)
         self.generators = [torch.Generator().manual_seed(seed + k) for k in range(generators)]
@@ -200,26 +212,27 @@ def carried_on(
 ) -> dict[str, Any]:
     """The losses of a run of which a snapshot is taken at `stop`, and of those that carry it on.
 
-    `uses` says what a loss depends on beside weights and optimizer: a number of the run's "own"
-    generator, one of "torch", and the number of the "epoch". The second run starts from other
-    weights and seeds, and from a snapshot that went through a file if it's `filed`; `twice` carries
-    on a third one. The learning rate falls with each step, and of the first run another snapshot is
-    taken at its end. "kept" is the best of the first run at `stop`; "drawn" says how far taking the
-    snapshot moved the states of torch's generator and of the run's own, "modes" and "grads" are the
-    model's behind it; "weights" are the last run's at the end, "reference" the first one's.
+    `uses` says what a loss depends on beside weights and optimizer: numbers of the run's "own"
+    generator and of "torch", and the "epoch". The second run starts from other weights and seeds,
+    and from a snapshot that went through a file if it's `filed`; `twice` carries on a third one. A
+    "tied" model is in eval mode but for a layer. Of the first run another snapshot is taken at its
+    end. "kept" is its best at `stop`; "drawn" says how far taking the snapshot moved torch's stream
+    and the run's own; "left" has of taking it, and of each restoring, what was there before and
+    after (see `_around`); "weights" are the last run's at the end, "reference" the first one's.
     """
     with _random_states_kept():
         first = _begun(kind, 1)
         losses = [_moved(first, uses) for _ in range(stop)]
         kept = copy.deepcopy(first.best)
-        saved, after = _watched(snapshot, first)
-        losses += [_moved(first, uses) for _ in range(stop, steps)]
-        snapshot(first)
-        again, opens = _reopened(saved) if filed else (saved, "not asked")
+        with tempfile.TemporaryDirectory() as folder:
+            saved, after = _watched(snapshot, first, folder)
+            losses += [_moved(first, uses) for _ in range(stop, steps)]
+            snapshot(first)
+            again, opens = _reopened(saved, folder) if filed else (saved, "not asked")
         seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             other = _begun(kind, seed)
-            restore(other, again)
+            after["left"].append(_put_back(restore, other, again))
             seen["epoch"].append(other.epoch)
             seen["best"].append(other.best)
             seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
@@ -229,22 +242,51 @@ def carried_on(
 
 
 def _watched(
-    snapshot: Callable[..., Any], run: SimpleNamespace
+    snapshot: Callable[..., Any], run: SimpleNamespace, folder: str
 ) -> tuple[Any, dict[str, list[Any]]]:
-    """A snapshot of the run, and what taking it did to streams, modes and gradients."""
+    """A snapshot of the run, and what taking it did to streams and to all else.
+
+    Files that it writes by `tempfile` come into the folder, which is gone when it's restored.
+    """
     for weight in run.model.parameters():
         weight.grad = torch.ones_like(weight)
-    before = torch.get_rng_state(), run.rng.get_state()
-    saved = snapshot(run)
-    pairs = zip(before, (torch.get_rng_state(), run.rng.get_state()), strict=True)
-    seen = {
-        "drawn": [int((a.int() - b.int()).abs().sum()) for a, b in pairs],
-        "modes": [module.training for module in run.model.modules()],
-        "grads": [weight.grad for weight in run.model.parameters()],
-    }
+    own, states = _own(run), (torch.get_rng_state(), run.rng.get_state())
+    before, usual = _around(run, own), tempfile.tempdir
+    tempfile.tempdir = folder
+    try:
+        saved = snapshot(run)
+    finally:
+        tempfile.tempdir = usual
+    pairs = zip(states, (torch.get_rng_state(), run.rng.get_state()), strict=True)
+    drawn = [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
+    seen = {"drawn": drawn, "left": [[before, _around(run, own)]]}
     for weight in run.model.parameters():
         weight.grad = None
     return saved, seen
+
+
+def _put_back(restore: Callable[..., Any], run: SimpleNamespace, saved: Any) -> list[Any]:
+    """Restore a snapshot, and tell what was there before and after."""
+    own = _own(run)
+    before = _around(run, own)
+    restore(run, saved)
+    return [before, _around(run, own)]
+
+
+def _own(run: SimpleNamespace) -> list[Any]:
+    return [run.model, run.optimizer, run.rng]
+
+
+def _around(run: SimpleNamespace, own: list[Any]) -> dict[str, Any]:
+    """What neither a snapshot nor restoring one changes; "own" says whether these are its parts."""
+    weights = list(run.model.parameters())
+    return {
+        "settings": {name: str(value) for name, value in GlobalState().modes.items()},
+        "modes": [module.training for module in run.model.modules()],
+        "trains": [weight.requires_grad for weight in weights],
+        "grads": [None if weight.grad is None else weight.grad.tolist() for weight in weights],
+        "own": [a is b for a, b in zip(own, _own(run), strict=True)],
+    }
 
 
 def _held(model: nn.Module) -> list[torch.Tensor]:
@@ -255,7 +297,9 @@ def _held(model: nn.Module) -> list[torch.Tensor]:
 def _begun(kind: str, seed: int) -> SimpleNamespace:
     """A run before its first step, with all that a snapshot is to hold."""
     torch.default_generator.manual_seed(seed)
-    model = _made(kind)
+    model = small_model(kind)
+    if kind == "tied":
+        model.training = model[1].training = False
     rng, optimizer = torch.Generator().manual_seed(seed), _Sharing(list(model.parameters()))
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
@@ -268,20 +312,23 @@ def _moved(run: SimpleNamespace, uses: Sequence[str]) -> float:
     loss = (run.model(_DATA) - noise).square().mean()
     loss.backward()
     run.optimizer.step()
-    run.optimizer.param_groups[0]["lr"] *= 0.75
+    for number, group in enumerate(run.optimizer.param_groups):
+        group["lr"] *= 0.75 - 0.25 * number
+        group["decay"] += 0.01 * (1 + number)
     run.epoch += 1
-    if run.best is None or loss.item() < run.best["score"]:
+    if run.epoch % 2:  # the last epoch isn't always the best
         weights = {name: one.clone() for name, one in run.model.state_dict().items()}
         run.best = {"score": loss.item(), "weights": weights}
     return loss.item()
 
 
-def _reopened(saved: Any) -> tuple[Any, str]:
+def _reopened(saved: Any, folder: str) -> tuple[Any, str]:
     """What was saved, from a file that's read with weights_only=True if that is allowed."""
-    with tempfile.TemporaryDirectory() as folder:
-        torch.save(saved, path := Path(folder, "run.pt"))
-        opens = _opens(path)
-        return torch.load(path, weights_only=False), opens
+    torch.save(saved, path := Path(folder, "run.pt"))
+    try:
+        return torch.load(path, weights_only=True), "yes"
+    except Exception as error:
+        return torch.load(path, weights_only=False), type(error).__name__
 
 
 @contextlib.contextmanager
@@ -309,63 +356,3 @@ def _loads_noted() -> Iterator[list[Any]]:
         yield asked
     finally:
         torch.load = load
-
-
-@probe
-def weights_kept(
-    keeper: Callable[..., Any],
-    losses: Sequence[float],
-    patience: int = 3,
-    kind: str = "norm",
-    *,
-    fresh: bool = False,
-    frozen: bool = False,
-    training: bool = True,
-) -> dict[str, Any]:
-    """What a `keeper(patience)` says of these losses, and what it puts back.
-
-    Before loss number n is seen, all that the model holds becomes n. Afterwards it's restored, into
-    the model or a `fresh` one; that is trained on, and restored once more. "restored" is what the
-    model holds after each of the two. Another keeper sees other weights after the first loss and
-    the last.
-    """
-    model, kept, other = _made(kind), keeper(patience), keeper(patience)
-    if frozen:
-        next(model.parameters()).requires_grad_(False)
-    model.train(training)
-    seen: dict[str, Any] = {"new": [], "stop": [], "best": []}
-    for number, loss in enumerate(losses):
-        _filled(model, number + 1)
-        seen["new"].append(kept.see(model, loss))
-        seen["stop"].append(kept.stop)
-        seen["best"].append(kept.best)
-        if number in (0, len(losses) - 1):
-            _filled(model, 50)
-            other.see(model, -1.0 - number)
-    _filled(model, 100)
-    return seen | _restored(kept, _made(kind).train(training) if fresh else model)
-
-
-def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
-    """What a keeper makes of a model, that's trained and restored again."""
-    held = {name: one.detach() for name, one in target.state_dict(keep_vars=True).items()}
-    weights = list(target.parameters())
-    restored = []
-    for number in (200, 300):
-        kept.restore(target)
-        restored.append({name: one.clone() for name, one in target.state_dict().items()})
-        _filled(target, number)
-    return {
-        "restored": restored,
-        "views": held,
-        "same": [a is b for a, b in zip(weights, target.parameters(), strict=True)],
-        "modes": [module.training for module in target.modules()],
-        "trains": [one.requires_grad for one in target.parameters()],
-    }
-
-
-def _filled(model: nn.Module, number: int) -> None:
-    """Let all that the model holds be this number, in place."""
-    with torch.no_grad():
-        for one in [*model.parameters(), *model.buffers()]:
-            one.fill_(number)

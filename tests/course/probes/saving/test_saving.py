@@ -8,6 +8,7 @@ import math
 import os
 import pickle
 import random
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,8 @@ import torch
 from torch import nn
 
 from course.probes.saving.files import opened, saved_over
-from course.probes.saving.runs import carried_on, resumed, weights_kept
+from course.probes.saving.keepers import weights_kept
+from course.probes.saving.runs import carried_on, resumed
 from course.probes.saving.states import made_plain, slimmed
 
 
@@ -284,8 +286,9 @@ def test_a_whole_snapshot_carries_a_run_on(kind: str, filed: bool) -> None:
     assert seen["later"] == [seen["losses"][2:]] * 2
     assert all(map(torch.equal, seen["weights"], seen["reference"]))
     assert seen["epoch"] == [2, 2] and seen["drawn"] == [0, 0]
-    assert seen["best"][0]["score"] == seen["kept"]["score"] == min(seen["losses"][:2])
-    assert all(seen["modes"]) and all(bool((one == 1).all()) for one in seen["grads"])
+    assert seen["best"][0]["score"] == seen["kept"]["score"] == seen["losses"][0]
+    assert len(seen["left"]) == 3 and all(before == after for before, after in seen["left"])
+    assert all(seen["left"][0][1]["modes"]) is (kind != "tied")
     assert seen["opens"] == ("yes" if filed else "not asked")
 
 
@@ -327,8 +330,57 @@ def test_a_snapshot_that_changes_the_run_is_noticed() -> None:
         run.optimizer.zero_grad()
         return taken(run)
 
-    seen = carried_on.procedure(resting, put)
-    assert not any(seen["modes"]) and seen["grads"] == [None] * 2
+    (_, after), _ = carried_on.procedure(resting, put)["left"]
+    assert not any(after["modes"]) and after["grads"] == [None] * 2
+
+
+def test_restoring_that_changes_more_is_noticed() -> None:
+    def anew(run: Any, saved: dict[str, Any]) -> None:
+        run.rng = torch.Generator()
+        put(run, saved)
+        run.model.train()
+        torch.set_num_threads(torch.get_num_threads() + 1)
+
+    threads = torch.get_num_threads()
+    try:
+        before, after = carried_on.procedure(taken, anew, kind="tied")["left"][-1]
+    finally:
+        torch.set_num_threads(threads)
+    assert (before["own"], after["own"]) == ([True] * 3, [True, True, False])
+    assert before["modes"] != after["modes"] == [True] * 3
+    assert before["settings"] != after["settings"]
+
+
+def test_a_snapshot_of_the_beginning_has_no_best() -> None:
+    seen = carried_on.procedure(taken, put, stop=0)
+    assert seen["kept"] is None and seen["best"] == [None]
+    assert seen["later"] == [seen["losses"]]
+
+
+def test_a_snapshot_that_names_a_file_finds_it_gone() -> None:
+    def elsewhere(run: Any) -> dict[str, Any]:
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            torch.save(taken(run), file)
+        return {"path": file.name}
+
+    def opened(run: Any, saved: dict[str, Any]) -> None:
+        put(run, torch.load(saved["path"], weights_only=True))
+
+    with pytest.raises(FileNotFoundError):
+        carried_on.procedure(elsewhere, opened)
+
+
+@pytest.mark.parametrize("forgotten", [("lr", 1), ("decay", 0), ("decay", 1)])
+def test_every_setting_of_every_group_matters(forgotten: tuple[str, int]) -> None:
+    name, number = forgotten
+
+    def partly(run: Any, saved: dict[str, Any]) -> None:
+        usual = run.optimizer.param_groups[number][name]
+        put(run, saved)
+        run.optimizer.param_groups[number][name] = usual
+
+    seen = carried_on.procedure(taken, partly)
+    assert seen["later"][0] != seen["losses"][2:]
 
 
 def test_an_earlier_snapshot_and_the_learning_rate_matter() -> None:
