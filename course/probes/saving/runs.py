@@ -1,4 +1,4 @@
-"""What the tests of resuming and keeping need: small runs that draw numbers from everywhere."""
+"""What the tests of resuming need: small runs that draw numbers from everywhere."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,11 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.models.modules import modules_named
+from course.probes.saving.forks import in_a_fork
+from course.probes.saving.models import DRAWN, made
 
-__all__ = ["carried_on", "resumed", "weights_kept"]
+__all__ = ["carried_on", "resumed"]
 
 _DATA = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2)
 
@@ -59,41 +63,12 @@ class _Moving(torch.optim.Optimizer):
         return {"state": state, "param_groups": [{**group, "params": [0]}]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Put a state back."""
+        """Put a state back, and go on with its own tensors, as the optimizers of torch do."""
         held = state_dict["state"]
         self.steps = held["steps"]
-        self.squares = [square.clone() for square in held["squares"]]
+        self.squares = list(held["squares"])
         (group,) = state_dict["param_groups"]
         self.param_groups[0] |= {k: v for k, v in group.items() if k != "params"}
-
-
-class _Sharing(_Moving):
-    """One that goes on with the tensors that it's given, as those of torch do."""
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Put a state back."""
-        super().load_state_dict(state_dict)
-        self.squares = list(state_dict["state"]["squares"])
-
-
-def _made(kind: str) -> nn.Module:
-    if kind == "norm":
-        return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Linear(2, 1)).double()
-    if kind == "dropout":
-        return nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1)).double()
-    if kind == "tied":
-        layer = nn.Linear(2, 2)
-        return nn.Sequential(layer, nn.Tanh(), layer).double()
-    return nn.Linear(2, 1).double()
-
-
-_DRAWN: dict[str, Callable[[], float]] = {
-    "torch": lambda: float(torch.rand(())),
-    "python": random.random,
-    "python normal": lambda: random.gauss(0, 1),
-    "numpy": np.random.rand,
-    "numpy normal": np.random.randn,
-}
 
 
 def _rate(step: int) -> float:
@@ -108,7 +83,7 @@ class _Run:
         torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
-        self.model, self.draws = _made(kind), draws
+        self.model, self.draws = made(kind), draws
         self.optimizer = _Moving(list(self.model.parameters()))
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, _rate)
         self.generators = [torch.Generator().manual_seed(seed + k) for k in range(generators)]
@@ -122,7 +97,7 @@ class _Run:
         order = torch.arange(6)
         for generator in self.generators:
             order = order[torch.randperm(6, generator=generator)]
-        noise = sum(_DRAWN[name]() for name in self.draws)
+        noise = sum(DRAWN[name]() for name in self.draws)
         batch = _DATA[order[:3]]
         weights = torch.linspace(0.5, 1.5, 3, dtype=torch.float64)[:, None]
         loss = (weights * (self.model(batch) - noise).square()).mean()
@@ -142,37 +117,81 @@ def resumed(
     *,
     generators: int = 0,
     parts: Sequence[str] = ("model", "optimizer", "scheduler"),
+    also: Sequence[str] = (),
     missing: bool = False,
     twice: bool = False,
+    rewound: bool = False,
+    elsewhere: bool = False,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The losses of a run that's saved at `stops` and goes on, and of one that resumes it.
 
-    `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`. The second run
-    starts from other weights and seeds, and resumes from a copy of the file at another place, or
-    none if it's `missing`; `twice` resumes a third one. "asked" is what `torch.load` was called
-    with as weights_only. `facts` are those asked for, or all.
+    `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`. `also` are
+    names under which it gets the parts once more. The second run starts from other weights and
+    seeds, and resumes from a copy of the file at another place, or none if it's `missing`; `twice`
+    resumes a third one. Where it's `rewound`, the same object resumes once more, saves at the end,
+    and resumes from that, too. With `elsewhere` the first run has a process of its own.
+
+    "asked" is what `torch.load` was called with as weights_only, "modules" are those that the
+    methods name. `facts` are those asked for, or all.
     """
+    given = SimpleNamespace(kind=kind, draws=draws, generators=generators, parts=parts, also=also)
+    begun = partial(_begun_with, run_file, given)
     with _random_states_kept(), tempfile.TemporaryDirectory() as folder, _loads_noted() as asked:
-        first = _Run(kind, draws, 1, generators)
-        path, copied, losses = Path(folder, "run.pt"), Path(folder, "copied.pt"), list[float]()
-        file = run_file(str(path), first.parts(parts), first.generators)
-        for number in range(steps):
-            if number in stops:
-                file.save(number)
-            losses.append(first.step())
-        files = os.listdir(folder)
+        path, copied = Path(folder, "run.pt"), Path(folder, "copied.pt")
+        work = partial(_saved_at, begun, path, stops, steps)
+        losses = in_a_fork(work) if elsewhere else work()
+        seen: dict[str, Any] = {"losses": losses, "files": os.listdir(folder)}
         if not missing:
             shutil.copy(path, copied)
-        seen: dict[str, Any] = {"losses": losses, "later": [], "said": [], "weights": []}
+        seen |= {"later": [], "said": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
-            second = _Run(kind, draws, seed, generators)
-            again = run_file(str(copied), second.parts(parts), second.generators)
-            seen["said"].append(again.resume())
-            seen["later"].append([second.step() for _ in range(max(stops, default=0), steps)])
-            seen["weights"].append([one.detach() for one in second.model.state_dict().values()])
-        seen |= {"asked": list(asked), "files": files, "opens": None if facts else _opens(path)}
+            run, file = begun(seed, copied)
+            _gone_on(seen, run, file, (max(stops, default=0), steps), rewound)
+        if not facts:
+            seen |= {"asked": list(asked), "opens": _opens(path), "modules": _modules(file)}
         return {what: seen[what] for what in facts or seen}
+
+
+def _gone_on(
+    seen: dict[str, Any], run: _Run, file: Any, steps: tuple[int, int], rewound: bool
+) -> None:
+    """Resume a run and let it go on up to its last step, once or twice."""
+    for _ in range(1 + rewound):
+        seen["said"].append(file.resume())
+        seen["later"].append([run.step() for _ in range(*steps)])
+    if rewound:
+        file.save(steps[1])
+        seen["said"].append(file.resume())
+    seen["weights"].append([one.detach() for one in run.model.state_dict().values()])
+
+
+def _begun_with(
+    run_file: Callable[..., Any], given: SimpleNamespace, seed: int, path: Path
+) -> tuple[_Run, Any]:
+    """A run of this kind that begins with this seed, and the learner's file of it."""
+    run = _Run(given.kind, given.draws, seed, given.generators)
+    parts = run.parts(given.parts)
+    parts |= {name: parts[given.parts[k % len(given.parts)]] for k, name in enumerate(given.also)}
+    return run, run_file(str(path), parts, run.generators)
+
+
+def _saved_at(
+    begun: Callable[..., tuple[_Run, Any]], path: Path, stops: Sequence[int], steps: int
+) -> list[float]:
+    """The losses of a run that's saved before these steps and goes on."""
+    (run, file), losses = begun(1, path), []
+    for number in range(steps):
+        if number in stops:
+            file.save(number)
+        losses.append(run.step())
+    return losses
+
+
+def _modules(file: Any) -> list[str]:
+    """The modules that the methods of an object's class name, and the functions that they call."""
+    methods = [one for one in vars(type(file)).values() if isinstance(one, FunctionType)]
+    return sorted({name for method in methods for name in modules_named.procedure(method)})
 
 
 def _opens(path: Path) -> str:
@@ -255,8 +274,8 @@ def _held(model: nn.Module) -> list[torch.Tensor]:
 def _begun(kind: str, seed: int) -> SimpleNamespace:
     """A run before its first step, with all that a snapshot is to hold."""
     torch.default_generator.manual_seed(seed)
-    model = _made(kind)
-    rng, optimizer = torch.Generator().manual_seed(seed), _Sharing(list(model.parameters()))
+    model = made(kind)
+    rng, optimizer = torch.Generator().manual_seed(seed), _Moving(list(model.parameters()))
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
 
@@ -309,63 +328,3 @@ def _loads_noted() -> Iterator[list[Any]]:
         yield asked
     finally:
         torch.load = load
-
-
-@probe
-def weights_kept(
-    keeper: Callable[..., Any],
-    losses: Sequence[float],
-    patience: int = 3,
-    kind: str = "norm",
-    *,
-    fresh: bool = False,
-    frozen: bool = False,
-    training: bool = True,
-) -> dict[str, Any]:
-    """What a `keeper(patience)` says of these losses, and what it puts back.
-
-    Before loss number n is seen, all that the model holds becomes n. Afterwards it's restored, into
-    the model or a `fresh` one; that is trained on, and restored once more. "restored" is what the
-    model holds after each of the two. Another keeper sees other weights after the first loss and
-    the last.
-    """
-    model, kept, other = _made(kind), keeper(patience), keeper(patience)
-    if frozen:
-        next(model.parameters()).requires_grad_(False)
-    model.train(training)
-    seen: dict[str, Any] = {"new": [], "stop": [], "best": []}
-    for number, loss in enumerate(losses):
-        _filled(model, number + 1)
-        seen["new"].append(kept.see(model, loss))
-        seen["stop"].append(kept.stop)
-        seen["best"].append(kept.best)
-        if number in (0, len(losses) - 1):
-            _filled(model, 50)
-            other.see(model, -1.0 - number)
-    _filled(model, 100)
-    return seen | _restored(kept, _made(kind).train(training) if fresh else model)
-
-
-def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
-    """What a keeper makes of a model, that's trained and restored again."""
-    held = {name: one.detach() for name, one in target.state_dict(keep_vars=True).items()}
-    weights = list(target.parameters())
-    restored = []
-    for number in (200, 300):
-        kept.restore(target)
-        restored.append({name: one.clone() for name, one in target.state_dict().items()})
-        _filled(target, number)
-    return {
-        "restored": restored,
-        "views": held,
-        "same": [a is b for a, b in zip(weights, target.parameters(), strict=True)],
-        "modes": [module.training for module in target.modules()],
-        "trains": [one.requires_grad for one in target.parameters()],
-    }
-
-
-def _filled(model: nn.Module, number: int) -> None:
-    """Let all that the model holds be this number, in place."""
-    with torch.no_grad():
-        for one in [*model.parameters(), *model.buffers()]:
-            one.fill_(number)
