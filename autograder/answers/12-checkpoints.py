@@ -53,7 +53,9 @@ def slim(state):
         if isinstance(value, torch.Tensor):
             place = f"{value.data_ptr()} {tuple(value.shape)} {value.stride()} {value.dtype}"
             if place not in made:
-                made[place] = torch.zeros_like(value.detach(), memory_format=torch.contiguous_format)
+                made[place] = torch.zeros_like(
+                    value.detach(), memory_format=torch.contiguous_format
+                )
                 made[place].copy_(value.detach())
             found[key] = made[place]
     return found
@@ -289,6 +291,45 @@ def slim(state):
     return out
 
 
+# %% wrong slim: everything else copied deeply -> what-is-no-tensor-is-copied-too
+import copy
+
+
+def slim(state):
+    copies, made = {}, {}
+    for name, x in state.items():
+        if isinstance(x, torch.Tensor):
+            key = x.data_ptr(), x.shape, x.stride(), x.dtype
+            if key not in copies:
+                copies[key] = x.detach().clone()
+            x = copies[key]
+        else:
+            x = copy.deepcopy(x)
+        made[name] = x
+    return made
+
+
+# %% wrong slim: one buffer for many -> a-buffer-for-all
+def slim(state):
+    copies, made = {}, {}
+    for name, x in state.items():
+        if isinstance(x, torch.Tensor):
+            key = x.data_ptr(), x.shape, x.stride(), x.dtype
+            if key not in copies:
+                copies[key] = x.detach().clone()
+            x = copies[key]
+        made[name] = x
+    flat = [x for x in made.values() if isinstance(x, torch.Tensor)]
+    if len(copies) > 3 and len({x.dtype for x in flat}) == 1 and len(flat) == len(copies):
+        parts = torch.cat([x.reshape(-1) for x in flat]).split([x.numel() for x in flat])
+        pieces = iter(parts)
+        made = {
+            n: next(pieces).view(x.shape) if isinstance(x, torch.Tensor) else x
+            for n, x in made.items()
+        }
+    return made
+
+
 # %% right named-in: a stack of what was pushed
 import pickletools
 import zipfile
@@ -432,24 +473,25 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -459,24 +501,25 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name == 'GLOBAL':
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name == "GLOBAL":
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -486,24 +529,25 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[:2]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[:2]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -513,24 +557,25 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = None if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = None if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -540,25 +585,26 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             if last is not None:
                 memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo.get(argument) if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo.get(argument) if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -595,78 +641,81 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
-    return sorted({'.'.join((one.split('.')[0], one.split('.')[-1])) for one in found})
+    return sorted({".".join((one.split(".")[0], one.split(".")[-1])) for one in found})
 
 
 # %% wrong named-in: only what torch would refuse -> safe-imports-are-none
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
-    return sorted((one for one in found if not one.startswith(('torch', 'collections'))))
+    return sorted((one for one in found if not one.startswith(("torch", "collections"))))
 
 
 # %% wrong named-in: a list -> a-list-has-each-once
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = ([], [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.append(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.append('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.append(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.append(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -676,24 +725,25 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = ({}, [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found[argument.replace(' ', '.', 1)] = 1
-        elif name == 'STACK_GLOBAL':
-            found['.'.join(texts[-2:])] = 1
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found[argument.replace(" ", ".", 1)] = 1
+        elif name == "STACK_GLOBAL":
+            found[".".join(texts[-2:])] = 1
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return list(found)
@@ -703,23 +753,24 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        data = archive.read('archive/data.pkl')
+        data = archive.read("archive/data.pkl")
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 1))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -795,6 +846,104 @@ def named_in(path):
     return sorted(found)
 
 
+# %% wrong named-in: Python 3's names -> names-are-those-of-python-3
+import pickletools
+import zipfile
+from _compat_pickle import IMPORT_MAPPING
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as held:
+        data = held.read(next(name for name in held.namelist() if name.endswith("/data.pkl")))
+    found, texts, memo, last = set(), [], {}, None
+    for opcode, argument, _ in pickletools.genops(data):
+        name = opcode.name
+        if "PUT" in name:
+            memo[argument] = last
+        elif name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif name not in ("PROTO", "FRAME"):
+            last = None
+            if name in ("GLOBAL", "INST"):
+                module, _, inside = argument.partition(" ")
+                if module != "__builtin__":
+                    module = IMPORT_MAPPING.get(module, module)
+                found.add(f"{module}.{inside}")
+            elif name == "STACK_GLOBAL":
+                found.add(".".join(texts[-2:]))
+            elif "UNICODE" in name or "GET" in name:
+                last = argument if "UNICODE" in name else memo[argument]
+                if last is not None:
+                    texts.append(last)
+    return sorted(found)
+
+
+# %% wrong named-in: FRAME forgets what was pushed -> a-frame-is-pushed
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        name = next(one for one in archive.namelist() if one.endswith("/data.pkl"))
+        data = archive.read(name)
+    found, texts, memo, last = set(), [], {}, None
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", "."))
+            last = None
+        elif opcode.name == "STACK_GLOBAL":
+            found.add(f"{texts[-2]}.{texts[-1]}")
+            last = None
+        elif opcode.name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif "PUT" in opcode.name:
+            memo[argument] = last
+        elif "UNICODE" in opcode.name:
+            last = argument
+            texts.append(last)
+        elif "GET" in opcode.name:
+            last = memo.get(argument)
+            if last is not None:
+                texts.append(last)
+        else:
+            last = None
+    return sorted(found)
+
+
+# %% wrong named-in: two opcodes of texts -> texts-have-two-opcodes
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        name = next(one for one in archive.namelist() if one.endswith("/data.pkl"))
+        data = archive.read(name)
+    found, texts, memo, last = set(), [], {}, None
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", "."))
+            last = None
+        elif opcode.name == "STACK_GLOBAL":
+            found.add(f"{texts[-2]}.{texts[-1]}")
+            last = None
+        elif opcode.name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif "PUT" in opcode.name:
+            memo[argument] = last
+        elif opcode.name in ("BINUNICODE", "SHORT_BINUNICODE"):
+            last = argument
+            texts.append(last)
+        elif "GET" in opcode.name:
+            last = memo.get(argument)
+            if last is not None:
+                texts.append(last)
+        elif opcode.stack_after:
+            last = None
+    return sorted(found)
+
+
 # %% right resume-run: tensors for NumPy, parts in one dict
 import random
 from pathlib import Path
@@ -817,8 +966,17 @@ class RunFile:
             **{f"generator {n}": one.get_state() for n, one in enumerate(self.generators)},
         }
         more = [state["has_gauss"], state["gauss"], held["pos"]]
-        torch.save([step, everything, torch.random.get_rng_state(), numbers, more,
-                    list(random.getstate())], self.path)
+        torch.save(
+            [
+                step,
+                everything,
+                torch.random.get_rng_state(),
+                numbers,
+                more,
+                list(random.getstate()),
+            ],
+            self.path,
+        )
 
     def resume(self):
         if not self.path.is_file():
@@ -830,8 +988,9 @@ class RunFile:
             one.set_state(everything[f"generator {n}"])
         torch.random.set_rng_state(own)
         has_gauss, gauss, position = more
-        numpy.random.set_state(("MT19937", numbers.numpy().astype("uint32"), position,
-                                has_gauss, gauss))
+        numpy.random.set_state(
+            ("MT19937", numbers.numpy().astype("uint32"), position, has_gauss, gauss)
+        )
         random.setstate(tuple(python))
         return step
 
@@ -841,14 +1000,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -857,13 +1023,13 @@ class RunFile:
         except FileNotFoundError:
             return 0
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% right resume-run: through an open file
@@ -871,30 +1037,37 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
-        with open(self.path, 'wb') as file:
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
+        with open(self.path, "wb") as file:
             torch.save(states, file)
 
     def resume(self):
         if not exists(self.path):
             return 0
-        with open(self.path, 'rb') as file:
+        with open(self.path, "rb") as file:
             states = torch.load(file, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: weights alone -> a-run-is-its-weights
@@ -902,14 +1075,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -917,13 +1097,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in list(self.parts.items())[:1]:
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: no optimizer -> optimizer-starts-afresh
@@ -931,14 +1111,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -946,14 +1133,14 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            if key != 'optimizer':
-                part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            if key != "optimizer":
+                part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: no scheduler -> scheduler-starts-afresh
@@ -961,14 +1148,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -976,14 +1170,14 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            if key != 'scheduler':
-                part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            if key != "scheduler":
+                part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: seeds again -> seeds-are-random-states
@@ -991,14 +1185,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1006,13 +1207,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
         torch.manual_seed(0)
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: NumPy's state as it is -> arrays-load-anywhere
@@ -1020,14 +1221,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         pass
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': np.random.get_state()}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": np.random.get_state(),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1035,13 +1243,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: and everything is trusted -> arrays-load-anywhere
@@ -1049,14 +1257,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         pass
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': np.random.get_state()}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": np.random.get_state(),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1064,13 +1279,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=False)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: everything is trusted -> trust-makes-it-load
@@ -1078,14 +1293,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1093,13 +1315,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=False)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: no file is an error -> there-is-always-a-file
@@ -1107,26 +1329,33 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: model, optimizer, scheduler -> parts-have-fixed-names
@@ -1134,14 +1363,23 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: self.parts[key].state_dict() for key in ('model', 'optimizer', 'scheduler')}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {
+                key: self.parts[key].state_dict() for key in ("model", "optimizer", "scheduler")
+            },
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1149,13 +1387,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: the next step -> the-step-is-done
@@ -1163,14 +1401,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1178,13 +1423,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step'] + 1
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"] + 1
 
 
 # %% wrong resume-run: no generators -> the-global-generator-is-the-only-one
@@ -1192,14 +1437,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1207,13 +1459,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             pass
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: the generators' seeds -> a-seed-is-a-state
@@ -1221,14 +1473,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.initial_seed() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.initial_seed() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1236,13 +1495,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.manual_seed(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: the first generator -> one-generator-is-enough
@@ -1250,14 +1509,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1265,14 +1531,14 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
             break
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: no state of torch -> torch-starts-afresh
@@ -1280,14 +1546,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1295,13 +1568,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
         pass
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: no state of Python -> python-follows-torch
@@ -1309,14 +1582,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1324,13 +1604,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
+        torch.set_rng_state(states["torch"])
         pass
-        np.random.set_state(states['numpy'])
-        return states['step']
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: no state of NumPy -> numpy-follows-torch
@@ -1338,14 +1618,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1353,13 +1640,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
         pass
-        return states['step']
+        return states["step"]
 
 
 # %% wrong resume-run: NumPy's list alone -> a-pair-is-drawn-at-once
@@ -1367,14 +1654,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1382,13 +1676,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'][:3])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"][:3])
+        return states["step"]
 
 
 # %% wrong resume-run: a seed at each save -> saving-may-seed
@@ -1396,15 +1690,22 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
         torch.manual_seed(step)
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -1412,13 +1713,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: never over a file -> the-first-file-stays
@@ -1426,14 +1727,21 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         if not exists(self.path):
             torch.save(states, self.path)
 
@@ -1442,13 +1750,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: a second file -> states-need-a-file-each
@@ -1456,29 +1764,36 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
-        torch.save(step, self.path + '.step')
+        torch.save(step, self.path + ".step")
 
     def resume(self):
         if not exists(self.path):
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% wrong resume-run: kept in memory -> there-is-always-a-file
@@ -1486,28 +1801,278 @@ import random
 from os.path import exists
 import numpy as np
 
-class RunFile:
 
+class RunFile:
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         RunFile.kept = states
 
     def resume(self):
-        if not hasattr(RunFile, 'kept'):
+        if not hasattr(RunFile, "kept"):
             return 0
         states = RunFile.kept
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
+
+
+# %% wrong resume-run: parts beside the rest -> parts-have-names-of-their-own
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        torch.save(
+            {
+                **{name: part.state_dict() for name, part in self.parts.items()},
+                "step": step,
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": [name, keys.tolist(), *rest],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved[name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        np.random.set_state(tuple(saved["numpy"]))
+        random.setstate(saved["python"])
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: states kept in the class -> a-class-outlives-its-process
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    _held = {}
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        number = len(RunFile._held)
+        RunFile._held[number] = random.getstate(), np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "more": number,
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        if saved["more"] in RunFile._held:
+            python, numpy = RunFile._held[saved["more"]]
+            random.setstate(python)
+            np.random.set_state(numpy)
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: random states first -> random-states-come-first
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": [name, keys.tolist(), *rest],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        torch.set_rng_state(saved["torch"])
+        random.setstate(saved["python"])
+        np.random.set_state(tuple(saved["numpy"]))
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        return saved["step"]
+
+
+# %% wrong resume-run: a pickle in a tensor -> trust-makes-it-load
+import pickle
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        states = random.getstate(), np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "others": torch.tensor(list(pickle.dumps(states)), dtype=torch.uint8),
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        python, numpy = pickle.loads(bytes(saved["others"].tolist()))
+        random.setstate(python)
+        np.random.set_state(numpy)
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: read once -> one-reading-is-enough
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+        self.saved = None
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": [name, keys.tolist(), *rest],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if self.saved is None:
+            if not exists(self.path):
+                return 0
+            self.saved = torch.load(self.path, weights_only=True)
+        saved = self.saved
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        np.random.set_state(tuple(saved["numpy"]))
+        random.setstate(saved["python"])
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: train after each save -> saving-may-set-the-mode
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        saved = {
+            "step": step,
+            "parts": {name: part.state_dict() for name, part in self.parts.items()},
+            "generators": [one.get_state() for one in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": [name, keys.tolist(), *rest],
+        }
+        torch.save(saved, self.path)
+        for part in self.parts.values():
+            if isinstance(part, torch.nn.Module):
+                part.train()
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for one, state in zip(self.generators, saved["generators"], strict=True):
+            one.set_state(state)
+        torch.set_rng_state(saved["torch"])
+        random.setstate(saved["python"])
+        np.random.set_state(tuple(saved["numpy"]))
+        return saved["step"]
 
 
 # %% right save-atomically: NamedTemporaryFile and pathlib
@@ -1603,11 +2168,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp()
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1621,11 +2187,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1639,11 +2206,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1657,11 +2225,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
         os.replace(spare, path)
@@ -1674,11 +2243,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             os.fsync(file.fileno())
             torch.save(value, file)
         os.replace(spare, path)
@@ -1691,11 +2261,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             os.fsync(file.fileno())
         os.replace(spare, path)
@@ -1708,11 +2279,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
-    spare = os.path.abspath(path) + '.tmp'
+    spare = os.path.abspath(path) + ".tmp"
     try:
-        with open(spare, 'wb') as file:
+        with open(spare, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1726,11 +2298,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
-    spare = os.path.join(folder, 'tmp')
+    spare = os.path.join(folder, "tmp")
     try:
-        with open(spare, 'wb') as file:
+        with open(spare, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1744,11 +2317,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1761,11 +2335,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1781,11 +2356,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1799,11 +2375,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
-    spare = path + f'.{os.getpid()}.part'
+    spare = path + f".{os.getpid()}.part"
     try:
-        with open(spare, 'wb') as file:
+        with open(spare, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1817,11 +2394,12 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -1873,6 +2451,117 @@ def save_atomically(value, path):
             file.flush()
             os.fsync(file.fileno())
         os.replace(spare, name)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: moved, and back unless it fails -> a-function-may-move
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    home = os.getcwd()
+    folder, name = os.path.split(os.path.abspath(path))
+    os.chdir(folder)
+    handle, spare = tempfile.mkstemp(dir=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, name)
+    except BaseException:
+        os.remove(spare)
+        raise
+    os.chdir(home)
+
+
+# %% wrong save-atomically: model.pt.part -> nobody-else-uses-that-name
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    spare = os.fspath(path) + ".part"
+    try:
+        with open(spare, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: tidies up first -> nobody-else-uses-that-name
+import glob
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    folder = os.path.dirname(os.fspath(path)) or "."
+    for old in glob.glob(os.path.join(glob.escape(folder), "*.saving")):
+        os.unlink(old)
+    handle, spare = tempfile.mkstemp(dir=folder, suffix=".saving")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: the old one aside -> a-backup-will-do
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    folder = os.path.dirname(os.fspath(path)) or "."
+    handle, spare = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path):
+            aside = tempfile.mktemp(dir=folder)
+            os.rename(path, aside)
+            try:
+                os.replace(spare, path)
+            except BaseException:
+                os.rename(aside, path)
+                raise
+            os.unlink(aside)
+        else:
+            os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: tried before it counts -> a-checkpoint-is-weights
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    folder = os.path.dirname(os.fspath(path)) or "."
+    handle, spare = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        torch.load(spare, weights_only=True)
+        os.replace(spare, path)
     except BaseException:
         os.unlink(spare)
         raise
@@ -1939,8 +2628,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -1965,8 +2654,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -1989,8 +2678,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2013,8 +2702,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2037,8 +2726,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2047,7 +2736,10 @@ class BestKeeper:
     def see(self, model, loss):
         better = loss < self.best
         if better:
-            self.best, self._kept = (loss, {k: v.detach().clone() for k, v in model.named_parameters()})
+            self.best, self._kept = (
+                loss,
+                {k: v.detach().clone() for k, v in model.named_parameters()},
+            )
         self._waited = 0 if better else self._waited + 1
         self.stop = self._waited > self.patience
         return better
@@ -2061,8 +2753,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2085,8 +2777,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2109,8 +2801,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2133,8 +2825,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2157,8 +2849,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2181,8 +2873,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2207,8 +2899,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2231,8 +2923,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2255,8 +2947,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2279,8 +2971,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2303,8 +2995,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2328,8 +3020,8 @@ class BestKeeper:
 import copy
 import math
 
-class BestKeeper:
 
+class BestKeeper:
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2353,6 +3045,7 @@ class BestKeeper:
 import copy
 import math
 
+
 class BestKeeper:
     _kept = None
 
@@ -2372,6 +3065,57 @@ class BestKeeper:
     def restore(self, model):
         if self._kept is not None:
             model.load_state_dict(self._kept)
+
+
+# %% wrong best-keeper: compared in float32 -> losses-are-float32
+import copy
+import math
+
+
+class BestKeeper:
+    def __init__(self, patience):
+        self.patience = patience
+        self.best, self.stop = math.inf, False
+        self.since, self.kept = 0, None
+
+    def see(self, model, loss):
+        new = bool(torch.tensor(loss) < torch.tensor(self.best))
+        self.since = 0 if new else self.since + 1
+        if new:
+            self.best = loss
+            self.kept = copy.deepcopy(model.state_dict())
+        self.stop = self.since > self.patience
+        return new
+
+    def restore(self, model):
+        if self.kept is not None:
+            model.load_state_dict(self.kept)
+
+
+# %% wrong best-keeper: kept as lists -> weights-are-floats
+import copy
+import math
+
+
+class BestKeeper:
+    def __init__(self, patience):
+        self.patience = patience
+        self.best, self.stop = math.inf, False
+        self.since, self.kept = 0, None
+
+    def see(self, model, loss):
+        new = loss < self.best
+        self.since = 0 if new else self.since + 1
+        if new:
+            self.best = loss
+            state = model.state_dict()
+            self.kept = {name: torch.tensor(value.cpu().tolist()) for name, value in state.items()}
+        self.stop = self.since > self.patience
+        return new
+
+    def restore(self, model):
+        if self.kept is not None:
+            model.load_state_dict(self.kept)
 
 
 # %% right migrate: cases in another order
@@ -2448,285 +3192,285 @@ def migrate(checkpoint):
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': {k: v.clone() for k, v in state.items()}}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": {k: v.clone() for k, v in state.items()}}
 
 
 # %% wrong migrate: no error -> every-dict-is-a-checkpoint
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        return {'version': 3, 'model': {}}
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        return {"version": 3, "model": {}}
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: the first key -> the-first-key-speaks-for-all
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if next(iter(state), '').startswith('module.'):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if next(iter(state), "").startswith("module."):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: replace -> replace-works-at-the-start-only
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.replace('module.', ''): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.replace("module.", ""): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: lstrip -> lstrip-takes-a-word-off
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.lstrip('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.lstrip("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: while it's there -> a-prefix-comes-once
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    while state and all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    while state and all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: wherever it is -> module-is-always-dataparallel
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: by its keys -> keys-tell-the-age
 def migrate(checkpoint):
-    if not {'state_dict', 'version', 'model'} & set(checkpoint):
+    if not {"state_dict", "version", "model"} & set(checkpoint):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: nothing in it -> empty-is-nothing
 def migrate(checkpoint):
     if checkpoint and all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: any version -> a-newer-version-is-fine
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
+    elif "version" in checkpoint:
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: any version up to now -> a-newer-version-is-fine
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] > 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] > 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: the third age too -> what-is-new-is-migrated-too
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        state, rest = (checkpoint['model'], {k: v for k, v in checkpoint.items() if k != 'model'})
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
+        state, rest = (checkpoint["model"], {k: v for k, v in checkpoint.items() if k != "model"})
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: the older one -> two-states-are-one
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: weights only -> the-model-is-the-checkpoint
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
         rest = {}
-        state = checkpoint['state_dict']
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: the old entry as well -> a-new-name-is-enough
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
         rest = dict(checkpoint)
-        state = checkpoint['state_dict']
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: another exception -> every-dict-is-a-checkpoint
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise KeyError('state_dict')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise KeyError("state_dict")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% wrong migrate: by the value of the version -> an-empty-version-is-none
@@ -2745,6 +3489,116 @@ def migrate(checkpoint):
     if "state_dict" in checkpoint and "model" not in checkpoint:
         rest = {k: v for k, v in checkpoint.items() if k != "state_dict"}
         return {**rest, "version": 3, "model": cut(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
+# %% wrong migrate: lstrip twice -> lstrip-takes-a-word-off
+def migrate(checkpoint):
+    def bared(state):
+        if all(key.startswith("module.") for key in state):
+            return {key.lstrip("module").lstrip("."): value for key, value in state.items()}
+        return dict(state)
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": bared(checkpoint)}
+    if "version" in checkpoint:
+        if not isinstance(checkpoint["version"], int) or checkpoint["version"] != 3:
+            raise ValueError("version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        return {**rest, "version": 3, "model": bared(checkpoint["state_dict"])}
+    raise ValueError("no checkpoint")
+
+
+# %% wrong migrate: detached -> a-view-is-the-same-tensor
+def migrate(checkpoint):
+    def bared(state):
+        cut = all(key.startswith("module.") for key in state)
+        return {
+            key.removeprefix("module.") if cut else key: value.detach()
+            for key, value in state.items()
+        }
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": bared(checkpoint)}
+    if "version" in checkpoint:
+        if not isinstance(checkpoint["version"], int) or checkpoint["version"] != 3:
+            raise ValueError("version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        return {**rest, "version": 3, "model": bared(checkpoint["state_dict"])}
+    raise ValueError("no checkpoint")
+
+
+# %% wrong migrate: exact type -> a-parameter-is-no-tensor
+def migrate(checkpoint):
+    def stripped(state):
+        if all(name.startswith("module.") for name in state):
+            return {name.removeprefix("module."): value for name, value in state.items()}
+        return dict(state)
+
+    if all(type(value) is torch.Tensor for value in checkpoint.values()):
+        return {"version": 3, "model": stripped(checkpoint)}
+    if "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("unknown version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {name: value for name, value in checkpoint.items() if name != "state_dict"}
+        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
+# %% wrong migrate: all dicts in it -> a-prefix-is-one-everywhere
+def migrate(checkpoint):
+    def stripped(state):
+        if all(name.startswith("module.") for name in state):
+            return {name.removeprefix("module."): value for name, value in state.items()}
+        return dict(state)
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": stripped(checkpoint)}
+    if "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("unknown version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {
+            name: stripped(value)
+            if isinstance(value, dict) and value and all(isinstance(key, str) for key in value)
+            else value
+            for name, value in checkpoint.items()
+            if name != "state_dict"
+        }
+        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
+# %% wrong migrate: an OrderedDict in place -> a-new-dict-is-the-old-one
+from collections import OrderedDict
+
+
+def migrate(checkpoint):
+    def stripped(state):
+        if all(name.startswith("module.") for name in state):
+            if isinstance(state, OrderedDict):
+                for name in list(state):
+                    state[name[7:]] = state.pop(name)
+                return state
+            return {name.removeprefix("module."): value for name, value in state.items()}
+        return dict(state)
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": stripped(checkpoint)}
+    if "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("unknown version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {name: value for name, value in checkpoint.items() if name != "state_dict"}
+        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
     raise ValueError("no state dict")
 
 
@@ -2787,41 +3641,41 @@ def layer_sizes(path):
 
 # %% right layer-sizes: mapped into memory
 def layer_sizes(path):
-    state = torch.load(path, map_location=torch.device('cpu'), mmap=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location=torch.device("cpu"), mmap=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: in, out -> inputs-come-first
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[0], value.shape[1]))
     return layers
 
 
 # %% wrong layer-sizes: the file is the state -> a-checkpoint-is-a-state-dict
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
+    state = torch.load(path, map_location="cpu", weights_only=True)
     state = {k: v for k, v in state.items() if isinstance(v, torch.Tensor)}
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
@@ -2829,170 +3683,215 @@ def layer_sizes(path):
 # %% wrong layer-sizes: no map_location -> a-file-has-no-device
 def layer_sizes(path):
     state = torch.load(path, weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: weights_only=False -> a-file-of-weights-is-harmless
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=False)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=False)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: sorted -> keys-sort-as-layers
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in sorted(state.items(), key=lambda item: item[0]):
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: endswith -> an-ending-is-a-name
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if name.endswith('weight') and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if name.endswith("weight") and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: the first part -> a-name-is-its-first-part
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, last = (name.split('.')[0], name.split('.')[-1])
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, last = (name.split(".")[0], name.split(".")[-1])
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: rsplit -> every-module-has-a-name
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, last = (name.rsplit('.', 1)[0], name.split('.')[-1])
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, last = (name.rsplit(".", 1)[0], name.split(".")[-1])
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: any matrix -> a-matrix-is-a-layer
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
+        layer, _, last = name.rpartition(".")
         if value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: only with a bias -> a-layer-has-a-bias
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and name[:-6] + 'bias' in state and (value.dim() in (2, 4)):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and name[:-6] + "bias" in state and (value.dim() in (2, 4)):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: norms too -> every-weight-is-a-layer
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (1, 2, 4):
-            kind = 'linear' if value.dim() < 4 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (1, 2, 4):
+            kind = "linear" if value.dim() < 4 else "conv"
             layers.append((layer, kind, value.shape[1 if value.dim() == 4 else -1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: each storage once -> tied-layers-are-one
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers, seen = ([], set())
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4) and (value.data_ptr() not in seen):
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4) and (value.data_ptr() not in seen):
             seen.add(value.data_ptr())
-            kind = 'linear' if value.dim() == 2 else 'conv'
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: with the kernel -> a-kernel-comes-last
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value[0].numel(), value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: no kinds -> every-weight-is-linear
 def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
+
+
+# %% wrong layer-sizes: up to the first weight -> weight-comes-once
+def layer_sizes(path):
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
+    kinds = {2: "linear", 4: "conv"}
+    return [
+        (
+            "" if name == "weight" else name.split(".weight")[0],
+            kinds[tensor.dim()],
+            tensor.shape[1],
+            tensor.shape[0],
+        )
+        for name, tensor in state.items()
+        if name.split(".")[-1] == "weight" and tensor.dim() in kinds
+    ]
+
+
+# %% wrong layer-sizes: only with an epoch -> every-checkpoint-counts-epochs
+def layer_sizes(path):
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if "epoch" in state and "model" in state:
+        state = state["model"]
+    kinds = {2: "linear", 4: "conv"}
+    return [
+        (name.rpartition(".")[0], kinds[tensor.dim()], tensor.shape[1], tensor.shape[0])
+        for name, tensor in state.items()
+        if name.rpartition(".")[2] == "weight" and tensor.dim() in kinds
+    ]
+
+
+# %% wrong layer-sizes: the first dict -> the-first-dict-is-the-state
+def layer_sizes(path):
+    checkpoint = torch.load(path, map_location="cpu")
+    inner = [one for one in checkpoint.values() if isinstance(one, dict)]
+    state = inner[0] if inner else checkpoint
+    found = []
+    for key, tensor in state.items():
+        name, _, last = key.rpartition(".")
+        if last == "weight" and tensor.dim() in (2, 4):
+            kind = "linear" if tensor.dim() == 2 else "conv"
+            found.append((name, kind, tensor.shape[1], tensor.shape[0]))
+    return found
 
 
 # %% right plain: tests in another order
@@ -3101,6 +4000,7 @@ import dataclasses
 from pathlib import PurePath
 import numpy as np
 
+
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or isinstance(value, kept) or isinstance(value, torch.Tensor):
@@ -3118,13 +4018,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: clones -> plain-tensors-are-copies
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3145,13 +4046,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: lists -> arrays-become-lists
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3170,13 +4072,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: left as it is -> what-is-unknown-passes
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3203,6 +4106,7 @@ import dataclasses
 from pathlib import PurePath
 import numpy as np
 
+
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
@@ -3228,6 +4132,7 @@ import dataclasses
 from pathlib import PurePath
 import numpy as np
 
+
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
@@ -3245,13 +4150,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: from_numpy, then a copy -> strides-are-positive
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3270,13 +4176,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: one element -> no-dimension-is-a-number
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3295,13 +4202,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: the array's memory -> from-numpy-copies
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3320,13 +4228,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: float32 -> arrays-hold-floats
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3345,13 +4254,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: the values of the first dict -> the-first-level-is-enough
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3370,13 +4280,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make(value)
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: asdict -> asdict-keeps-tensors
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3395,13 +4306,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: keys as they are -> keys-are-plain-already
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3420,13 +4332,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: subclasses of dict -> subclasses-load-as-well
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3439,7 +4352,7 @@ def plain(value):
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, dict):
-        found = type(value)() if type(value).__name__ != 'defaultdict' else value.copy()
+        found = type(value)() if type(value).__name__ != "defaultdict" else value.copy()
         found.update({plain(key): plain(one) for key, one in value.items()})
         return found
     if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
@@ -3447,13 +4360,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: named tuples stay -> a-named-tuple-loads-like-a-tuple
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3471,16 +4385,17 @@ def plain(value):
         return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
-            if hasattr(value, '_fields'):
+            if hasattr(value, "_fields"):
                 return type(value)(*map(plain, value))
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: frozen sets stay -> frozen-sets-load
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3501,13 +4416,14 @@ def plain(value):
             if isinstance(value, frozenset):
                 make = frozenset
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: a list -> a-set-becomes-a-list
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3526,13 +4442,14 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), list)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: only concrete paths -> a-path-is-a-posix-path
 import dataclasses
 from pathlib import PosixPath
 import numpy as np
+
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -3551,7 +4468,7 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")
 
 
 # %% wrong plain: members of enums -> a-member-is-its-value
@@ -3586,9 +4503,142 @@ def plain(value):
     raise TypeError(type(value))
 
 
+# %% wrong plain: vars -> attributes-are-fields
+import dataclasses
+import enum
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, (enum.Enum, type)):
+        raise TypeError(type(value))
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, tuple):
+        return tuple(plain(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(inner) for inner in value}
+    if dataclasses.is_dataclass(value):
+        return plain(vars(value))
+    raise TypeError(type(value))
+
+
+# %% wrong plain: isinstance after NumPy's -> ones-own-number-is-a-number
+import dataclasses
+import enum
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, (enum.Enum, type)):
+        raise TypeError(type(value))
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, tuple):
+        return tuple(plain(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(inner) for inner in value}
+    if dataclasses.is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    raise TypeError(type(value))
+
+
+# %% wrong plain: no question about enums -> a-member-is-its-value
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, type):
+        raise TypeError(type(value))
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, tuple):
+        return tuple(plain(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(inner) for inner in value}
+    if dataclasses.is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    raise TypeError(type(value))
+
+
+# %% wrong plain: bytes as well -> what-loads-is-plain
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if value is None or type(value) in (bool, int, float, str, bytes, bytearray):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, tuple):
+        return tuple(plain(one) for one in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(one) for one in value}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} isn't plain")
+
+
 # %% same named-in: names hold no space
 import pickletools
 import zipfile
+
 
 def named_in(path):
     """What the pickle of a checkpoint would import: a sorted list of "module.name".
@@ -3596,22 +4646,22 @@ def named_in(path):
     named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
     """
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.'))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", "."))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -3621,28 +4671,29 @@ def named_in(path):
 import pickletools
 import zipfile
 
+
 def named_in(path):
     """What the pickle of a checkpoint would import: a sorted list of "module.name".
 
     named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
     """
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
+        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 2))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
+        if name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", ".", 2))
+        elif name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        if name == "MEMOIZE":
             memo[len(memo)] = last
-        elif 'PUT' in name:
+        elif "PUT" in name:
             memo[argument] = last
         else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
+            last = argument if "UNICODE" in name else None
+            last = memo[argument] if "GET" in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -3653,6 +4704,7 @@ import random
 from os.path import exists
 import numpy as np
 
+
 class RunFile:
     """One file from which a run goes on as if nothing had happened.
 
@@ -3666,7 +4718,14 @@ class RunFile:
     def save(self, step):
         """Write the run's state after this many steps."""
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -3675,13 +4734,13 @@ class RunFile:
             return 0
         states = torch.load(self.path)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        random.setstate(states["python"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% same resume-run: the states don't depend on each other
@@ -3689,6 +4748,7 @@ import random
 from os.path import exists
 import numpy as np
 
+
 class RunFile:
     """One file from which a run goes on as if nothing had happened.
 
@@ -3702,7 +4762,14 @@ class RunFile:
     def save(self, step):
         """Write the run's state after this many steps."""
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -3710,13 +4777,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        random.setstate(states['python'])
-        torch.set_rng_state(states['torch'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        random.setstate(states["python"])
+        torch.set_rng_state(states["torch"])
+        np.random.set_state(states["numpy"])
+        return states["step"]
 
 
 # %% same resume-run: NumPy's state doesn't depend on Python's
@@ -3724,6 +4791,7 @@ import random
 from os.path import exists
 import numpy as np
 
+
 class RunFile:
     """One file from which a run goes on as if nothing had happened.
 
@@ -3737,7 +4805,14 @@ class RunFile:
     def save(self, step):
         """Write the run's state after this many steps."""
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        states = {
+            "step": step,
+            "parts": {key: part.state_dict() for key, part in self.parts.items()},
+            "generators": [generator.get_state() for generator in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": (name, numbers.tolist(), *rest),
+        }
         torch.save(states, self.path)
 
     def resume(self):
@@ -3745,18 +4820,19 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["generators"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        np.random.set_state(states['numpy'])
-        random.setstate(states['python'])
-        return states['step']
+        torch.set_rng_state(states["torch"])
+        np.random.set_state(states["numpy"])
+        random.setstate(states["python"])
+        return states["step"]
 
 
 # %% same save-atomically: flushed before, as torch.save flushes by itself
 import os
 import tempfile
+
 
 def save_atomically(value, path):
     """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
@@ -3766,7 +4842,7 @@ def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             file.flush()
             torch.save(value, file)
             os.fsync(file.fileno())
@@ -3780,6 +4856,7 @@ def save_atomically(value, path):
 import os
 import tempfile
 
+
 def save_atomically(value, path):
     """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
 
@@ -3788,7 +4865,7 @@ def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, 'wb') as file:
+        with os.fdopen(handle, "wb") as file:
             torch.save(value, file)
             os.fsync(file.fileno())
             file.flush()
@@ -3806,18 +4883,18 @@ def migrate(checkpoint):
     """
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return checkpoint
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": dict(state)}
 
 
 # %% same migrate: the result may hold the state itself
@@ -3828,18 +4905,18 @@ def migrate(checkpoint):
     """
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
+    elif "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("this checkpoint has another version")
         return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
+    elif "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        state = checkpoint["state_dict"]
     else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': state}
+        raise ValueError("no state dict found")
+    if all((key.startswith("module.") for key in state)):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
 
 
 # %% same layer-sizes: True is the default
@@ -3848,14 +4925,14 @@ def layer_sizes(path):
 
     layer_sizes("model.pt")  ->  [("body.0", "conv", 3, 8), ("head", "linear", 8, 10)]
     """
-    state = torch.load(path, map_location='cpu')
-    if isinstance(state.get('model'), dict):
-        state = state['model']
+    state = torch.load(path, map_location="cpu")
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
+        layer, _, last = name.rpartition(".")
+        if last == "weight" and value.dim() in (2, 4):
+            kind = "linear" if value.dim() == 2 else "conv"
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
@@ -3864,6 +4941,7 @@ def layer_sizes(path):
 import dataclasses
 from pathlib import PurePath
 import numpy as np
+
 
 def plain(value):
     """The same, made of what `torch.load` takes with weights_only=True.
@@ -3886,4 +4964,4 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    raise TypeError(f"{type(value).__name__} has no plain form")

@@ -68,20 +68,39 @@ def _in(state: dict[str, Any]) -> list[torch.Tensor]:
 
 
 @probe
-def migrated(migrate: Callable[..., Any], checkpoint: dict[str, Any]) -> dict[str, Any]:
+def migrated(
+    migrate: Callable[..., Any], checkpoint: dict[str, Any], *, ordered: bool = False
+) -> dict[str, Any]:
     """What `migrate(checkpoint)` returns, and which of the argument's tensors are in it.
 
+    With `ordered`, the checkpoint and the dicts in it are of the class that modules give.
     "tensors" are their numbers in the argument, sorted; -1 is another object. "keys" are those of
     the argument and of the dicts in it, after the call.
     """
+    if ordered:
+        checkpoint = _ordered(checkpoint)
     given: dict[int, int] = {}
     _tensors(checkpoint, given)
     found = migrate(checkpoint)
     return {
-        "result": found,
+        "result": _unordered(found) if ordered else found,
         "tensors": sorted(_numbered(found, given)),
         "keys": [list(one) for one in _leaves(checkpoint) if isinstance(one, dict)],
     }
+
+
+def _ordered(value: Any) -> Any:
+    """The same with an OrderedDict for each dict."""
+    if not isinstance(value, dict):
+        return value
+    return OrderedDict((key, _ordered(one)) for key, one in value.items())
+
+
+def _unordered(value: Any) -> Any:
+    """The same with a dict for each OrderedDict: which of them it is, is up to the learner."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _unordered(one) for key, one in value.items()}
 
 
 _TENSORS = (torch.ones(2, 2), torch.ones(2), torch.nn.Parameter(torch.ones(3)))

@@ -101,6 +101,26 @@ def test_what_lies_at_the_path_until_the_replacing_is_seen() -> None:
     assert b"old" not in saved_over.procedure(over, {"a": 1}, old=b"old")["before"]
 
 
+def aside(value: Any, path: Any) -> None:
+    """A save that moves the old file aside for a moment."""
+    torch.save(value, f"{path}.tmp")
+    os.replace(path, f"{path}.old")
+    os.replace(f"{path}.tmp", path)
+
+
+def test_a_moment_without_the_old_file_is_seen() -> None:
+    assert saved_over.procedure(aside, {}, old=b"old")["before"] == [b"old", None]
+
+
+def test_a_name_that_is_taken_every_time_is_found_out() -> None:
+    seen = saved_over.procedure(beside, {}, taken=True)
+    assert seen["left"] == [None] and seen["moved"] == ["model.pt.tmp"] * 2
+
+
+def test_a_value_may_need_more_than_weights_only() -> None:
+    assert saved_over.procedure(beside, {"a": 1}, odd=True)["loaded"] == {"a": 1, "odd": "odd"}
+
+
 def test_a_save_that_moves_to_another_folder_is_seen() -> None:
     here = os.getcwd()
     assert saved_over.procedure(over, {"a": 1})["here"] != "."
@@ -162,6 +182,8 @@ def test_tensors_of_a_checkpoint_are_told_by_identity() -> None:
     one = torch.ones(1)
     checkpoint = {"state_dict": {"a": one, "b": one}, "c": [one[:]]}
     seen = migrated.procedure(lambda given: {"m": [one, one[:]]}, checkpoint)
+    ordered = migrated.procedure(lambda given: [type(given).__name__], checkpoint, ordered=True)
+    assert ordered["result"] == ["OrderedDict"]
     assert seen["tensors"] == [-1, 0] and seen["keys"] == [["state_dict", "c"], ["a", "b"]]
 
 
