@@ -53,9 +53,7 @@ def slim(state):
         if isinstance(value, torch.Tensor):
             place = f"{value.data_ptr()} {tuple(value.shape)} {value.stride()} {value.dtype}"
             if place not in made:
-                made[place] = torch.zeros_like(
-                    value.detach(), memory_format=torch.contiguous_format
-                )
+                made[place] = torch.zeros_like(value.detach(), memory_format=torch.contiguous_format)
                 made[place].copy_(value.detach())
             found[key] = made[place]
     return found
@@ -323,10 +321,7 @@ def slim(state):
     if len(copies) > 3 and len({x.dtype for x in flat}) == 1 and len(flat) == len(copies):
         parts = torch.cat([x.reshape(-1) for x in flat]).split([x.numel() for x in flat])
         pieces = iter(parts)
-        made = {
-            n: next(pieces).view(x.shape) if isinstance(x, torch.Tensor) else x
-            for n, x in made.items()
-        }
+        made = {n: next(pieces).view(x.shape) if isinstance(x, torch.Tensor) else x for n, x in made.items()}
     return made
 
 
@@ -473,25 +468,24 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -501,25 +495,24 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name == "GLOBAL":
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name == 'GLOBAL':
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -529,25 +522,24 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[:2]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[:2]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -557,25 +549,24 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = None if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = None if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -585,26 +576,25 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             if last is not None:
                 memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo.get(argument) if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo.get(argument) if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -641,81 +631,78 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
-    return sorted({".".join((one.split(".")[0], one.split(".")[-1])) for one in found})
+    return sorted({'.'.join((one.split('.')[0], one.split('.')[-1])) for one in found})
 
 
 # %% wrong named-in: only what torch would refuse -> safe-imports-are-none
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
-    return sorted((one for one in found if not one.startswith(("torch", "collections"))))
+    return sorted((one for one in found if not one.startswith(('torch', 'collections'))))
 
 
 # %% wrong named-in: a list -> a-list-has-each-once
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = ([], [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.append(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.append(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.append(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.append('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -725,25 +712,24 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = ({}, [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found[argument.replace(" ", ".", 1)] = 1
-        elif name == "STACK_GLOBAL":
-            found[".".join(texts[-2:])] = 1
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found[argument.replace(' ', '.', 1)] = 1
+        elif name == 'STACK_GLOBAL':
+            found['.'.join(texts[-2:])] = 1
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return list(found)
@@ -753,24 +739,23 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        data = archive.read("archive/data.pkl")
+        data = archive.read('archive/data.pkl')
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 1))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 1))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -966,17 +951,8 @@ class RunFile:
             **{f"generator {n}": one.get_state() for n, one in enumerate(self.generators)},
         }
         more = [state["has_gauss"], state["gauss"], held["pos"]]
-        torch.save(
-            [
-                step,
-                everything,
-                torch.random.get_rng_state(),
-                numbers,
-                more,
-                list(random.getstate()),
-            ],
-            self.path,
-        )
+        torch.save([step, everything, torch.random.get_rng_state(), numbers, more,
+                    list(random.getstate())], self.path)
 
     def resume(self):
         if not self.path.is_file():
@@ -988,9 +964,8 @@ class RunFile:
             one.set_state(everything[f"generator {n}"])
         torch.random.set_rng_state(own)
         has_gauss, gauss, position = more
-        numpy.random.set_state(
-            ("MT19937", numbers.numpy().astype("uint32"), position, has_gauss, gauss)
-        )
+        numpy.random.set_state(("MT19937", numbers.numpy().astype("uint32"), position,
+                                has_gauss, gauss))
         random.setstate(tuple(python))
         return step
 
@@ -1000,21 +975,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1023,13 +991,13 @@ class RunFile:
         except FileNotFoundError:
             return 0
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% right resume-run: through an open file
@@ -1037,37 +1005,30 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
-        with open(self.path, "wb") as file:
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
+        with open(self.path, 'wb') as file:
             torch.save(states, file)
 
     def resume(self):
         if not exists(self.path):
             return 0
-        with open(self.path, "rb") as file:
+        with open(self.path, 'rb') as file:
             states = torch.load(file, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: weights alone -> a-run-is-its-weights
@@ -1075,21 +1036,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1097,13 +1051,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in list(self.parts.items())[:1]:
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: no optimizer -> optimizer-starts-afresh
@@ -1111,21 +1065,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1133,14 +1080,14 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            if key != "optimizer":
-                part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            if key != 'optimizer':
+                part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: no scheduler -> scheduler-starts-afresh
@@ -1148,21 +1095,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1170,14 +1110,14 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            if key != "scheduler":
-                part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            if key != 'scheduler':
+                part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: seeds again -> seeds-are-random-states
@@ -1185,21 +1125,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1207,13 +1140,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
         torch.manual_seed(0)
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: NumPy's state as it is -> arrays-load-anywhere
@@ -1221,21 +1154,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         pass
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": np.random.get_state(),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': np.random.get_state()}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1243,13 +1169,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: and everything is trusted -> arrays-load-anywhere
@@ -1257,21 +1183,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         pass
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": np.random.get_state(),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': np.random.get_state()}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1279,13 +1198,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=False)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: everything is trusted -> trust-makes-it-load
@@ -1293,21 +1212,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1315,13 +1227,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=False)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: no file is an error -> there-is-always-a-file
@@ -1329,33 +1241,26 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: model, optimizer, scheduler -> parts-have-fixed-names
@@ -1363,23 +1268,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {
-                key: self.parts[key].state_dict() for key in ("model", "optimizer", "scheduler")
-            },
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: self.parts[key].state_dict() for key in ('model', 'optimizer', 'scheduler')}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1387,13 +1283,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: the next step -> the-step-is-done
@@ -1401,21 +1297,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1423,13 +1312,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"] + 1
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step'] + 1
 
 
 # %% wrong resume-run: no generators -> the-global-generator-is-the-only-one
@@ -1437,21 +1326,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1459,13 +1341,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             pass
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: the generators' seeds -> a-seed-is-a-state
@@ -1473,21 +1355,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.initial_seed() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.initial_seed() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1495,13 +1370,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.manual_seed(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: the first generator -> one-generator-is-enough
@@ -1509,21 +1384,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1531,14 +1399,14 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
             break
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: no state of torch -> torch-starts-afresh
@@ -1546,21 +1414,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1568,13 +1429,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
         pass
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: no state of Python -> python-follows-torch
@@ -1582,21 +1443,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1604,13 +1458,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
+        torch.set_rng_state(states['torch'])
         pass
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: no state of NumPy -> numpy-follows-torch
@@ -1618,21 +1472,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1640,13 +1487,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
         pass
-        return states["step"]
+        return states['step']
 
 
 # %% wrong resume-run: NumPy's list alone -> a-pair-is-drawn-at-once
@@ -1654,21 +1501,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1676,13 +1516,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"][:3])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'][:3])
+        return states['step']
 
 
 # %% wrong resume-run: a seed at each save -> saving-may-seed
@@ -1690,22 +1530,15 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
         torch.manual_seed(step)
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -1713,13 +1546,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: never over a file -> the-first-file-stays
@@ -1727,21 +1560,14 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         if not exists(self.path):
             torch.save(states, self.path)
 
@@ -1750,13 +1576,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: a second file -> states-need-a-file-each
@@ -1764,36 +1590,29 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
-        torch.save(step, self.path + ".step")
+        torch.save(step, self.path + '.step')
 
     def resume(self):
         if not exists(self.path):
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: kept in memory -> there-is-always-a-file
@@ -1801,35 +1620,28 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
+
     def __init__(self, path, parts, generators):
         self.path, self.parts, self.generators = (path, parts, generators)
 
     def save(self, step):
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         RunFile.kept = states
 
     def resume(self):
-        if not hasattr(RunFile, "kept"):
+        if not hasattr(RunFile, 'kept'):
             return 0
         states = RunFile.kept
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% wrong resume-run: parts beside the rest -> parts-have-names-of-their-own
@@ -2168,12 +1980,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp()
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2187,12 +1998,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2206,12 +2016,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2225,12 +2034,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
         os.replace(spare, path)
@@ -2243,12 +2051,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             os.fsync(file.fileno())
             torch.save(value, file)
         os.replace(spare, path)
@@ -2261,12 +2068,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             os.fsync(file.fileno())
         os.replace(spare, path)
@@ -2279,12 +2085,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
-    spare = os.path.abspath(path) + ".tmp"
+    spare = os.path.abspath(path) + '.tmp'
     try:
-        with open(spare, "wb") as file:
+        with open(spare, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2298,12 +2103,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
-    spare = os.path.join(folder, "tmp")
+    spare = os.path.join(folder, 'tmp')
     try:
-        with open(spare, "wb") as file:
+        with open(spare, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2317,12 +2121,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2335,12 +2138,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2356,12 +2158,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2375,12 +2176,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
-    spare = path + f".{os.getpid()}.part"
+    spare = path + f'.{os.getpid()}.part'
     try:
-        with open(spare, "wb") as file:
+        with open(spare, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2394,12 +2194,11 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             file.flush()
             os.fsync(file.fileno())
@@ -2628,8 +2427,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2654,8 +2453,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2678,8 +2477,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2702,8 +2501,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2726,8 +2525,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2736,10 +2535,7 @@ class BestKeeper:
     def see(self, model, loss):
         better = loss < self.best
         if better:
-            self.best, self._kept = (
-                loss,
-                {k: v.detach().clone() for k, v in model.named_parameters()},
-            )
+            self.best, self._kept = (loss, {k: v.detach().clone() for k, v in model.named_parameters()})
         self._waited = 0 if better else self._waited + 1
         self.stop = self._waited > self.patience
         return better
@@ -2753,8 +2549,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2777,8 +2573,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2801,8 +2597,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2825,8 +2621,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2849,8 +2645,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2873,8 +2669,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2899,8 +2695,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2923,8 +2719,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2947,8 +2743,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2971,8 +2767,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -2995,8 +2791,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -3020,8 +2816,8 @@ class BestKeeper:
 import copy
 import math
 
-
 class BestKeeper:
+
     def __init__(self, patience):
         self.patience = patience
         self.best, self.stop = (math.inf, False)
@@ -3044,7 +2840,6 @@ class BestKeeper:
 # %% wrong best-keeper: kept in the class -> a-class-is-an-object
 import copy
 import math
-
 
 class BestKeeper:
     _kept = None
@@ -3192,285 +2987,285 @@ def migrate(checkpoint):
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": {k: v.clone() for k, v in state.items()}}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': {k: v.clone() for k, v in state.items()}}
 
 
 # %% wrong migrate: no error -> every-dict-is-a-checkpoint
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        return {"version": 3, "model": {}}
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        return {'version': 3, 'model': {}}
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: the first key -> the-first-key-speaks-for-all
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if next(iter(state), "").startswith("module."):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if next(iter(state), '').startswith('module.'):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: replace -> replace-works-at-the-start-only
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.replace("module.", ""): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.replace('module.', ''): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: lstrip -> lstrip-takes-a-word-off
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.lstrip("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.lstrip('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: while it's there -> a-prefix-comes-once
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    while state and all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    while state and all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: wherever it is -> module-is-always-dataparallel
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: by its keys -> keys-tell-the-age
 def migrate(checkpoint):
-    if not {"state_dict", "version", "model"} & set(checkpoint):
+    if not {'state_dict', 'version', 'model'} & set(checkpoint):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: nothing in it -> empty-is-nothing
 def migrate(checkpoint):
     if checkpoint and all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: any version -> a-newer-version-is-fine
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
+    elif 'version' in checkpoint:
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: any version up to now -> a-newer-version-is-fine
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] > 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] > 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: the third age too -> what-is-new-is-migrated-too
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
-        state, rest = (checkpoint["model"], {k: v for k, v in checkpoint.items() if k != "model"})
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
+        state, rest = (checkpoint['model'], {k: v for k, v in checkpoint.items() if k != 'model'})
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: the older one -> two-states-are-one
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: weights only -> the-model-is-the-checkpoint
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
         rest = {}
-        state = checkpoint["state_dict"]
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: the old entry as well -> a-new-name-is-enough
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
         rest = dict(checkpoint)
-        state = checkpoint["state_dict"]
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: another exception -> every-dict-is-a-checkpoint
 def migrate(checkpoint):
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise KeyError("state_dict")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise KeyError('state_dict')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% wrong migrate: by the value of the version -> an-empty-version-is-none
@@ -3565,13 +3360,7 @@ def migrate(checkpoint):
             raise ValueError("unknown version")
         return dict(checkpoint)
     if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {
-            name: stripped(value)
-            if isinstance(value, dict) and value and all(isinstance(key, str) for key in value)
-            else value
-            for name, value in checkpoint.items()
-            if name != "state_dict"
-        }
+        rest = {name: stripped(value) if isinstance(value, dict) and value and all(isinstance(key, str) for key in value) else value for name, value in checkpoint.items() if name != "state_dict"}
         return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
     raise ValueError("no state dict")
 
@@ -3641,41 +3430,41 @@ def layer_sizes(path):
 
 # %% right layer-sizes: mapped into memory
 def layer_sizes(path):
-    state = torch.load(path, map_location=torch.device("cpu"), mmap=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location=torch.device('cpu'), mmap=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: in, out -> inputs-come-first
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[0], value.shape[1]))
     return layers
 
 
 # %% wrong layer-sizes: the file is the state -> a-checkpoint-is-a-state-dict
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
+    state = torch.load(path, map_location='cpu', weights_only=True)
     state = {k: v for k, v in state.items() if isinstance(v, torch.Tensor)}
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
@@ -3683,168 +3472,168 @@ def layer_sizes(path):
 # %% wrong layer-sizes: no map_location -> a-file-has-no-device
 def layer_sizes(path):
     state = torch.load(path, weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: weights_only=False -> a-file-of-weights-is-harmless
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=False)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=False)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: sorted -> keys-sort-as-layers
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in sorted(state.items(), key=lambda item: item[0]):
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: endswith -> an-ending-is-a-name
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if name.endswith("weight") and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if name.endswith('weight') and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: the first part -> a-name-is-its-first-part
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, last = (name.split(".")[0], name.split(".")[-1])
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, last = (name.split('.')[0], name.split('.')[-1])
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: rsplit -> every-module-has-a-name
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, last = (name.rsplit(".", 1)[0], name.split(".")[-1])
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, last = (name.rsplit('.', 1)[0], name.split('.')[-1])
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: any matrix -> a-matrix-is-a-layer
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
+        layer, _, last = name.rpartition('.')
         if value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: only with a bias -> a-layer-has-a-bias
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and name[:-6] + "bias" in state and (value.dim() in (2, 4)):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and name[:-6] + 'bias' in state and (value.dim() in (2, 4)):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: norms too -> every-weight-is-a-layer
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (1, 2, 4):
-            kind = "linear" if value.dim() < 4 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (1, 2, 4):
+            kind = 'linear' if value.dim() < 4 else 'conv'
             layers.append((layer, kind, value.shape[1 if value.dim() == 4 else -1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: each storage once -> tied-layers-are-one
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers, seen = ([], set())
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4) and (value.data_ptr() not in seen):
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4) and (value.data_ptr() not in seen):
             seen.add(value.data_ptr())
-            kind = "linear" if value.dim() == 2 else "conv"
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: with the kernel -> a-kernel-comes-last
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value[0].numel(), value.shape[0]))
     return layers
 
 
 # %% wrong layer-sizes: no kinds -> every-weight-is-linear
 def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu', weights_only=True)
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
@@ -3856,12 +3645,8 @@ def layer_sizes(path):
         state = state["model"]
     kinds = {2: "linear", 4: "conv"}
     return [
-        (
-            "" if name == "weight" else name.split(".weight")[0],
-            kinds[tensor.dim()],
-            tensor.shape[1],
-            tensor.shape[0],
-        )
+        ("" if name == "weight" else name.split(".weight")[0], kinds[tensor.dim()],
+         tensor.shape[1], tensor.shape[0])
         for name, tensor in state.items()
         if name.split(".")[-1] == "weight" and tensor.dim() in kinds
     ]
@@ -4000,7 +3785,6 @@ import dataclasses
 from pathlib import PurePath
 import numpy as np
 
-
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or isinstance(value, kept) or isinstance(value, torch.Tensor):
@@ -4018,14 +3802,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: clones -> plain-tensors-are-copies
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4046,14 +3829,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: lists -> arrays-become-lists
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4072,14 +3854,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: left as it is -> what-is-unknown-passes
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4106,7 +3887,6 @@ import dataclasses
 from pathlib import PurePath
 import numpy as np
 
-
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
@@ -4132,7 +3912,6 @@ import dataclasses
 from pathlib import PurePath
 import numpy as np
 
-
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
@@ -4150,14 +3929,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: from_numpy, then a copy -> strides-are-positive
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4176,14 +3954,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: one element -> no-dimension-is-a-number
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4202,14 +3979,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: the array's memory -> from-numpy-copies
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4228,14 +4004,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: float32 -> arrays-hold-floats
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4254,14 +4029,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: the values of the first dict -> the-first-level-is-enough
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4280,14 +4054,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make(value)
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: asdict -> asdict-keeps-tensors
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4306,14 +4079,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: keys as they are -> keys-are-plain-already
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4332,14 +4104,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: subclasses of dict -> subclasses-load-as-well
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4352,7 +4123,7 @@ def plain(value):
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, dict):
-        found = type(value)() if type(value).__name__ != "defaultdict" else value.copy()
+        found = type(value)() if type(value).__name__ != 'defaultdict' else value.copy()
         found.update({plain(key): plain(one) for key, one in value.items()})
         return found
     if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
@@ -4360,14 +4131,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: named tuples stay -> a-named-tuple-loads-like-a-tuple
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4385,17 +4155,16 @@ def plain(value):
         return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
-            if hasattr(value, "_fields"):
+            if hasattr(value, '_fields'):
                 return type(value)(*map(plain, value))
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: frozen sets stay -> frozen-sets-load
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4416,14 +4185,13 @@ def plain(value):
             if isinstance(value, frozenset):
                 make = frozenset
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: a list -> a-set-becomes-a-list
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4442,14 +4210,13 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), list)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: only concrete paths -> a-path-is-a-posix-path
 import dataclasses
 from pathlib import PosixPath
 import numpy as np
-
 
 def plain(value):
     kept = (bool, int, float, str, torch.dtype, torch.device)
@@ -4468,7 +4235,7 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
 
 
 # %% wrong plain: members of enums -> a-member-is-its-value
@@ -4639,29 +4406,28 @@ def plain(value):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     """What the pickle of a checkpoint would import: a sorted list of "module.name".
 
     named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
     """
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", "."))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.'))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -4671,29 +4437,28 @@ def named_in(path):
 import pickletools
 import zipfile
 
-
 def named_in(path):
     """What the pickle of a checkpoint would import: a sorted list of "module.name".
 
     named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
     """
     with zipfile.ZipFile(path) as archive:
-        (entry,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
         data = archive.read(entry)
     found, texts, memo, last = (set(), [], {}, None)
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", ".", 2))
-        elif name == "STACK_GLOBAL":
-            found.add(".".join(texts[-2:]))
-        if name == "MEMOIZE":
+        if name in ('GLOBAL', 'INST'):
+            found.add(argument.replace(' ', '.', 2))
+        elif name == 'STACK_GLOBAL':
+            found.add('.'.join(texts[-2:]))
+        if name == 'MEMOIZE':
             memo[len(memo)] = last
-        elif "PUT" in name:
+        elif 'PUT' in name:
             memo[argument] = last
         else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
+            last = argument if 'UNICODE' in name else None
+            last = memo[argument] if 'GET' in name else last
             if last is not None:
                 texts.append(last)
     return sorted(found)
@@ -4704,7 +4469,6 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
     """One file from which a run goes on as if nothing had happened.
 
@@ -4718,14 +4482,7 @@ class RunFile:
     def save(self, step):
         """Write the run's state after this many steps."""
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -4734,13 +4491,13 @@ class RunFile:
             return 0
         states = torch.load(self.path)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        random.setstate(states["python"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        random.setstate(states['python'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% same resume-run: the states don't depend on each other
@@ -4748,7 +4505,6 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
     """One file from which a run goes on as if nothing had happened.
 
@@ -4762,14 +4518,7 @@ class RunFile:
     def save(self, step):
         """Write the run's state after this many steps."""
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -4777,13 +4526,13 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        random.setstate(states["python"])
-        torch.set_rng_state(states["torch"])
-        np.random.set_state(states["numpy"])
-        return states["step"]
+        random.setstate(states['python'])
+        torch.set_rng_state(states['torch'])
+        np.random.set_state(states['numpy'])
+        return states['step']
 
 
 # %% same resume-run: NumPy's state doesn't depend on Python's
@@ -4791,7 +4540,6 @@ import random
 from os.path import exists
 import numpy as np
 
-
 class RunFile:
     """One file from which a run goes on as if nothing had happened.
 
@@ -4805,14 +4553,7 @@ class RunFile:
     def save(self, step):
         """Write the run's state after this many steps."""
         name, numbers, *rest = np.random.get_state()
-        states = {
-            "step": step,
-            "parts": {key: part.state_dict() for key, part in self.parts.items()},
-            "generators": [generator.get_state() for generator in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": (name, numbers.tolist(), *rest),
-        }
+        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
         torch.save(states, self.path)
 
     def resume(self):
@@ -4820,19 +4561,18 @@ class RunFile:
             return 0
         states = torch.load(self.path, weights_only=True)
         for key, part in self.parts.items():
-            part.load_state_dict(states["parts"][key])
-        for generator, state in zip(self.generators, states["generators"], strict=True):
+            part.load_state_dict(states['parts'][key])
+        for generator, state in zip(self.generators, states['generators'], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states["torch"])
-        np.random.set_state(states["numpy"])
-        random.setstate(states["python"])
-        return states["step"]
+        torch.set_rng_state(states['torch'])
+        np.random.set_state(states['numpy'])
+        random.setstate(states['python'])
+        return states['step']
 
 
 # %% same save-atomically: flushed before, as torch.save flushes by itself
 import os
 import tempfile
-
 
 def save_atomically(value, path):
     """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
@@ -4842,7 +4582,7 @@ def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             file.flush()
             torch.save(value, file)
             os.fsync(file.fileno())
@@ -4856,7 +4596,6 @@ def save_atomically(value, path):
 import os
 import tempfile
 
-
 def save_atomically(value, path):
     """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
 
@@ -4865,7 +4604,7 @@ def save_atomically(value, path):
     folder = os.path.dirname(os.path.abspath(path))
     handle, spare = tempfile.mkstemp(dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, 'wb') as file:
             torch.save(value, file)
             os.fsync(file.fileno())
             file.flush()
@@ -4883,18 +4622,18 @@ def migrate(checkpoint):
     """
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return checkpoint
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": dict(state)}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': dict(state)}
 
 
 # %% same migrate: the result may hold the state itself
@@ -4905,18 +4644,18 @@ def migrate(checkpoint):
     """
     if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
         state, rest = (checkpoint, {})
-    elif "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("this checkpoint has another version")
+    elif 'version' in checkpoint:
+        if checkpoint['version'] != 3:
+            raise ValueError('this checkpoint has another version')
         return dict(checkpoint)
-    elif "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        state = checkpoint["state_dict"]
+    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
+        state = checkpoint['state_dict']
     else:
-        raise ValueError("no state dict found")
-    if all((key.startswith("module.") for key in state)):
-        state = {key.removeprefix("module."): value for key, value in state.items()}
-    return {**rest, "version": 3, "model": state}
+        raise ValueError('no state dict found')
+    if all((key.startswith('module.') for key in state)):
+        state = {key.removeprefix('module.'): value for key, value in state.items()}
+    return {**rest, 'version': 3, 'model': state}
 
 
 # %% same layer-sizes: True is the default
@@ -4925,14 +4664,14 @@ def layer_sizes(path):
 
     layer_sizes("model.pt")  ->  [("body.0", "conv", 3, 8), ("head", "linear", 8, 10)]
     """
-    state = torch.load(path, map_location="cpu")
-    if isinstance(state.get("model"), dict):
-        state = state["model"]
+    state = torch.load(path, map_location='cpu')
+    if isinstance(state.get('model'), dict):
+        state = state['model']
     layers = []
     for name, value in state.items():
-        layer, _, last = name.rpartition(".")
-        if last == "weight" and value.dim() in (2, 4):
-            kind = "linear" if value.dim() == 2 else "conv"
+        layer, _, last = name.rpartition('.')
+        if last == 'weight' and value.dim() in (2, 4):
+            kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
@@ -4941,7 +4680,6 @@ def layer_sizes(path):
 import dataclasses
 from pathlib import PurePath
 import numpy as np
-
 
 def plain(value):
     """The same, made of what `torch.load` takes with weights_only=True.
@@ -4964,4 +4702,4 @@ def plain(value):
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):
             return make((plain(one) for one in value))
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f'{type(value).__name__} has no plain form')
