@@ -356,7 +356,7 @@ def named_in(path):
         elif op.name.endswith("UNICODE") or "BINUNICODE" in op.name:
             top = arg
             strings.append(arg)
-        else:
+        elif op.name != "FRAME":
             top = None
     return sorted(result)
 
@@ -372,6 +372,8 @@ def named_in(path):
         instructions = list(pickletools.genops(archive.read(name)))
     pushed, memo, found, last = [], {}, [], None
     for code, arg, _ in instructions:
+        if code.name in ("PROTO", "FRAME"):
+            continue
         match code.name:
             case "GLOBAL" | "INST":
                 found.append(arg.replace(" ", "."))
@@ -416,7 +418,7 @@ def named_in(path):
             kept[len(kept)] = current
         elif code.name.endswith("PUT"):
             kept[value] = current
-        else:
+        elif code.name != "FRAME":
             fetched = code.name.endswith("GET")
             current = kept[value] if fetched else value if "UNICODE" in code.name else None
             if current is not None:
@@ -3698,7 +3700,7 @@ def plain(value):
         value = value.item()
     if isinstance(value, pathlib.PurePath):
         value = str(value)
-    if value is None or isinstance(value, (bool, int, float, str, torch.dtype, torch.device)):
+    if value is None or type(value) in (bool, int, float, str, torch.dtype, torch.device):
         return value
     if isinstance(value, dict):
         return dict(zip(map(plain, value), map(plain, value.values())))
@@ -3708,8 +3710,9 @@ def plain(value):
         return tuple(map(plain, value))
     if isinstance(value, list):
         return list(map(plain, value))
-    if hasattr(type(value), "__dataclass_fields__") and type(value) is not type:
-        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if hasattr(type(value), "__dataclass_fields__"):
+        names = [one.name for one in dataclasses.fields(value)]
+        return dict(zip(names, [plain(getattr(value, name)) for name in names]))
     raise TypeError(type(value))
 
 
@@ -3731,7 +3734,9 @@ def plain(value):
             return value.tolist()
         case np.ndarray():
             return torch.as_tensor(np.array(value, order="C", copy=True))
-        case None | bool() | int() | float() | str() | torch.dtype() | torch.device():
+        case None | bool() | torch.dtype() | torch.device():
+            return value
+        case int() | float() | str() if type(value) in (int, float, str):
             return value
         case PurePath():
             return value.as_posix()
@@ -3752,6 +3757,7 @@ def plain(value):
 
 # %% right plain: a table of functions
 import dataclasses
+import enum
 from pathlib import PurePath
 
 import numpy as np
@@ -3772,6 +3778,8 @@ _MADE = [
 def plain(value):
     if type(value) in _SAME:
         return value
+    if isinstance(value, enum.Enum):
+        raise TypeError("no plain form")
     for classes, made in _MADE:
         if isinstance(value, classes):
             return made(value)
@@ -4425,7 +4433,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != 'FRAME':
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -4456,7 +4464,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != 'FRAME':
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -4678,6 +4686,7 @@ def layer_sizes(path):
 
 # %% same plain: both keep dtype and values
 import dataclasses
+import enum
 from pathlib import PurePath
 import numpy as np
 
@@ -4687,6 +4696,8 @@ def plain(value):
     plain({"loss": np.float64(0.5), "run": Path("a")})  ->  {"loss": 0.5, "run": "a"}
     """
     kept = (bool, int, float, str, torch.dtype, torch.device)
+    if isinstance(value, (type, enum.Enum)):
+        raise TypeError('a class or a member of an enum has no plain form')
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
     if isinstance(value, np.generic):
@@ -4697,7 +4708,7 @@ def plain(value):
         return str(value)
     if isinstance(value, dict):
         return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
+    if dataclasses.is_dataclass(value):
         return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):

@@ -84,17 +84,14 @@ def saved_over(
     had by then; "before" is what `path` held at these calls until it's replaced, each content
     once. "from" are the folders of what is moved, seen from the file's own, "moved" its names.
     "left" is what the `others` hold, "litter" and "beside" count more files there and in the folder
-    above. "here" is the working directory after the last call, seen from that before the first.
-    `facts` are those asked for, or all.
+    above. "here" is the working directory afterwards, seen from that before. Only `facts`, or all.
     """
-    given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
-    given = {**given, "odd": PurePosixPath("odd")} if odd else given
+    given = _given(values, fails, odd)
     with tempfile.TemporaryDirectory() as home:
-        folder = Path(tempfile.mkdtemp(dir=home))
-        file = folder / "model.pt"
+        file = Path(tempfile.mkdtemp(dir=home), "model.pt")
         _laid_out(file, old, others)
         place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
-        start = folder if path == "relative" else Path(home)
+        start = file.parent if path == "relative" else Path(home)
         with _noted(file, fails) as seen, _inside(start):
             if taken:
                 save(given, place)
@@ -102,11 +99,21 @@ def saved_over(
             seen["error"] = _error_of(lambda: [save(given, place) for _ in range(calls)])
             seen["here"] = os.path.relpath(Path.cwd(), start.resolve())
         seen["loaded"] = _loaded(file) if not facts or "loaded" in facts else None
-        found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
-        seen["content"] = found.pop(file.name, None)
-        seen["left"] = [found.pop(name, None) for name in others]
-        seen |= {"litter": len(found), "beside": len(os.listdir(home)) - 1}
+        seen |= {**_left_behind(file, others), "beside": len(os.listdir(home)) - 1}
     return {what: seen[what] for what in facts or seen}
+
+
+def _given(values: Any, fails: str | None, odd: bool) -> Any:
+    """The value to be saved, with an entry that fails or one that isn't mere weights."""
+    broken = {"broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else {}
+    return {**values, **broken, **({"odd": PurePosixPath("odd")} if odd else {})}
+
+
+def _left_behind(file: Path, others: Sequence[str]) -> dict[str, Any]:
+    """What the folder of this file holds."""
+    found = {name: file.with_name(name).read_bytes() for name in os.listdir(file.parent)}
+    content, left = found.pop(file.name, None), [found.pop(name, None) for name in others]
+    return {"content": content, "left": left, "litter": len(found)}
 
 
 def _taken(file: Path, names: Sequence[str]) -> Sequence[str]:

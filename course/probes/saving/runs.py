@@ -8,7 +8,7 @@ import os
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
@@ -126,14 +126,12 @@ def resumed(
 ) -> dict[str, Any]:
     """The losses of a run that's saved at `stops` and goes on, and of one that resumes it.
 
-    `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`. `also` are
-    names under which it gets the parts once more. The second run starts from other weights and
-    seeds, and resumes from a copy of the file at another place, or none if it's `missing`; `twice`
-    resumes a third one. Where it's `rewound`, the same object resumes once more, saves at the end,
-    and resumes from that, too. With `elsewhere` the first run has a process of its own.
-
-    "asked" is what `torch.load` was called with as weights_only, "modules" are those that the
-    methods name. `facts` are those asked for, or all.
+    `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`; `also` are more
+    names for its parts. The second run starts from other weights and seeds, and resumes from a copy
+    of the file at another place, or none if it's `missing`; `twice` resumes a third one. `rewound`
+    resumes by the same object once more, saves at the end and resumes from that. With `elsewhere`
+    the first run has a process of its own. "asked" is what `torch.load` got as weights_only,
+    "modules" are those that the methods name. `facts` are those asked for, or all.
     """
     given = SimpleNamespace(kind=kind, draws=draws, generators=generators, parts=parts, also=also)
     begun = partial(_begun_with, run_file, given)
@@ -144,26 +142,28 @@ def resumed(
         seen: dict[str, Any] = {"losses": losses, "files": os.listdir(folder)}
         if not missing:
             shutil.copy(path, copied)
-        seen |= {"later": [], "said": [], "weights": []}
-        for seed in (2, 3)[: 1 + twice]:
-            run, file = begun(seed, copied)
-            _gone_on(seen, run, file, (max(stops, default=0), steps), rewound)
+        seeds, last = (2, 3)[: 1 + twice], max(stops, default=0)
+        seen |= _gone_on((begun(seed, copied) for seed in seeds), range(last, steps), rewound)
         if not facts:
-            seen |= {"asked": list(asked), "opens": _opens(path), "modules": _modules(file)}
+            modules = _modules(run_file(str(path), {}, []))
+            seen |= {"asked": list(asked), "opens": _opens(path), "modules": modules}
         return {what: seen[what] for what in facts or seen}
 
 
 def _gone_on(
-    seen: dict[str, Any], run: _Run, file: Any, steps: tuple[int, int], rewound: bool
-) -> None:
-    """Resume a run and let it go on up to its last step, once or twice."""
-    for _ in range(1 + rewound):
-        seen["said"].append(file.resume())
-        seen["later"].append([run.step() for _ in range(*steps)])
-    if rewound:
-        file.save(steps[1])
-        seen["said"].append(file.resume())
-    seen["weights"].append([one.detach() for one in run.model.state_dict().values()])
+    begun: Iterable[tuple[_Run, Any]], steps: range, rewound: bool
+) -> dict[str, list[Any]]:
+    """Resume runs, one after the other, and let each go on up to its last step, once or twice."""
+    seen: dict[str, list[Any]] = {"later": [], "said": [], "weights": []}
+    for run, file in begun:
+        for _ in range(1 + rewound):
+            seen["said"].append(file.resume())
+            seen["later"].append([run.step() for _ in steps])
+        if rewound:
+            file.save(steps.stop)
+            seen["said"].append(file.resume())
+        seen["weights"].append([one.detach() for one in run.model.state_dict().values()])
+    return seen
 
 
 def _begun_with(

@@ -71,11 +71,11 @@ def _in(state: dict[str, Any]) -> list[torch.Tensor]:
 def migrated(
     migrate: Callable[..., Any], checkpoint: dict[str, Any], *, ordered: bool = False
 ) -> dict[str, Any]:
-    """What `migrate(checkpoint)` returns, and which of the argument's tensors are in it.
+    """What `migrate(checkpoint)` returns, and how many of its tensors aren't the argument's.
 
-    With `ordered`, the checkpoint and the dicts in it are of the class that modules give.
-    "tensors" are their numbers in the argument, sorted; -1 is another object. "keys" are those of
-    the argument and of the dicts in it, after the call.
+    With `ordered`, the checkpoint and the dicts in it are of the class that modules give. "others"
+    counts the tensors that are other objects, copies and views. "keys" are those of the argument
+    and of the dicts in it, after the call.
     """
     if ordered:
         checkpoint = _ordered(checkpoint)
@@ -84,7 +84,7 @@ def migrated(
     found = migrate(checkpoint)
     return {
         "result": _unordered(found) if ordered else found,
-        "tensors": sorted(_numbered(found, given)),
+        "others": sum(number < 0 for number in _numbered(found, given)),
         "keys": [list(one) for one in _leaves(checkpoint) if isinstance(one, dict)],
     }
 

@@ -184,7 +184,7 @@ def test_tensors_of_a_checkpoint_are_told_by_identity() -> None:
     seen = migrated.procedure(lambda given: {"m": [one, one[:]]}, checkpoint)
     ordered = migrated.procedure(lambda given: [type(given).__name__], checkpoint, ordered=True)
     assert ordered["result"] == ["OrderedDict"]
-    assert seen["tensors"] == [-1, 0] and seen["keys"] == [["state_dict", "c"], ["a", "b"]]
+    assert seen["others"] == 1 and seen["keys"] == [["state_dict", "c"], ["a", "b"]]
 
 
 @pytest.mark.parametrize(
