@@ -3329,7 +3329,7 @@ def migrate(checkpoint):
     raise ValueError("no checkpoint")
 
 
-# %% wrong migrate: exact type -> a-parameter-is-no-tensor
+# %% wrong migrate: exact type -> the-exact-type-tells-a-tensor
 def migrate(checkpoint):
     def stripped(state):
         if all(name.startswith("module.") for name in state):

@@ -26,7 +26,8 @@ def opened(read: Callable[..., Any], content: bytes, name: str = "model.pt") -> 
     """What `read(path)` returns for a file with this content, and what it left behind.
 
     "ran" is the environment variable OPENED afterwards, which code in a file may set; it isn't set
-    before. "files" are the names in the file's folder, "content" is what the file then holds.
+    before. "files" are the names in the file's folder, "content" is what the file then holds, and
+    "device" is torch's default device.
     """
     os.environ.pop(_MARK, None)
     with tempfile.TemporaryDirectory() as folder:
@@ -41,6 +42,7 @@ def opened(read: Callable[..., Any], content: bytes, name: str = "model.pt") -> 
             "ran": ran,
             "files": sorted(os.listdir(folder)),
             "content": path.read_bytes(),
+            "device": str(torch.get_default_device()),
         }
 
 

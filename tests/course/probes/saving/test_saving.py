@@ -54,6 +54,7 @@ def test_a_file_that_is_refused_runs_nothing() -> None:
 def test_what_is_left_beside_a_file_is_listed() -> None:
     seen = opened.procedure(lambda path: open(path + ".log", "w").close(), b"x", "a.pt")
     assert seen["files"] == ["a.pt", "a.pt.log"] and seen["content"] == b"x"
+    assert seen["device"] == "cpu"
 
 
 @pytest.mark.parametrize("path", ["absolute", "relative", "Path"])
