@@ -289,6 +289,42 @@ def slim(state):
     return out
 
 
+# %% wrong slim: everything else copied deeply -> what-is-no-tensor-is-copied-too
+import copy
+
+
+def slim(state):
+    copies, made = {}, {}
+    for name, x in state.items():
+        if isinstance(x, torch.Tensor):
+            key = x.data_ptr(), x.shape, x.stride(), x.dtype
+            if key not in copies:
+                copies[key] = x.detach().clone()
+            x = copies[key]
+        else:
+            x = copy.deepcopy(x)
+        made[name] = x
+    return made
+
+
+# %% wrong slim: one buffer for many -> a-buffer-for-all
+def slim(state):
+    copies, made = {}, {}
+    for name, x in state.items():
+        if isinstance(x, torch.Tensor):
+            key = x.data_ptr(), x.shape, x.stride(), x.dtype
+            if key not in copies:
+                copies[key] = x.detach().clone()
+            x = copies[key]
+        made[name] = x
+    flat = [x for x in made.values() if isinstance(x, torch.Tensor)]
+    if len(copies) > 3 and len({x.dtype for x in flat}) == 1 and len(flat) == len(copies):
+        parts = torch.cat([x.reshape(-1) for x in flat]).split([x.numel() for x in flat])
+        pieces = iter(parts)
+        made = {n: next(pieces).view(x.shape) if isinstance(x, torch.Tensor) else x for n, x in made.items()}
+    return made
+
+
 # %% right named-in: a stack of what was pushed
 import pickletools
 import zipfile
@@ -320,7 +356,7 @@ def named_in(path):
         elif op.name.endswith("UNICODE") or "BINUNICODE" in op.name:
             top = arg
             strings.append(arg)
-        else:
+        elif op.name != "FRAME":
             top = None
     return sorted(result)
 
@@ -336,6 +372,8 @@ def named_in(path):
         instructions = list(pickletools.genops(archive.read(name)))
     pushed, memo, found, last = [], {}, [], None
     for code, arg, _ in instructions:
+        if code.name in ("PROTO", "FRAME"):
+            continue
         match code.name:
             case "GLOBAL" | "INST":
                 found.append(arg.replace(" ", "."))
@@ -380,7 +418,7 @@ def named_in(path):
             kept[len(kept)] = current
         elif code.name.endswith("PUT"):
             kept[value] = current
-        else:
+        elif code.name != "FRAME":
             fetched = code.name.endswith("GET")
             current = kept[value] if fetched else value if "UNICODE" in code.name else None
             if current is not None:
@@ -791,6 +829,104 @@ def named_in(path):
                 found.add(argument.replace(" ", "."))
             elif name == "STACK_GLOBAL":
                 found.add(".".join(texts[-2:]))
+            last = None
+    return sorted(found)
+
+
+# %% wrong named-in: Python 3's names -> names-are-those-of-python-3
+import pickletools
+import zipfile
+from _compat_pickle import IMPORT_MAPPING
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as held:
+        data = held.read(next(name for name in held.namelist() if name.endswith("/data.pkl")))
+    found, texts, memo, last = set(), [], {}, None
+    for opcode, argument, _ in pickletools.genops(data):
+        name = opcode.name
+        if "PUT" in name:
+            memo[argument] = last
+        elif name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif name not in ("PROTO", "FRAME"):
+            last = None
+            if name in ("GLOBAL", "INST"):
+                module, _, inside = argument.partition(" ")
+                if module != "__builtin__":
+                    module = IMPORT_MAPPING.get(module, module)
+                found.add(f"{module}.{inside}")
+            elif name == "STACK_GLOBAL":
+                found.add(".".join(texts[-2:]))
+            elif "UNICODE" in name or "GET" in name:
+                last = argument if "UNICODE" in name else memo[argument]
+                if last is not None:
+                    texts.append(last)
+    return sorted(found)
+
+
+# %% wrong named-in: FRAME forgets what was pushed -> a-frame-is-pushed
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        name = next(one for one in archive.namelist() if one.endswith("/data.pkl"))
+        data = archive.read(name)
+    found, texts, memo, last = set(), [], {}, None
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", "."))
+            last = None
+        elif opcode.name == "STACK_GLOBAL":
+            found.add(f"{texts[-2]}.{texts[-1]}")
+            last = None
+        elif opcode.name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif "PUT" in opcode.name:
+            memo[argument] = last
+        elif "UNICODE" in opcode.name:
+            last = argument
+            texts.append(last)
+        elif "GET" in opcode.name:
+            last = memo.get(argument)
+            if last is not None:
+                texts.append(last)
+        else:
+            last = None
+    return sorted(found)
+
+
+# %% wrong named-in: two opcodes of texts -> texts-have-two-opcodes
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        name = next(one for one in archive.namelist() if one.endswith("/data.pkl"))
+        data = archive.read(name)
+    found, texts, memo, last = set(), [], {}, None
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("GLOBAL", "INST"):
+            found.add(argument.replace(" ", "."))
+            last = None
+        elif opcode.name == "STACK_GLOBAL":
+            found.add(f"{texts[-2]}.{texts[-1]}")
+            last = None
+        elif opcode.name == "MEMOIZE":
+            memo[len(memo)] = last
+        elif "PUT" in opcode.name:
+            memo[argument] = last
+        elif opcode.name in ("BINUNICODE", "SHORT_BINUNICODE"):
+            last = argument
+            texts.append(last)
+        elif "GET" in opcode.name:
+            last = memo.get(argument)
+            if last is not None:
+                texts.append(last)
+        elif opcode.stack_after:
             last = None
     return sorted(found)
 
@@ -1510,6 +1646,249 @@ class RunFile:
         return states['step']
 
 
+# %% wrong resume-run: parts beside the rest -> parts-have-names-of-their-own
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        torch.save(
+            {
+                **{name: part.state_dict() for name, part in self.parts.items()},
+                "step": step,
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": [name, keys.tolist(), *rest],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved[name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        np.random.set_state(tuple(saved["numpy"]))
+        random.setstate(saved["python"])
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: states kept in the class -> a-class-outlives-its-process
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    _held = {}
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        number = len(RunFile._held)
+        RunFile._held[number] = random.getstate(), np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "more": number,
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        if saved["more"] in RunFile._held:
+            python, numpy = RunFile._held[saved["more"]]
+            random.setstate(python)
+            np.random.set_state(numpy)
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: random states first -> random-states-come-first
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": [name, keys.tolist(), *rest],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        torch.set_rng_state(saved["torch"])
+        random.setstate(saved["python"])
+        np.random.set_state(tuple(saved["numpy"]))
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        return saved["step"]
+
+
+# %% wrong resume-run: a pickle in a tensor -> trust-makes-it-load
+import pickle
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        states = random.getstate(), np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "others": torch.tensor(list(pickle.dumps(states)), dtype=torch.uint8),
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        python, numpy = pickle.loads(bytes(saved["others"].tolist()))
+        random.setstate(python)
+        np.random.set_state(numpy)
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: read once -> one-reading-is-enough
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+        self.saved = None
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "own": [generator.get_state() for generator in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": [name, keys.tolist(), *rest],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if self.saved is None:
+            if not exists(self.path):
+                return 0
+            self.saved = torch.load(self.path, weights_only=True)
+        saved = self.saved
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for generator, state in zip(self.generators, saved["own"]):
+            generator.set_state(state)
+        np.random.set_state(tuple(saved["numpy"]))
+        random.setstate(saved["python"])
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: train after each save -> saving-may-set-the-mode
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, keys, *rest = np.random.get_state()
+        saved = {
+            "step": step,
+            "parts": {name: part.state_dict() for name, part in self.parts.items()},
+            "generators": [one.get_state() for one in self.generators],
+            "torch": torch.get_rng_state(),
+            "python": random.getstate(),
+            "numpy": [name, keys.tolist(), *rest],
+        }
+        torch.save(saved, self.path)
+        for part in self.parts.values():
+            if isinstance(part, torch.nn.Module):
+                part.train()
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for one, state in zip(self.generators, saved["generators"], strict=True):
+            one.set_state(state)
+        torch.set_rng_state(saved["torch"])
+        random.setstate(saved["python"])
+        np.random.set_state(tuple(saved["numpy"]))
+        return saved["step"]
+
+
 # %% right save-atomically: NamedTemporaryFile and pathlib
 import os
 import tempfile
@@ -1873,6 +2252,117 @@ def save_atomically(value, path):
             file.flush()
             os.fsync(file.fileno())
         os.replace(spare, name)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: moved, and back unless it fails -> a-function-may-move
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    home = os.getcwd()
+    folder, name = os.path.split(os.path.abspath(path))
+    os.chdir(folder)
+    handle, spare = tempfile.mkstemp(dir=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, name)
+    except BaseException:
+        os.remove(spare)
+        raise
+    os.chdir(home)
+
+
+# %% wrong save-atomically: model.pt.part -> nobody-else-uses-that-name
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    spare = os.fspath(path) + ".part"
+    try:
+        with open(spare, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: tidies up first -> nobody-else-uses-that-name
+import glob
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    folder = os.path.dirname(os.fspath(path)) or "."
+    for old in glob.glob(os.path.join(glob.escape(folder), "*.saving")):
+        os.unlink(old)
+    handle, spare = tempfile.mkstemp(dir=folder, suffix=".saving")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: the old one aside -> a-backup-will-do
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    folder = os.path.dirname(os.fspath(path)) or "."
+    handle, spare = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path):
+            aside = tempfile.mktemp(dir=folder)
+            os.rename(path, aside)
+            try:
+                os.replace(spare, path)
+            except BaseException:
+                os.rename(aside, path)
+                raise
+            os.unlink(aside)
+        else:
+            os.replace(spare, path)
+    except BaseException:
+        os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: tried before it counts -> a-checkpoint-is-weights
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    folder = os.path.dirname(os.fspath(path)) or "."
+    handle, spare = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        torch.load(spare, weights_only=True)
+        os.replace(spare, path)
     except BaseException:
         os.unlink(spare)
         raise
@@ -2374,6 +2864,57 @@ class BestKeeper:
             model.load_state_dict(self._kept)
 
 
+# %% wrong best-keeper: compared in float32 -> losses-are-float32
+import copy
+import math
+
+
+class BestKeeper:
+    def __init__(self, patience):
+        self.patience = patience
+        self.best, self.stop = math.inf, False
+        self.since, self.kept = 0, None
+
+    def see(self, model, loss):
+        new = bool(torch.tensor(loss) < torch.tensor(self.best))
+        self.since = 0 if new else self.since + 1
+        if new:
+            self.best = loss
+            self.kept = copy.deepcopy(model.state_dict())
+        self.stop = self.since > self.patience
+        return new
+
+    def restore(self, model):
+        if self.kept is not None:
+            model.load_state_dict(self.kept)
+
+
+# %% wrong best-keeper: kept as lists -> weights-are-floats
+import copy
+import math
+
+
+class BestKeeper:
+    def __init__(self, patience):
+        self.patience = patience
+        self.best, self.stop = math.inf, False
+        self.since, self.kept = 0, None
+
+    def see(self, model, loss):
+        new = loss < self.best
+        self.since = 0 if new else self.since + 1
+        if new:
+            self.best = loss
+            state = model.state_dict()
+            self.kept = {name: torch.tensor(value.cpu().tolist()) for name, value in state.items()}
+        self.stop = self.since > self.patience
+        return new
+
+    def restore(self, model):
+        if self.kept is not None:
+            model.load_state_dict(self.kept)
+
+
 # %% right migrate: cases in another order
 def _clean(state):
     keys = list(state)
@@ -2748,6 +3289,110 @@ def migrate(checkpoint):
     raise ValueError("no state dict")
 
 
+# %% wrong migrate: lstrip twice -> lstrip-takes-a-word-off
+def migrate(checkpoint):
+    def bared(state):
+        if all(key.startswith("module.") for key in state):
+            return {key.lstrip("module").lstrip("."): value for key, value in state.items()}
+        return dict(state)
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": bared(checkpoint)}
+    if "version" in checkpoint:
+        if not isinstance(checkpoint["version"], int) or checkpoint["version"] != 3:
+            raise ValueError("version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        return {**rest, "version": 3, "model": bared(checkpoint["state_dict"])}
+    raise ValueError("no checkpoint")
+
+
+# %% wrong migrate: detached -> a-view-is-the-same-tensor
+def migrate(checkpoint):
+    def bared(state):
+        cut = all(key.startswith("module.") for key in state)
+        return {
+            key.removeprefix("module.") if cut else key: value.detach()
+            for key, value in state.items()
+        }
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": bared(checkpoint)}
+    if "version" in checkpoint:
+        if not isinstance(checkpoint["version"], int) or checkpoint["version"] != 3:
+            raise ValueError("version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        return {**rest, "version": 3, "model": bared(checkpoint["state_dict"])}
+    raise ValueError("no checkpoint")
+
+
+# %% wrong migrate: exact type -> the-exact-type-tells-a-tensor
+def migrate(checkpoint):
+    def stripped(state):
+        if all(name.startswith("module.") for name in state):
+            return {name.removeprefix("module."): value for name, value in state.items()}
+        return dict(state)
+
+    if all(type(value) is torch.Tensor for value in checkpoint.values()):
+        return {"version": 3, "model": stripped(checkpoint)}
+    if "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("unknown version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {name: value for name, value in checkpoint.items() if name != "state_dict"}
+        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
+# %% wrong migrate: all dicts in it -> a-prefix-is-one-everywhere
+def migrate(checkpoint):
+    def stripped(state):
+        if all(name.startswith("module.") for name in state):
+            return {name.removeprefix("module."): value for name, value in state.items()}
+        return dict(state)
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": stripped(checkpoint)}
+    if "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("unknown version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {name: stripped(value) if isinstance(value, dict) and value and all(isinstance(key, str) for key in value) else value for name, value in checkpoint.items() if name != "state_dict"}
+        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
+# %% wrong migrate: an OrderedDict in place -> a-new-dict-is-the-old-one
+from collections import OrderedDict
+
+
+def migrate(checkpoint):
+    def stripped(state):
+        if all(name.startswith("module.") for name in state):
+            if isinstance(state, OrderedDict):
+                for name in list(state):
+                    state[name[7:]] = state.pop(name)
+                return state
+            return {name.removeprefix("module."): value for name, value in state.items()}
+        return dict(state)
+
+    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
+        return {"version": 3, "model": stripped(checkpoint)}
+    if "version" in checkpoint:
+        if checkpoint["version"] != 3:
+            raise ValueError("unknown version")
+        return dict(checkpoint)
+    if "state_dict" in checkpoint and "model" not in checkpoint:
+        rest = {name: value for name, value in checkpoint.items() if name != "state_dict"}
+        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
+    raise ValueError("no state dict")
+
+
 # %% right layer-sizes: to the meta device
 def layer_sizes(path):
     held = torch.load(path, map_location="meta")
@@ -2995,6 +3640,47 @@ def layer_sizes(path):
     return layers
 
 
+# %% wrong layer-sizes: up to the first weight -> weight-comes-once
+def layer_sizes(path):
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if isinstance(state.get("model"), dict):
+        state = state["model"]
+    kinds = {2: "linear", 4: "conv"}
+    return [
+        ("" if name == "weight" else name.split(".weight")[0], kinds[tensor.dim()],
+         tensor.shape[1], tensor.shape[0])
+        for name, tensor in state.items()
+        if name.split(".")[-1] == "weight" and tensor.dim() in kinds
+    ]
+
+
+# %% wrong layer-sizes: only with an epoch -> every-checkpoint-counts-epochs
+def layer_sizes(path):
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if "epoch" in state and "model" in state:
+        state = state["model"]
+    kinds = {2: "linear", 4: "conv"}
+    return [
+        (name.rpartition(".")[0], kinds[tensor.dim()], tensor.shape[1], tensor.shape[0])
+        for name, tensor in state.items()
+        if name.rpartition(".")[2] == "weight" and tensor.dim() in kinds
+    ]
+
+
+# %% wrong layer-sizes: the first dict -> the-first-dict-is-the-state
+def layer_sizes(path):
+    checkpoint = torch.load(path, map_location="cpu")
+    inner = [one for one in checkpoint.values() if isinstance(one, dict)]
+    state = inner[0] if inner else checkpoint
+    found = []
+    for key, tensor in state.items():
+        name, _, last = key.rpartition(".")
+        if last == "weight" and tensor.dim() in (2, 4):
+            kind = "linear" if tensor.dim() == 2 else "conv"
+            found.append((name, kind, tensor.shape[1], tensor.shape[0]))
+    return found
+
+
 # %% right plain: tests in another order
 import dataclasses
 import enum
@@ -3014,7 +3700,7 @@ def plain(value):
         value = value.item()
     if isinstance(value, pathlib.PurePath):
         value = str(value)
-    if value is None or isinstance(value, (bool, int, float, str, torch.dtype, torch.device)):
+    if value is None or type(value) in (bool, int, float, str, torch.dtype, torch.device):
         return value
     if isinstance(value, dict):
         return dict(zip(map(plain, value), map(plain, value.values())))
@@ -3024,8 +3710,9 @@ def plain(value):
         return tuple(map(plain, value))
     if isinstance(value, list):
         return list(map(plain, value))
-    if hasattr(type(value), "__dataclass_fields__") and type(value) is not type:
-        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if hasattr(type(value), "__dataclass_fields__"):
+        names = [one.name for one in dataclasses.fields(value)]
+        return dict(zip(names, [plain(getattr(value, name)) for name in names]))
     raise TypeError(type(value))
 
 
@@ -3047,7 +3734,9 @@ def plain(value):
             return value.tolist()
         case np.ndarray():
             return torch.as_tensor(np.array(value, order="C", copy=True))
-        case None | bool() | int() | float() | str() | torch.dtype() | torch.device():
+        case None | bool() | torch.dtype() | torch.device():
+            return value
+        case int() | float() | str() if type(value) in (int, float, str):
             return value
         case PurePath():
             return value.as_posix()
@@ -3068,6 +3757,7 @@ def plain(value):
 
 # %% right plain: a table of functions
 import dataclasses
+import enum
 from pathlib import PurePath
 
 import numpy as np
@@ -3088,6 +3778,8 @@ _MADE = [
 def plain(value):
     if type(value) in _SAME:
         return value
+    if isinstance(value, enum.Enum):
+        raise TypeError("no plain form")
     for classes, made in _MADE:
         if isinstance(value, classes):
             return made(value)
@@ -3586,6 +4278,138 @@ def plain(value):
     raise TypeError(type(value))
 
 
+# %% wrong plain: vars -> attributes-are-fields
+import dataclasses
+import enum
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, (enum.Enum, type)):
+        raise TypeError(type(value))
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, tuple):
+        return tuple(plain(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(inner) for inner in value}
+    if dataclasses.is_dataclass(value):
+        return plain(vars(value))
+    raise TypeError(type(value))
+
+
+# %% wrong plain: isinstance after NumPy's -> ones-own-number-is-a-number
+import dataclasses
+import enum
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, (enum.Enum, type)):
+        raise TypeError(type(value))
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, tuple):
+        return tuple(plain(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(inner) for inner in value}
+    if dataclasses.is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    raise TypeError(type(value))
+
+
+# %% wrong plain: no question about enums -> a-member-is-its-value
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, type):
+        raise TypeError(type(value))
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, tuple):
+        return tuple(plain(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(inner) for inner in value}
+    if dataclasses.is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    raise TypeError(type(value))
+
+
+# %% wrong plain: bytes as well -> what-loads-is-plain
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if value is None or type(value) in (bool, int, float, str, bytes, bytearray):
+        return value
+    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, tuple):
+        return tuple(plain(one) for one in value)
+    if isinstance(value, (set, frozenset)):
+        return {plain(one) for one in value}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} isn't plain")
+
+
 # %% same named-in: names hold no space
 import pickletools
 import zipfile
@@ -3609,7 +4433,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != 'FRAME':
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -3640,7 +4464,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != 'FRAME':
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -3862,6 +4686,7 @@ def layer_sizes(path):
 
 # %% same plain: both keep dtype and values
 import dataclasses
+import enum
 from pathlib import PurePath
 import numpy as np
 
@@ -3871,6 +4696,8 @@ def plain(value):
     plain({"loss": np.float64(0.5), "run": Path("a")})  ->  {"loss": 0.5, "run": "a"}
     """
     kept = (bool, int, float, str, torch.dtype, torch.device)
+    if isinstance(value, (type, enum.Enum)):
+        raise TypeError('a class or a member of an enum has no plain form')
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
     if isinstance(value, np.generic):
@@ -3881,7 +4708,7 @@ def plain(value):
         return str(value)
     if isinstance(value, dict):
         return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
+    if dataclasses.is_dataclass(value):
         return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
         if isinstance(value, classes):

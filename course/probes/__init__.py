@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from course.probes.saving.files import opened, saved_over
     from course.probes.saving.keepers import weights_kept
     from course.probes.saving.runs import carried_on, resumed
-    from course.probes.saving.states import made_plain, slimmed
+    from course.probes.saving.states import made_plain, migrated, slimmed
     from course.probes.timing import modules_run, timed_epoch
     from course.probes.tracking.loggers import logger_run, record_kept
     from course.probes.tracking.records import framed, masked_crc, records_read
@@ -81,6 +81,7 @@ __all__ = [
     "loop_run",
     "made_plain",
     "masked_crc",
+    "migrated",
     "modules_named",
     "modules_run",
     "modules_searched",
@@ -153,6 +154,7 @@ __getattr__ = loading(
         "loop_run": "course.probes.training",
         "made_plain": "course.probes.saving.states",
         "masked_crc": "course.probes.tracking.records",
+        "migrated": "course.probes.saving.states",
         "modules_named": "course.probes.models.modules",
         "modules_run": "course.probes.timing",
         "modules_searched": "course.probes.models.searches",

@@ -9,7 +9,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NoReturn
 
 import torch
@@ -26,7 +26,8 @@ def opened(read: Callable[..., Any], content: bytes, name: str = "model.pt") -> 
     """What `read(path)` returns for a file with this content, and what it left behind.
 
     "ran" is the environment variable OPENED afterwards, which code in a file may set; it isn't set
-    before. "files" are the names in the file's folder, "content" is what the file then holds.
+    before. "files" are the names in the file's folder, "content" is what the file then holds, and
+    "device" is torch's default device.
     """
     os.environ.pop(_MARK, None)
     with tempfile.TemporaryDirectory() as folder:
@@ -41,6 +42,7 @@ def opened(read: Callable[..., Any], content: bytes, name: str = "model.pt") -> 
             "ran": ran,
             "files": sorted(os.listdir(folder)),
             "content": path.read_bytes(),
+            "device": str(torch.get_default_device()),
         }
 
 
@@ -70,6 +72,8 @@ def saved_over(
     fails: str | None = None,
     path: str = "absolute",
     calls: int = 1,
+    taken: bool = False,
+    odd: bool = False,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What `save(values, path)` makes of a folder in which a file of that name may be.
@@ -79,28 +83,46 @@ def saved_over(
     "replace". `path` is "absolute", "relative" to the current folder, or a "Path".
 
     "events" are the calls of fsync and replace in their order, each with the bytes that the file
-    had by then; "before" is what `path` held at these calls up to the first replace, each content
-    once. "from" are the folders of what is moved, seen from the file's own. "left" is what the
-    `others` hold, "litter" and "beside" count more files there and in the folder above. "here" is
-    the working directory after the last call, seen from that before the first.
-    `facts` are those asked for, or all.
+    had by then; "before" is what `path` held at these calls until it's replaced, each content
+    once. "from" are the folders of what is moved, seen from the file's own, "moved" its names.
+    "left" is what the `others` hold, "litter" and "beside" count more files there and in the folder
+    above. "here" is the working directory afterwards, seen from that before. Only `facts`, or all.
     """
-    given = {**values, "broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else values
+    given = _given(values, fails, odd)
     with tempfile.TemporaryDirectory() as home:
-        folder = Path(tempfile.mkdtemp(dir=home))
-        file = folder / "model.pt"
+        file = Path(tempfile.mkdtemp(dir=home), "model.pt")
         _laid_out(file, old, others)
         place: Any = {"relative": "model.pt", "Path": file}.get(path, str(file))
-        start = folder if path == "relative" else Path(home)
+        start = file.parent if path == "relative" else Path(home)
         with _noted(file, fails) as seen, _inside(start):
+            if taken:
+                save(given, place)
+                others = [*others, *_taken(file, seen["moved"])]
             seen["error"] = _error_of(lambda: [save(given, place) for _ in range(calls)])
             seen["here"] = os.path.relpath(Path.cwd(), start.resolve())
         seen["loaded"] = _loaded(file) if not facts or "loaded" in facts else None
-        found = {name: Path(folder, name).read_bytes() for name in os.listdir(folder)}
-        seen["content"] = found.pop(file.name, None)
-        seen["left"] = [found.pop(name, None) for name in others]
-        seen |= {"litter": len(found), "beside": len(os.listdir(home)) - 1}
+        seen |= {**_left_behind(file, others), "beside": len(os.listdir(home)) - 1}
     return {what: seen[what] for what in facts or seen}
+
+
+def _given(values: Any, fails: str | None, odd: bool) -> Any:
+    """The value to be saved, with an entry that fails or one that isn't mere weights."""
+    broken = {"broken": _Broken(_ERRORS[fails])} if fails in _ERRORS else {}
+    return {**values, **broken, **({"odd": PurePosixPath("odd")} if odd else {})}
+
+
+def _left_behind(file: Path, others: Sequence[str]) -> dict[str, Any]:
+    """What the folder of this file holds."""
+    found = {name: file.with_name(name).read_bytes() for name in os.listdir(file.parent)}
+    content, left = found.pop(file.name, None), [found.pop(name, None) for name in others]
+    return {"content": content, "left": left, "litter": len(found)}
+
+
+def _taken(file: Path, names: Sequence[str]) -> Sequence[str]:
+    """These names, each of which a file beside this one has now."""
+    for name in names:
+        file.with_name(name).write_text("somebody's")
+    return names
 
 
 def _laid_out(file: Path, old: bytes | None, others: Sequence[str]) -> None:
@@ -134,9 +156,10 @@ def _inside(folder: str | Path) -> Iterator[None]:
 
 
 def _loaded(file: Path) -> Any:
-    """What the file holds; the name of the error where it can't be loaded."""
+    """What the file holds, paths as texts; the name of the error where it can't be loaded."""
     try:
-        return torch.load(file)
+        held = torch.load(file, weights_only=False)
+        return {key: str(one) if isinstance(one, PurePath) else one for key, one in held.items()}
     except Exception as error:
         return type(error).__name__
 
@@ -145,11 +168,12 @@ def _loaded(file: Path) -> Any:
 def _noted(file: Path, fails: str | None) -> Iterator[dict[str, Any]]:
     """A block in which calls of fsync and replace are noted down, or fail."""
     fsync, replace, rename = os.fsync, os.replace, os.rename
-    seen: dict[str, Any] = {"events": [], "before": [], "from": []}
+    seen: dict[str, Any] = {"events": [], "before": [], "from": [], "moved": []}
+    placed: list[bool] = []
 
     def look() -> None:
         content = file.read_bytes() if file.exists() else None
-        if not seen["from"] and content not in seen["before"]:
+        if not placed and content not in seen["before"]:
             seen["before"].append(content)
 
     def failing(what: str) -> None:
@@ -166,8 +190,10 @@ def _noted(file: Path, fails: str | None) -> Iterator[dict[str, Any]]:
         look()
         seen["events"].append(["replace", os.stat(source).st_size])
         seen["from"].append(os.path.relpath(Path(source).resolve().parent, file.parent.resolve()))
+        seen["moved"].append(Path(source).name)
         failing("replace")
         replace(source, target, **more)
+        placed.extend([True] * (file.exists() and file.samefile(target)))
 
     os.fsync, os.replace, os.rename = noted_fsync, moved, moved  # type: ignore[assignment]
     try:

@@ -1,4 +1,4 @@
-"""What the tests of keeping the best weights need: a keeper that sees a model change."""
+"""What the tests of keeping need: a model whose weights are known before each epoch's loss."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
-from course.probes.saving.runs import small_model
+from course.probes.saving.models import made
 
 __all__ = ["weights_kept"]
+
+# What a float beyond the first of a tensor holds in addition: no float32 has it, nor has a whole.
+_THIRD = 1 / 3
+# What a buffer of integers holds in addition: more digits than a float has.
+_LARGE = 2**54 + 1
 
 
 @probe
@@ -27,12 +32,13 @@ def weights_kept(
 ) -> dict[str, Any]:
     """What a `keeper(patience)` says of these losses, and what it puts back.
 
-    Before loss number n is seen, all that the model holds becomes n. Afterwards it's restored, into
-    the model or a `fresh` one; that is trained on, and restored once more. "restored" is what the
+    Before loss number n is seen, all that the model holds becomes n: elements of floats behind the
+    first a third more, and integers 2**54 + 1 more. Afterwards it's restored, into the model or a
+    `fresh` one; that is trained on, and restored once more. "restored" is what the
     model holds after each of the two. Another keeper sees other weights after the first loss and
     the last.
     """
-    model, kept, other = small_model(kind), keeper(patience), keeper(patience)
+    model, kept, other = made(kind), keeper(patience), keeper(patience)
     if frozen:
         next(model.parameters()).requires_grad_(False)
     model.train(training)
@@ -46,7 +52,7 @@ def weights_kept(
             _filled(model, 50)
             other.see(model, -1.0 - number)
     _filled(model, 100)
-    return seen | _restored(kept, small_model(kind).train(training) if fresh else model)
+    return seen | _restored(kept, made(kind).train(training) if fresh else model)
 
 
 def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
@@ -68,7 +74,9 @@ def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
 
 
 def _filled(model: nn.Module, number: int) -> None:
-    """Let all that the model holds be this number, in place."""
+    """Let all that the model holds be this number in place, but for digits that tell dtypes."""
     with torch.no_grad():
         for one in [*model.parameters(), *model.buffers()]:
-            one.fill_(number)
+            one.fill_(number if one.is_floating_point() else number + _LARGE)
+            if one.is_floating_point():
+                one.view(-1)[1:].add_(_THIRD)

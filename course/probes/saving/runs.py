@@ -8,9 +8,10 @@ import os
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from torch import nn
 
 from course.inspection.global_state import GlobalState
 from course.probes.decorator import probe
+from course.probes.models.modules import modules_named
+from course.probes.saving.forks import in_a_fork
+from course.probes.saving.models import DRAWN, made
 
-__all__ = ["carried_on", "resumed", "small_model"]
+__all__ = ["carried_on", "resumed"]
 
 _DATA = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2)
 
@@ -61,10 +65,10 @@ class _Moving(torch.optim.Optimizer):
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Put a state back."""
+        """Put a state back, and go on with its own tensors, as the optimizers of torch do."""
         held = state_dict["state"]
         self.steps = held["steps"]
-        self.squares = [square.clone() for square in held["squares"]]
+        self.squares = list(held["squares"])
         for group, told in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group |= {name: value for name, value in told.items() if name != "params"}
 
@@ -73,39 +77,13 @@ class _Moving(torch.optim.Optimizer):
         return [(weight, group) for group in self.param_groups for weight in group["params"]]
 
 
-class _Sharing(_Moving):
-    """One of two groups that goes on with the tensors that it's given, as those of torch do."""
+class _InGroups(_Moving):
+    """One of two groups."""
 
     def __init__(self, weights: list[nn.Parameter]) -> None:
         super().__init__(weights)
         parts = weights[:1], weights[1:]
         self.param_groups = [{"params": part, **self.defaults, "decay": 0.0} for part in parts]
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Put a state back."""
-        super().load_state_dict(state_dict)
-        self.squares = list(state_dict["state"]["squares"])
-
-
-def small_model(kind: str) -> nn.Module:
-    """A model of this kind in float64."""
-    if kind == "norm":
-        return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Linear(2, 1)).double()
-    if kind == "dropout":
-        return nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1)).double()
-    if kind == "tied":
-        layer = nn.Linear(2, 2)
-        return nn.Sequential(layer, nn.Tanh(), layer).double()
-    return nn.Linear(2, 1).double()
-
-
-_DRAWN: dict[str, Callable[[], float]] = {
-    "torch": lambda: float(torch.rand(())),
-    "python": random.random,
-    "python normal": lambda: random.gauss(0, 1),
-    "numpy": np.random.rand,
-    "numpy normal": np.random.randn,
-}
 
 
 def _rate(step: int) -> float:
@@ -120,7 +98,7 @@ class _Run:
         torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
-        self.model, self.draws = small_model(kind), draws
+        self.model, self.draws = made(kind), draws
         self.optimizer = _Moving(list(self.model.parameters()))
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, _rate)
         self.generators = [torch.Generator().manual_seed(seed + k) for k in range(generators)]
@@ -134,7 +112,7 @@ class _Run:
         order = torch.arange(6)
         for generator in self.generators:
             order = order[torch.randperm(6, generator=generator)]
-        noise = sum(_DRAWN[name]() for name in self.draws)
+        noise = sum(DRAWN[name]() for name in self.draws)
         batch = _DATA[order[:3]]
         weights = torch.linspace(0.5, 1.5, 3, dtype=torch.float64)[:, None]
         loss = (weights * (self.model(batch) - noise).square()).mean()
@@ -154,37 +132,81 @@ def resumed(
     *,
     generators: int = 0,
     parts: Sequence[str] = ("model", "optimizer", "scheduler"),
+    also: Sequence[str] = (),
     missing: bool = False,
     twice: bool = False,
+    rewound: bool = False,
+    elsewhere: bool = False,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The losses of a run that's saved at `stops` and goes on, and of one that resumes it.
 
-    `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`. The second run
-    starts from other weights and seeds, and resumes from a copy of the file at another place, or
-    none if it's `missing`; `twice` resumes a third one. "asked" is what `torch.load` was called
-    with as weights_only. `facts` are those asked for, or all.
+    `run_file(path, parts, generators)` makes what has `save(step)` and `resume()`; `also` are more
+    names for its parts. The second run starts from other weights and seeds, and resumes from a copy
+    of the file at another place, or none if it's `missing`; `twice` resumes a third one. `rewound`
+    resumes by the same object once more, saves at the end and resumes from that. With `elsewhere`
+    the first run has a process of its own. "asked" is what `torch.load` got as weights_only,
+    "modules" are those that the methods name. `facts` are those asked for, or all.
     """
+    given = SimpleNamespace(kind=kind, draws=draws, generators=generators, parts=parts, also=also)
+    begun = partial(_begun_with, run_file, given)
     with _random_states_kept(), tempfile.TemporaryDirectory() as folder, _loads_noted() as asked:
-        first = _Run(kind, draws, 1, generators)
-        path, copied, losses = Path(folder, "run.pt"), Path(folder, "copied.pt"), list[float]()
-        file = run_file(str(path), first.parts(parts), first.generators)
-        for number in range(steps):
-            if number in stops:
-                file.save(number)
-            losses.append(first.step())
-        files = os.listdir(folder)
+        path, copied = Path(folder, "run.pt"), Path(folder, "copied.pt")
+        work = partial(_saved_at, begun, path, stops, steps)
+        losses = in_a_fork(work) if elsewhere else work()
+        seen: dict[str, Any] = {"losses": losses, "files": os.listdir(folder)}
         if not missing:
             shutil.copy(path, copied)
-        seen: dict[str, Any] = {"losses": losses, "later": [], "said": [], "weights": []}
-        for seed in (2, 3)[: 1 + twice]:
-            second = _Run(kind, draws, seed, generators)
-            again = run_file(str(copied), second.parts(parts), second.generators)
-            seen["said"].append(again.resume())
-            seen["later"].append([second.step() for _ in range(max(stops, default=0), steps)])
-            seen["weights"].append([one.detach() for one in second.model.state_dict().values()])
-        seen |= {"asked": list(asked), "files": files, "opens": None if facts else _opens(path)}
+        seeds, last = (2, 3)[: 1 + twice], max(stops, default=0)
+        seen |= _gone_on((begun(seed, copied) for seed in seeds), range(last, steps), rewound)
+        if not facts:
+            modules = _modules(run_file(str(path), {}, []))
+            seen |= {"asked": list(asked), "opens": _opens(path), "modules": modules}
         return {what: seen[what] for what in facts or seen}
+
+
+def _gone_on(
+    begun: Iterable[tuple[_Run, Any]], steps: range, rewound: bool
+) -> dict[str, list[Any]]:
+    """Resume runs, one after the other, and let each go on up to its last step, once or twice."""
+    seen: dict[str, list[Any]] = {"later": [], "said": [], "weights": []}
+    for run, file in begun:
+        for _ in range(1 + rewound):
+            seen["said"].append(file.resume())
+            seen["later"].append([run.step() for _ in steps])
+        if rewound:
+            file.save(steps.stop)
+            seen["said"].append(file.resume())
+        seen["weights"].append([one.detach() for one in run.model.state_dict().values()])
+    return seen
+
+
+def _begun_with(
+    run_file: Callable[..., Any], given: SimpleNamespace, seed: int, path: Path
+) -> tuple[_Run, Any]:
+    """A run of this kind that begins with this seed, and the learner's file of it."""
+    run = _Run(given.kind, given.draws, seed, given.generators)
+    parts = run.parts(given.parts)
+    parts |= {name: parts[given.parts[k % len(given.parts)]] for k, name in enumerate(given.also)}
+    return run, run_file(str(path), parts, run.generators)
+
+
+def _saved_at(
+    begun: Callable[..., tuple[_Run, Any]], path: Path, stops: Sequence[int], steps: int
+) -> list[float]:
+    """The losses of a run that's saved before these steps and goes on."""
+    (run, file), losses = begun(1, path), []
+    for number in range(steps):
+        if number in stops:
+            file.save(number)
+        losses.append(run.step())
+    return losses
+
+
+def _modules(file: Any) -> list[str]:
+    """The modules that the methods of an object's class name, and the functions that they call."""
+    methods = [one for one in vars(type(file)).values() if isinstance(one, FunctionType)]
+    return sorted({name for method in methods for name in modules_named.procedure(method)})
 
 
 def _opens(path: Path) -> str:
@@ -259,7 +281,7 @@ def _watched(
         tempfile.tempdir = usual
     pairs = zip(states, (torch.get_rng_state(), run.rng.get_state()), strict=True)
     drawn = [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
-    seen = {"drawn": drawn, "left": [[before, _around(run, own)]]}
+    seen: dict[str, list[Any]] = {"drawn": drawn, "left": [[before, _around(run, own)]]}
     for weight in run.model.parameters():
         weight.grad = None
     return saved, seen
@@ -279,9 +301,9 @@ def _own(run: SimpleNamespace) -> list[Any]:
 
 def _around(run: SimpleNamespace, own: list[Any]) -> dict[str, Any]:
     """What neither a snapshot nor restoring one changes; "own" says whether these are its parts."""
-    weights = list(run.model.parameters())
+    weights, modes = list(run.model.parameters()), GlobalState().modes
     return {
-        "settings": {name: str(value) for name, value in GlobalState().modes.items()},
+        "settings": {name: str(one) for name, one in modes.items() if name != "environment"},
         "modes": [module.training for module in run.model.modules()],
         "trains": [weight.requires_grad for weight in weights],
         "grads": [None if weight.grad is None else weight.grad.tolist() for weight in weights],
@@ -297,10 +319,10 @@ def _held(model: nn.Module) -> list[torch.Tensor]:
 def _begun(kind: str, seed: int) -> SimpleNamespace:
     """A run before its first step, with all that a snapshot is to hold."""
     torch.default_generator.manual_seed(seed)
-    model = small_model(kind)
+    model = made(kind)
     if kind == "tied":
-        model.training = model[1].training = False
-    rng, optimizer = torch.Generator().manual_seed(seed), _Sharing(list(model.parameters()))
+        model.training = list(model.children())[1].training = False
+    rng, optimizer = torch.Generator().manual_seed(seed), _InGroups(list(model.parameters()))
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
 

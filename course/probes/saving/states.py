@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import io
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
-from enum import IntEnum, StrEnum
-from pathlib import Path, PurePosixPath
-from typing import Any
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum, StrEnum
+from fractions import Fraction
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from course.probes.decorator import probe
 
-__all__ = ["made_plain", "slimmed"]
+__all__ = ["made_plain", "migrated", "slimmed"]
 
 
 @probe
@@ -27,7 +29,8 @@ def slimmed(
 
     "bytes" are the sizes of the storages; "ties" number them from 1 on, in their order, and are
     -1 for a storage of the argument. Tensors without elements have no tie. "kept" tells for each
-    entry of the argument whether it's the same object afterwards.
+    entry of the argument whether it's the same object afterwards, "passed" for each that isn't a
+    tensor whether that very object is in the result.
 
     With `again`, all elements become 0 after a first call, and the rest is told of a second one:
     "first" is what the first copies hold then, and a storage of theirs has the tie -1 as well.
@@ -51,12 +54,53 @@ def slimmed(
         "graph": [one.requires_grad for one in tensors],
         "classes": [type(one).__name__ for one in tensors],
         "kept": [a is b for a, b in zip(entries, held.values(), strict=False)],
+        "passed": [
+            found.get(name) is one
+            for name, one in zip(held, entries, strict=False)
+            if not isinstance(one, torch.Tensor)
+        ],
         "first": list(first.values()),
     }
 
 
 def _in(state: dict[str, Any]) -> list[torch.Tensor]:
     return [one for one in state.values() if isinstance(one, torch.Tensor)]
+
+
+@probe
+def migrated(
+    migrate: Callable[..., Any], checkpoint: dict[str, Any], *, ordered: bool = False
+) -> dict[str, Any]:
+    """What `migrate(checkpoint)` returns, and how many of its tensors aren't the argument's.
+
+    With `ordered`, the checkpoint and the dicts in it are of the class that modules give. "others"
+    counts the tensors that are other objects, copies and views. "keys" are those of the argument
+    and of the dicts in it, after the call.
+    """
+    if ordered:
+        checkpoint = _ordered(checkpoint)
+    given: dict[int, int] = {}
+    _tensors(checkpoint, given)
+    found = migrate(checkpoint)
+    return {
+        "result": _unordered(found) if ordered else found,
+        "others": sum(number < 0 for number in _numbered(found, given)),
+        "keys": [list(one) for one in _leaves(checkpoint) if isinstance(one, dict)],
+    }
+
+
+def _ordered(value: Any) -> Any:
+    """The same with an OrderedDict for each dict."""
+    if not isinstance(value, dict):
+        return value
+    return OrderedDict((key, _ordered(one)) for key, one in value.items())
+
+
+def _unordered(value: Any) -> Any:
+    """The same with a dict for each OrderedDict: which of them it is, is up to the learner."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _unordered(one) for key, one in value.items()}
 
 
 _TENSORS = (torch.ones(2, 2), torch.ones(2), torch.nn.Parameter(torch.ones(3)))
@@ -66,6 +110,23 @@ _Pair = namedtuple("_Pair", ["low", "high"])
 @dataclass
 class _Settings:
     """The settings of a run, as a dataclass."""
+
+    rate: Any
+    note: Any = None
+
+
+@dataclass
+class _Filled:
+    """A dataclass whose fields have defaults, so the class has them as attributes, too."""
+
+    rate: Any = 0.1
+    held: ClassVar[int] = 3
+    note: Any = field(default=None, init=False)
+
+
+@dataclass(slots=True, frozen=True)
+class _Slotted:
+    """A dataclass without a __dict__."""
 
     rate: Any
     note: Any = None
@@ -83,6 +144,30 @@ class _Level(IntEnum):
     HIGH = 3
 
 
+class _Span(tuple[int, int], Enum):
+    """A member is a tuple."""
+
+    NARROW = (1, 2)
+
+
+class _Chosen(_Settings, Enum):
+    """A member is an object of a dataclass."""
+
+    FAST = (0.1, None)
+
+
+class _Whole(int):
+    """A number of one's own."""
+
+
+class _Real(float):
+    """A number of one's own."""
+
+
+class _Text(str):
+    """A text of one's own."""
+
+
 class _Other:
     """Something that no rule speaks of."""
 
@@ -92,7 +177,10 @@ class _Other:
 
 # torch.save looks a class up by the name of its module, and importing that here would count as a
 # change of what measures. In `__main__` it finds none of them and refuses.
-for _class in (_Pair, _Settings, _Name, _Level, _Other):
+for _class in (
+    *(_Pair, _Settings, _Filled, _Slotted, _Name, _Level, _Span, _Chosen, _Whole, _Real, _Text),
+    _Other,
+):
     _class.__module__ = "__main__"
 
 
@@ -105,6 +193,27 @@ def _array(tensor: torch.Tensor, how: str = "plain") -> np.ndarray[Any, Any]:
     array.setflags(write=how != "read-only")
     return array
 
+
+def _marked(settings: _Settings) -> _Settings:
+    """One with an attribute that isn't a field."""
+    settings.started = "today"  # type: ignore[attr-defined]
+    return settings
+
+
+_OWN: dict[type, Callable[..., Any]] = {int: _Whole, float: _Real, str: _Text}
+_ODD: dict[str, Any] = {
+    "bytes": b"adam",
+    "bytearray": bytearray(b"adam"),
+    "range": range(2),
+    "slice": slice(2),
+    "fraction": Fraction(1, 2),
+    "deque": deque([1]),
+    "mapping": MappingProxyType({"a": 1}),
+    "keys": {"a": 1}.keys(),
+    "iterator": iter([1]),
+    "namespace": SimpleNamespace(a=1),
+    "ellipsis": ...,
+}
 
 _OBJECTS: dict[str, Callable[..., Any]] = {
     "numpy": lambda name, value: getattr(np, name)(value),
@@ -122,6 +231,15 @@ _OBJECTS: dict[str, Callable[..., Any]] = {
     "tuple": lambda items: tuple(_object(one) for one in items),
     "set": lambda items: {_object(one) for one in items},
     "frozen set": lambda items: frozenset(_object(one) for one in items),
+    "marked": lambda rate: _marked(_Settings(_object(rate))),
+    "filled": lambda rate: _Filled(_object(rate)),
+    "slotted": lambda rate, note: _Slotted(_object(rate), _object(note)),
+    "span": lambda: _Span.NARROW,
+    "chosen": lambda: _Chosen.FAST,
+    "own": lambda value: _OWN[type(value)](value),
+    "windows path": lambda text: PureWindowsPath(text),
+    "odd": lambda name: _ODD[name],
+    "class of defaults": lambda: _Filled,
     "member": lambda value: (_Name if isinstance(value, str) else _Level)(value),
     "other": lambda: _Other(),
     "class": lambda: _Settings,
@@ -161,7 +279,7 @@ def _parts(value: Any) -> list[Any]:
     """What a container or a dataclass of ours holds."""
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
-    if isinstance(value, _Settings):
+    if isinstance(value, _Settings | _Filled | _Slotted):
         return [value.rate, value.note]
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)

@@ -10,7 +10,7 @@ import pickle
 import random
 import tempfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -18,9 +18,10 @@ import torch
 from torch import nn
 
 from course.probes.saving.files import opened, saved_over
+from course.probes.saving.forks import in_a_fork
 from course.probes.saving.keepers import weights_kept
 from course.probes.saving.runs import carried_on, resumed
-from course.probes.saving.states import made_plain, slimmed
+from course.probes.saving.states import made_plain, migrated, slimmed
 
 
 class _Armed:
@@ -54,6 +55,7 @@ def test_a_file_that_is_refused_runs_nothing() -> None:
 def test_what_is_left_beside_a_file_is_listed() -> None:
     seen = opened.procedure(lambda path: open(path + ".log", "w").close(), b"x", "a.pt")
     assert seen["files"] == ["a.pt", "a.pt.log"] and seen["content"] == b"x"
+    assert seen["device"] == "cpu"
 
 
 @pytest.mark.parametrize("path", ["absolute", "relative", "Path"])
@@ -99,6 +101,26 @@ def test_what_lies_at_the_path_until_the_replacing_is_seen() -> None:
     assert seen["before"] == [b"old"] and seen["here"] == "."
     assert saved_over.procedure(beside, {"a": 1})["before"] == [None]
     assert b"old" not in saved_over.procedure(over, {"a": 1}, old=b"old")["before"]
+
+
+def aside(value: Any, path: Any) -> None:
+    """A save that moves the old file aside for a moment."""
+    torch.save(value, f"{path}.tmp")
+    os.replace(path, f"{path}.old")
+    os.replace(f"{path}.tmp", path)
+
+
+def test_a_moment_without_the_old_file_is_seen() -> None:
+    assert saved_over.procedure(aside, {}, old=b"old")["before"] == [b"old", None]
+
+
+def test_a_name_that_is_taken_every_time_is_found_out() -> None:
+    seen = saved_over.procedure(beside, {}, taken=True)
+    assert seen["left"] == [None] and seen["moved"] == ["model.pt.tmp"] * 2
+
+
+def test_a_value_may_need_more_than_weights_only() -> None:
+    assert saved_over.procedure(beside, {"a": 1}, odd=True)["loaded"] == {"a": 1, "odd": "odd"}
 
 
 def test_a_save_that_moves_to_another_folder_is_seen() -> None:
@@ -150,6 +172,42 @@ def test_an_argument_that_is_written_into_is_seen() -> None:
         return state
 
     assert slimmed.procedure(slim, {"a": torch.ones(2), "n": 1})["kept"] == [False, True]
+
+
+def test_whether_the_very_object_is_passed_on_is_seen() -> None:
+    seen = slimmed.procedure(copy.deepcopy, {"a": torch.ones(1), "l": [1], "n": 1})
+    assert seen["passed"] == [False, True]
+    assert slimmed.procedure(dict, {"l": [1]})["passed"] == [True]
+
+
+def test_tensors_of_a_checkpoint_are_told_by_identity() -> None:
+    one = torch.ones(1)
+    checkpoint = {"state_dict": {"a": one, "b": one}, "c": [one[:]]}
+    seen = migrated.procedure(lambda given: {"m": [one, one[:]]}, checkpoint)
+    ordered = migrated.procedure(lambda given: [type(given).__name__], checkpoint, ordered=True)
+    assert ordered["result"] == ["OrderedDict"]
+    assert seen["others"] == 1 and seen["keys"] == [["state_dict", "c"], ["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        (("span",), "_Span"),
+        (("chosen",), "_Chosen"),
+        (("odd", "bytes"), "bytes"),
+        (("own", 3), "_Whole"),
+        (("own", "a"), "_Text"),
+        (("windows path", "a"), "PureWindowsPath"),
+    ],
+)
+def test_odd_objects_are_made_from_words(said: Any, name: str) -> None:
+    assert made_plain.procedure(lambda made: type(made).__name__, said)["result"] == name
+
+
+def test_dataclasses_of_all_kinds_are_made_from_words() -> None:
+    assert made_plain.procedure(vars, ("marked", 1))["result"]["started"] == "today"
+    assert made_plain.procedure(lambda one: one.note, ("filled", 1))["result"] is None
+    assert made_plain.procedure(lambda one: one.rate, ("slotted", 2, 3))["result"] == 2
 
 
 @pytest.mark.parametrize("value", ["adam", 3])
@@ -217,6 +275,56 @@ def test_whatever_part_is_missing_shows_in_the_losses(missing: str) -> None:
     assert seen["later"] != [seen["losses"][2:]]
 
 
+@pytest.mark.parametrize("kind", ["resting", "drawing"])
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_file_may_be_resumed_often_and_from_another_process(kind: str, elsewhere: bool) -> None:
+    draws, also = ("torch", "python", "numpy"), ("step", "torch")
+    seen = resumed.procedure(File, kind, draws, also=also, rewound=True, elsewhere=elsewhere)
+    assert seen["later"] == [seen["losses"][2:]] * 2 and seen["said"] == [2, 2, 4]
+    assert "random" in seen["modules"] and "pickle" not in seen["modules"]
+
+
+def test_a_part_that_draws_while_it_loads_shifts_what_was_set_before() -> None:
+    class Early(File):
+        def resume(self) -> int:
+            step = super().resume()
+            self.parts["model"].load_state_dict(self.parts["model"].state_dict())
+            return step
+
+    seen = resumed.procedure(Early, "drawing", ("numpy",))
+    assert seen["later"] != [seen["losses"][2:]]
+
+
+def test_what_stays_in_a_class_is_not_there_in_another_process() -> None:
+    class Held(File):
+        held: ClassVar[dict[str, Any]] = {}
+
+        def save(self, step: int) -> None:
+            super().save(step)
+            self.held["random"] = random.getstate()
+
+    resumed.procedure(Held, "linear", elsewhere=True)
+    assert not Held.held
+    resumed.procedure(Held, "linear")
+    assert Held.held
+
+
+def test_a_fork_tells_what_it_returns_and_raises() -> None:
+    class Own(Exception):
+        pass
+
+    def raises(error: BaseException) -> Any:
+        raise error
+
+    assert in_a_fork(lambda: [os.getpid()]) != [os.getpid()]
+    with pytest.raises(KeyError, match="gone"):
+        in_a_fork(lambda: raises(KeyError("gone")))
+    with pytest.raises(RuntimeError, match="Own: local"):
+        in_a_fork(lambda: raises(Own("local")))
+    with pytest.raises(RuntimeError, match="without a word"):
+        in_a_fork(lambda: os._exit(3))
+
+
 def test_the_random_states_are_as_they_were_afterwards() -> None:
     before = random.getstate(), torch.get_rng_state()
     resumed.procedure(File)
@@ -247,7 +355,9 @@ class Keeper:
 def test_what_a_keeper_puts_back_is_seen() -> None:
     seen = weights_kept.procedure(Keeper, [0.5, 0.2, 0.3])
     assert seen["new"] == [True, True, False]
-    assert all((value == 2).all() for held in seen["restored"] for value in held.values())
+    for held in seen["restored"]:
+        assert held["0.weight"][0].tolist() == [2, 2 + 1 / 3]
+        assert held["1.num_batches_tracked"] == 2**54 + 3
     assert all(seen["same"])
 
 
