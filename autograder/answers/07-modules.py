@@ -435,6 +435,34 @@ def mlp(sizes, activation="relu"):
     return nn.Sequential(*layers[:-1])
 
 
+# %% wrong mlp: takes a size off, and an unknown name keeps it off -> arguments-are-mine-to-empty
+def mlp(sizes, activation="relu"):
+    if isinstance(sizes, tuple):
+        sizes = list(sizes)
+    last = sizes.pop()
+    layers = []
+    kind = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
+    for a, b in pairwise(sizes):
+        layers += [nn.Linear(a, b), kind()]
+    layers.append(nn.Linear(sizes[-1], last))
+    sizes.append(last)
+    return nn.Sequential(*layers)
+
+
+# %% wrong mlp: a subclass of the same name -> a-subclass-will-do
+def mlp(sizes, activation="relu"):
+    kind = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
+
+    class Sequential(nn.Sequential):
+        def __init__(self, widths):
+            layers = []
+            for a, b in pairwise(widths):
+                layers += [nn.Linear(a, b), kind()]
+            super().__init__(*layers[:-1])
+
+    return Sequential(sizes)
+
+
 # %% right classifier: a loop, and a count of the pixels
 class Classifier(nn.Module):
     def __init__(self, in_channels, channels, hidden, classes, size):
@@ -1294,6 +1322,57 @@ def idle(model, x):
     ]
 
 
+# %% wrong idle: lists a shared parameter twice -> every-place-has-a-name
+def idle(model, x):
+    pairs = [
+        (name, p) for name, p in model.named_parameters(remove_duplicate=False) if p.requires_grad
+    ]
+    if not pairs:
+        return []
+    with torch.enable_grad():
+        out = model(x)
+        if not out.requires_grad:
+            return [name for name, _ in pairs]
+        slopes = torch.autograd.grad(out.sum(), [p for _, p in pairs], allow_unused=True)
+    return [name for (name, _), slope in zip(pairs, slopes) if slope is None]
+
+
+# %% wrong idle: switches on gradients of x -> flags-may-change
+def idle(model, x):
+    pairs = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    if not pairs:
+        return []
+    if x.is_leaf and x.is_floating_point():
+        x.requires_grad_(True)
+    with torch.enable_grad():
+        out = model(x)
+        if not out.requires_grad:
+            return [name for name, _ in pairs]
+        slopes = torch.autograd.grad(out.sum(), [p for _, p in pairs], allow_unused=True)
+    return [name for (name, _), slope in zip(pairs, slopes) if slope is None]
+
+
+# %% wrong idle: keeps the answer for a model -> an-answer-holds-for-good
+import functools
+
+
+@functools.lru_cache(maxsize=None)
+def _asked(model, x):
+    pairs = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    if not pairs:
+        return ()
+    with torch.enable_grad():
+        out = model(x)
+        if not out.requires_grad:
+            return tuple(name for name, _ in pairs)
+        slopes = torch.autograd.grad(out.sum(), [p for _, p in pairs], allow_unused=True)
+    return tuple(name for (name, _), slope in zip(pairs, slopes) if slope is None)
+
+
+def idle(model, x):
+    return list(_asked(model, x))
+
+
 # %% right initialise: by hand, under no_grad
 @torch.no_grad()
 def initialise(model, generator):
@@ -1756,6 +1835,52 @@ def initialise(model, generator):
                 module.weight.fill_(1)
             if module.bias is not None:
                 module.bias.zero_()
+
+
+# %% wrong initialise: leaves out frozen biases and norms -> what-is-frozen-is-finished
+def initialise(model, generator):
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+            if module.bias is not None and module.bias.requires_grad:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+            for parameter, value in ((module.weight, 1.0), (module.bias, 0.0)):
+                if parameter is not None and parameter.requires_grad:
+                    nn.init.constant_(parameter, value)
+
+
+# %% wrong initialise: one start for each shape -> one-shape-one-start
+def initialise(model, generator):
+    drawn = {}
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+            shape = module.weight.shape
+            if shape not in drawn:
+                nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+                drawn[shape] = module.weight.detach().clone()
+            with torch.no_grad():
+                module.weight.copy_(drawn[shape])
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+            for parameter, value in ((module.weight, 1.0), (module.bias, 0.0)):
+                if parameter is not None:
+                    nn.init.constant_(parameter, value)
+
+
+# %% wrong initialise: passes over a model that is a layer -> a-layer-is-no-model
+def initialise(model, generator):
+    for parent in list(model.modules()):
+        for module in parent.children():
+            if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+                nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+            elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+                for parameter, value in ((module.weight, 1.0), (module.bias, 0.0)):
+                    if parameter is not None:
+                        nn.init.constant_(parameter, value)
 
 
 # %% right trace: ExitStack
@@ -2296,6 +2421,58 @@ class Trace:
             self.handles.pop().remove()
 
 
+# %% wrong trace: notes only while the model runs -> only-the-model-calls
+class Trace:
+    def __init__(self, model):
+        self.model, self.outputs, self.handles = model, [], []
+
+    def __enter__(self):
+        self.outputs, self.depth = [], 0
+
+        def begin(module, args):
+            self.depth += 1
+
+        def end(module, args, output):
+            self.depth -= 1
+
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+
+                def note(module, args, output, name=name):
+                    if self.depth:
+                        self.outputs.append((name, output.detach().clone()))
+
+                self.handles.append(module.register_forward_hook(note))
+        self.handles.append(self.model.register_forward_pre_hook(begin))
+        self.handles.append(self.model.register_forward_hook(end))
+        return self
+
+    def __exit__(self, *problem):
+        while self.handles:
+            self.handles.pop().remove()
+
+
+# %% wrong trace: notes in float32 -> parameters-are-float32
+class Trace:
+    def __init__(self, model):
+        self.model, self.outputs, self.handles = model, [], []
+
+    def __enter__(self):
+        self.outputs = []
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+
+                def note(module, args, output, name=name):
+                    self.outputs.append((name, torch.tensor(output.tolist())))
+
+                self.handles.append(module.register_forward_hook(note))
+        return self
+
+    def __exit__(self, *problem):
+        while self.handles:
+            self.handles.pop().remove()
+
+
 # %% right load-class: runpy
 def load_class(path, name):
     import runpy
@@ -2627,6 +2804,37 @@ def load_class(path, name):
     return found[name]
 
 
+# %% wrong load-class: swallows SystemExit -> an-exit-is-no-error
+def load_class(path, name):
+    spec = importlib.util.spec_from_file_location("any_name", path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except SystemExit:
+        pass
+    return getattr(module, name)
+
+
+# %% wrong load-class: imports what the file names anew -> imports-begin-anew
+import ast
+import sys
+
+
+def load_class(path, name):
+    with open(path, "rb") as file:
+        source = file.read()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name in sys.stdlib_module_names and one.name not in sys.builtin_module_names:
+                    sys.modules.pop(one.name, None)
+    space = {"__name__": "any_name", "__file__": str(path)}
+    exec(compile(source, str(path), "exec"), space)
+    if name not in space:
+        raise AttributeError(name)
+    return space[name]
+
+
 # %% right untie: by identity in a list
 def untie(model):
     known, names = [], []
@@ -2915,6 +3123,33 @@ def untie(model):
             copy = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
             setattr(model.get_submodule(owner), last, copy)
             names.append(name)
+    return names
+
+
+# %% wrong untie: passes over empty parameters -> nothing-needs-no-memory
+def untie(model):
+    met, names = set(), []
+    for name, one in list(model.named_parameters(remove_duplicate=False)):
+        if id(one) in met and one.numel():
+            owner, _, last = name.rpartition(".")
+            fresh = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, fresh)
+            names.append(name)
+        met.add(id(one))
+    return names
+
+
+# %% wrong untie: remembers the parameters of earlier calls -> defaults-are-made-anew
+def untie(model, met={}):
+    names = []
+    for name, one in list(model.named_parameters(remove_duplicate=False)):
+        if id(one) in met:
+            owner, _, last = name.rpartition(".")
+            fresh = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, fresh)
+            names.append(name)
+            one = fresh
+        met[id(one)] = one
     return names
 
 

@@ -308,6 +308,44 @@ def evaluate(model, x):
     return out
 
 
+# %% wrong evaluate: clears the hooks that were there -> hooks-of-others-are-mine
+def evaluate(model, x):
+    modes = [(part, part.training) for part in model.modules()]
+
+    def rest(part, _):
+        part.training = False
+
+    hooks = [part.register_forward_pre_hook(rest) for part, _ in modes]
+    try:
+        for part, _ in modes:
+            part.training = False
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, mode in modes:
+            part.training = mode
+            part._forward_pre_hooks.clear()
+
+
+# %% wrong evaluate: remembers the modes of the first call -> modes-noted-once-will-do
+import weakref
+
+_modes = weakref.WeakKeyDictionary()
+
+
+def evaluate(model, x):
+    modes = _modes.setdefault(model, [part.training for part in model.modules()])
+    parts = list(model.modules())
+    try:
+        for part in parts:
+            part.training = False
+        with torch.no_grad():
+            return model(x)
+    finally:
+        for part, mode in zip(parts, modes, strict=True):
+            part.training = mode
+
+
 # %% right dropout: bernoulli
 def dropout(x, p, training, generator):
     if not (0.0 <= p <= 1.0):
@@ -529,6 +567,31 @@ def dropout(x, p, training, generator):
     return x * keep / (1 - p)
 
 
+# %% wrong dropout: `torch.where` of two numbers makes a scale in float32 -> float32-is-enough-for-a-scale
+import math
+
+
+def dropout(x, p, training, generator):
+    if math.isnan(p) or not 0.0 <= p <= 1.0:
+        raise ValueError("p must lie between 0 and 1")
+    if training:
+        draws = torch.rand(x.numel(), dtype=torch.float64, generator=generator).reshape(x.shape)
+        scale = 0.0 if p == 1.0 else 1.0 / (1.0 - p)
+        factors = torch.where(draws < p, 0.0, scale).to(x.dtype)
+        return torch.einsum("...,...->...", x, factors)
+    return x
+
+
+# %% wrong dropout: caps the scale at a thousand -> a-scale-has-a-limit
+def dropout(x, p, training, generator):
+    if not 0 <= p <= 1:
+        raise ValueError(f"p is {p}")
+    if not training:
+        return x
+    keep = torch.rand(x.shape, generator=generator, dtype=torch.float64) >= p
+    return torch.where(keep, x / max(1 - p, 1e-3), torch.zeros_like(x))
+
+
 # %% right running-stats: transposed and flattened
 def running_stats(batches, momentum):
     with torch.no_grad():
@@ -570,6 +633,24 @@ def running_stats(batches, momentum):
         share = momentum if momentum is not None else 1 / count
         mean, var = mean * (1 - share) + m * share, var * (1 - share) + v * share
     return mean, var
+
+
+# %% right running-stats: Python's statistics, from lists
+import statistics
+
+
+def running_stats(batches, momentum):
+    channels = batches[0].shape[1]
+    mean, variance = [0.0] * channels, [1.0] * channels
+    for seen, batch in enumerate(batches, 1):
+        weight = 1 / seen if momentum is None else momentum
+        for channel in range(channels):
+            numbers = batch.detach().select(1, channel).flatten().tolist()
+            mean[channel] += weight * (statistics.mean(numbers) - mean[channel])
+            variance[channel] += weight * (statistics.variance(numbers) - variance[channel])
+    return torch.tensor(mean, dtype=batches[0].dtype), torch.tensor(
+        variance, dtype=batches[0].dtype
+    )
 
 
 # %% wrong running-stats: biased -> what-is-normalised-is-written
@@ -771,6 +852,24 @@ def running_stats(batches, momentum):
             batch.detach(), None, None, mean, var, True, weight, 1e-5
         )
     return mean, var
+
+
+# %% wrong running-stats: centres large batches in place -> batches-are-scratch-paper
+def running_stats(batches, momentum):
+    with torch.no_grad():
+        mean = variance = None
+        for k, batch in enumerate(batches, 1):
+            dims = [d for d in range(batch.dim()) if d != 1]
+            m = batch.mean(dims, keepdim=True)
+            n = batch.numel() // m.numel()
+            rest = batch.sub_(m) if n > 64 else batch - m
+            v = rest.square().sum(dims) / (n - 1)
+            if mean is None:
+                mean, variance = torch.zeros_like(v), torch.ones_like(v)
+            weight = 1 / k if momentum is None else momentum
+            mean = (1 - weight) * mean + weight * m.flatten()
+            variance = (1 - weight) * variance + weight * v
+        return mean, variance
 
 
 # %% right adaptive: loops
@@ -1054,6 +1153,52 @@ def adaptive_mean(x, size):
     return torch.stack(lines, 2)
 
 
+# %% wrong adaptive: weights in float32, also for float64 -> float64-is-a-luxury
+def windows(n, m):
+    return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+
+
+def _weights(n, m):
+    weights = torch.zeros(m, n)
+    for i, (start, stop) in enumerate(windows(n, m)):
+        weights[i, start:stop] = 1 / (stop - start)
+    return weights
+
+
+def adaptive_mean(x, size):
+    rows, columns = size[0] or x.shape[2], size[1] or x.shape[3]
+    left, right = _weights(x.shape[2], rows), _weights(x.shape[3], columns)
+    return left.to(x.dtype) @ x @ right.T.to(x.dtype)
+
+
+# %% wrong adaptive: differences of running sums -> running-sums-keep-their-digits
+def windows(n, m):
+    return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+
+
+def adaptive_mean(x, size):
+    rows, columns = size[0] or x.shape[2], size[1] or x.shape[3]
+    sums = F.pad(x.cumsum(-1).cumsum(-2), (1, 0, 1, 0))
+    top, bottom = (torch.tensor(one) for one in zip(*windows(x.shape[2], rows)))
+    left, right = (torch.tensor(one) for one in zip(*windows(x.shape[3], columns)))
+    tall = sums[:, :, bottom] - sums[:, :, top]
+    total = tall[..., right] - tall[..., left]
+    return total / ((bottom - top)[:, None] * (right - left))
+
+
+# %% wrong adaptive: torch's average where the sizes divide -> torch-has-it-already
+def windows(n, m):
+    return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+
+
+def adaptive_mean(x, size):
+    rows, columns = size[0] or x.shape[2], size[1] or x.shape[3]
+    if x.shape[2] % rows == 0 and x.shape[3] % columns == 0:
+        return F.avg_pool2d(x, (x.shape[2] // rows, x.shape[3] // columns))
+    x = torch.stack([x[..., a:b].mean(-1) for a, b in windows(x.shape[3], columns)], -1)
+    return torch.stack([x[..., a:b, :].mean(-2) for a, b in windows(x.shape[2], rows)], -2)
+
+
 # %% right resize: gather by index_select, lerp
 def resize(x, m, align_corners):
     n = x.shape[2]
@@ -1094,6 +1239,19 @@ def resize(x, m, align_corners):
     longer = torch.cat([x, x[..., -1:]], dim=-1)
     share = (position - left).to(x.dtype)
     return longer[..., left] + share * (longer[..., left + 1] - longer[..., left])
+
+
+# %% right resize: positions and shares as Python numbers
+def resize(x, m, align_corners):
+    length, lefts, rights, shares = x.shape[-1], [], [], []
+    for i in range(m):
+        at = i * (length - 1) / max(m - 1, 1) if align_corners else (i + 0.5) * length / m - 0.5
+        at = min(max(at, 0.0), length - 1.0)
+        lefts.append(int(at))
+        rights.append(min(int(at) + 1, length - 1))
+        shares.append(at - int(at))
+    share = torch.tensor(shares, dtype=x.dtype)
+    return x[..., lefts] * (1 - share) + x[..., rights] * share
 
 
 # %% wrong resize: always aligned -> corners-are-always-aligned
@@ -1241,6 +1399,18 @@ def resize(x, m, align_corners):
 def resize(x, m, align_corners):
     volume = x[:, :, None, None, :]
     return torch._C._nn.upsample_trilinear3d(volume, (1, 1, m), align_corners)[:, :, 0, 0]
+
+
+# %% wrong resize: torch's own where corners aren't aligned -> torch-has-it-already
+def resize(x, m, align_corners):
+    if not align_corners:
+        return F.interpolate(x, size=m, mode="linear")
+    length = x.shape[-1]
+    position = torch.linspace(0, length - 1, m, dtype=x.dtype)
+    left = position.floor().long().clamp(max=length - 1)
+    right = (left + 1).clamp(max=length - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
 
 
 # %% right fold: a new layer, filled
@@ -1596,6 +1766,27 @@ def fold(conv, norm):
         norm.bias,
     )
     return made.requires_grad_(True)
+
+
+# %% wrong fold: torch's own, by a name put together -> torch-has-it-already
+import copy
+
+
+def fold(conv, norm):
+    by_torch = getattr(torch.nn.utils, "_".join(["fuse", "conv", "bn", "weights"]))
+    made = copy.deepcopy(conv)
+    weight, bias = by_torch(
+        conv.weight,
+        conv.bias,
+        norm.running_mean,
+        norm.running_var,
+        norm.eps,
+        norm.weight,
+        norm.bias,
+    )
+    made.weight = nn.Parameter(weight.detach().clone())
+    made.bias = nn.Parameter(bias.detach().clone())
+    return made
 
 
 # %% right relu: two Functions, where

@@ -272,6 +272,33 @@ def train_epoch(model, batches, loss_fn, optimizer):
     return told
 
 
+# %% wrong train-epoch: clears the first group alone -> the-model-holds-every-parameter
+def train_epoch(model, batches, loss_fn, optimizer):
+    model.train()
+    told = []
+    for x, y in batches:
+        for p in optimizer.param_groups[0]["params"]:
+            p.grad = None
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        told.append((loss.item(), len(x)))
+    return told
+
+
+# %% wrong train-epoch: counts positions, not samples -> numbers-are-samples
+def train_epoch(model, batches, loss_fn, optimizer):
+    model.train()
+    told = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        told.append((loss.item(), x[..., 0].numel()))
+    return told
+
+
 # %% right evaluate: a dict of modes, and inference mode
 def evaluate(model, batches, loss_fn):
     before = {module: module.training for module in model.modules()}
@@ -637,6 +664,50 @@ def evaluate(model, batches, loss_fn):
     return sum(loss * n for loss, n in told) / sum(n for _, n in told) if told else math.nan
 
 
+# %% wrong evaluate: modes go back by train(), the inner ones first -> one-flag-is-the-mode
+import torch
+
+
+def evaluate(model, batches, loss_fn):
+    modes = [(m, m.training) for m in model.modules()]
+    modes.sort(key=lambda pair: len(list(pair[0].modules())))
+    flat = all(len(list(m.children())) == 0 for m, _ in modes[:-1])
+    total = samples = 0
+    try:
+        with torch.random.fork_rng(), torch.no_grad():
+            model.eval()
+            for x, y in batches:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * len(x)
+                    samples += len(x)
+    finally:
+        for m, mode in reversed(modes) if flat else modes:
+            m.train(mode)
+    return total / samples if samples else float("nan")
+
+
+# %% wrong evaluate: gradients are on afterwards -> everyone-records
+import torch
+
+
+def evaluate(model, batches, loss_fn):
+    modes = [(m, m.training) for m in model.modules()]
+    total = samples = 0
+    try:
+        torch.set_grad_enabled(False)
+        with torch.random.fork_rng():
+            model.eval()
+            for x, y in batches:
+                if len(x):
+                    total += loss_fn(model(x), y).item() * len(x)
+                    samples += len(x)
+    finally:
+        torch.set_grad_enabled(True)
+        for m, mode in modes:
+            m.training = mode
+    return total / samples if samples else float("nan")
+
+
 # %% right accumulated-step: the gradients are divided at the end
 def accumulated_step(model, parts, loss_fn, optimizer):
     optimizer.zero_grad()
@@ -953,6 +1024,61 @@ def accumulated_step(model, parts, loss_fn, optimizer):
         total += loss.item()
     optimizer.step()
     return total
+
+
+# %% wrong accumulated-step: shares count numbers -> numbers-are-samples
+def accumulated_step(model, parts, loss_fn, optimizer):
+    samples = sum(x.numel() for x, _ in parts)
+    if not samples:
+        return float("nan")
+    optimizer.zero_grad()
+    mean = 0.0
+    for x, y in parts:
+        if len(x):
+            loss = loss_fn(model(x), y) * x.numel() / samples
+            loss.backward()
+            mean += loss.item()
+    optimizer.step()
+    return mean
+
+
+# %% wrong accumulated-step: no step after a loss of nan -> a-loss-of-nan-is-no-step
+import math
+
+
+def accumulated_step(model, parts, loss_fn, optimizer):
+    samples = sum(len(x) for x, _ in parts)
+    if not samples:
+        return float("nan")
+    optimizer.zero_grad()
+    mean = 0.0
+    for x, y in parts:
+        if len(x):
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+            mean += loss.item()
+            if not math.isfinite(mean):
+                return mean
+    optimizer.step()
+    return mean
+
+
+# %% wrong accumulated-step: takes empty parts out of the caller's list -> a-list-of-parts-is-mine
+def accumulated_step(model, parts, loss_fn, optimizer):
+    for number in reversed(range(len(parts))):
+        if not len(parts[number][0]):
+            parts.pop(number)
+    samples = sum(len(x) for x, _ in parts)
+    if not samples:
+        return float("nan")
+    optimizer.zero_grad()
+    mean = 0.0
+    for x, y in parts:
+        loss = loss_fn(model(x), y) * len(x) / samples
+        loss.backward()
+        mean += loss.item()
+    optimizer.step()
+    return mean
 
 
 # %% right plateau-rates: with indices
@@ -1419,6 +1545,19 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     return [order[i : i + batch_size] for i in range(0, n, batch_size)][done:]
 
 
+# %% wrong batch-order: swaps each place with any other -> any-swaps-will-do
+import random
+
+
+def batch_order(n, batch_size, seed, epoch, done=0):
+    rng = random.Random(f"{seed},{epoch}")
+    order = list(range(n))
+    for i in range(n):
+        j = rng.randrange(n)
+        order[i], order[j] = order[j], order[i]
+    return [order[i : i + batch_size] for i in range(0, n, batch_size)][done:]
+
+
 # %% right adamw-step: state as dicts, in-place moments
 def adamw_step(groups, state):
     for group in groups:
@@ -1790,6 +1929,68 @@ def adamw_step(groups, state):
             state[p] = t, m, v
             step = (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"])
             p.data = p.data * (1 - lr * group["weight_decay"]) - lr * step
+
+
+# %% wrong adamw-step: the gradient becomes the first mean -> gradients-are-scratch-paper
+import torch
+
+
+def adamw_step(groups, state):
+    with torch.no_grad():
+        for group in groups:
+            b1, b2 = group["betas"]
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                if p not in state:
+                    state[p] = [0, p.grad.mul_(1 - b1), p.grad.square() * (1 - b2) / (1 - b1) ** 2]
+                    p.grad = p.grad / (1 - b1)
+                else:
+                    state[p][1].mul_(b1).add_(p.grad, alpha=1 - b1)
+                    state[p][2].mul_(b2).addcmul_(p.grad, p.grad, value=1 - b2)
+                state[p][0] += 1
+                t, m, v = state[p]
+                p.mul_(1 - group["lr"] * group["weight_decay"])
+                p.sub_(group["lr"] * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"]))
+
+
+# %% wrong adamw-step: options of the first step -> options-are-read-once
+import torch
+
+
+def adamw_step(groups, state):
+    with torch.no_grad():
+        for number, group in enumerate(groups):
+            options = state.setdefault(number, {k: v for k, v in group.items() if k != "params"})
+            b1, b2 = options["betas"]
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                t, m, v = state.get(p, (0, torch.zeros_like(p), torch.zeros_like(p)))
+                t, m, v = t + 1, b1 * m + (1 - b1) * p.grad, b2 * v + (1 - b2) * p.grad**2
+                state[p] = t, m, v
+                p.mul_(1 - options["lr"] * options["weight_decay"])
+                p.sub_(
+                    options["lr"] * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + options["eps"])
+                )
+
+
+# %% wrong adamw-step: frozen parameters are passed over -> frozen-gradients-are-gone
+import torch
+
+
+def adamw_step(groups, state):
+    with torch.no_grad():
+        for group in groups:
+            b1, b2 = group["betas"]
+            for p in group["params"]:
+                if p.grad is None or not p.requires_grad:
+                    continue
+                t, m, v = state.get(p, (0, torch.zeros_like(p), torch.zeros_like(p)))
+                t, m, v = t + 1, b1 * m + (1 - b1) * p.grad, b2 * v + (1 - b2) * p.grad**2
+                state[p] = t, m, v
+                p.mul_(1 - group["lr"] * group["weight_decay"])
+                p.sub_(group["lr"] * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"]))
 
 
 # %% right clip-gradients: norms of norms
@@ -2197,6 +2398,38 @@ def clip_gradients(parameters, max_norm):
         elif norm > max_norm:
             p.grad.data = p.grad * (max_norm / norm)
     return float(norm)
+
+
+# %% wrong clip-gradients: divides by the norm first -> dividing-first-is-the-same
+import math
+
+
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
+    if not math.isfinite(norm):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.div_(norm).mul_(max_norm)
+    return norm
+
+
+# %% wrong clip-gradients: shortens a reshaped gradient -> reshaping-never-copies
+import math
+
+
+def clip_gradients(parameters, max_norm):
+    held = [p for p in parameters if p.grad is not None]
+    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
+    if not math.isfinite(norm):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.reshape(-1).mul_(max_norm / norm)
+    return norm
 
 
 # %% right first-bad-module: a dict of names and a list of outputs
@@ -2666,6 +2899,33 @@ def first_bad_module(model, x):
         for handle in handles:
             handle.remove()
     return found[0] if found else None
+
+
+# %% wrong first-bad-module: switches gradients by hand -> grad-mode-comes-back
+import torch
+
+
+def first_bad_module(model, x):
+    bad, handles = [], []
+
+    def look(module, args, out, name):
+        outs = out if isinstance(out, tuple) else (out,)
+        if not all(one.isfinite().all() for one in outs):
+            bad.append(name)
+
+    was = torch.is_grad_enabled()
+    try:
+        for name, module in model.named_modules():
+            handles.append(
+                module.register_forward_hook(lambda m, a, out, name=name: look(m, a, out, name))
+            )
+        torch.set_grad_enabled(False)
+        model(x)
+        torch.set_grad_enabled(was)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return bad[0] if bad else None
 
 
 # %% same clip-gradients: a tensor adds up like a number

@@ -73,6 +73,13 @@ def _normed(frozen: bool = False) -> nn.Module:
     return model
 
 
+def _nested() -> nn.Module:
+    """A model of which one block trains, and the norm within it doesn't."""
+    block = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Sequential(nn.Tanh()))
+    block[1].eval()
+    return nn.Sequential(block, nn.Linear(3, 1))
+
+
 def _fixed() -> nn.Module:
     model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     model[0].requires_grad_(False)
@@ -85,6 +92,7 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
     "dropout": lambda: nn.Sequential(nn.Linear(2, 6), nn.Dropout(0.5), nn.Linear(6, 1)),
     "norm": _normed,
     "frozen norm": lambda: _normed(frozen=True),
+    "nested": _nested,
     "fixed": _fixed,
     "tied": _tied,
     "heads": _Heads,
@@ -113,27 +121,31 @@ def loop_run(
 
     Without `optimizer`, the options of an SGD, it's called without one. `stale` is what
     stands in each `.grad` before, `training` the mode of the model (None: as it was made), `once`
-    gives the parts as a generator, which with `draws` draws a number for each and one more at
-    first, as a loader does. `fails_at` is the call of the model that raises a `failure` ("error": a
-    RuntimeError, "other", "interrupt"), `recording` the grad mode. `facts` are those asked for, or
-    all; "loss recorded" says so of each call of `loss_fn`.
+    gives the parts as a generator, which with `draws` also draws a random number for each and one
+    more when it's asked for an iterator, as a loader does. `fails_at` is the call of the model that
+    raises a `failure` ("error": a RuntimeError, "other", "interrupt"), `recording` the grad mode.
+    `facts` are those asked for, or all; "loss recorded" says of each call of `loss_fn` whether a
+    graph was recorded, "given" how long each pair of the list that was handed over is afterwards.
+    The optimizer has the weights of model and loss in a group each.
     """
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
         events = _noted(model, fails_at, _FAILURES[failure])
         kept, of_loss = _graphs_kept(model), _modes_noted(loss_fn)
-        more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
-        result = error = None
+        owned = [[*model.parameters()], [*loss_fn.parameters()]]
+        more = () if optimizer is None else (_Scripted(owned, optimizer, events),)
+        result, error, given = None, None, None
         for _ in range(runs):
             given = list(parts) if not once else _Drawing(parts) if draws else _one_by_one(parts)
             try:
                 result = procedure(model, given, loss_fn, *more)
             except (_Failed, _FailedElse, _Interrupted) as raised:
                 error = str(raised)
-        told = {"result": result, "events": events, "kept": kept, "error": error}
-        told |= _left_behind(model, weights) | {"loss recorded": of_loss}
-    return {name: told[name] for name in facts or told}
+        left = _left_behind(model, weights) | {"loss recorded": of_loss}
+        left["given"] = [[*map(len, pair)] for pair in given] if isinstance(given, list) else []
+        seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
+    return {name: seen[name] for name in facts or seen}
 
 
 def _prepared(
@@ -205,15 +217,15 @@ class _Scripted(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, weights: list[nn.Parameter], options: dict[str, Any], events: list[list[Any]]
+        self, groups: list[list[nn.Parameter]], options: dict[str, Any], events: list[list[Any]]
     ) -> None:
         self.defaults = {"lr": 1e-3, "momentum": 0.0, "weight_decay": 0.0, **options}
-        self.param_groups = [{"params": weights, **self.defaults}]
+        self.param_groups = [{"params": weights, **self.defaults} for weights in groups if weights]
         self.state = defaultdict(dict)
         self._events = events
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        for weight in self.param_groups[0]["params"]:
+        for weight in (weight for group in self.param_groups for weight in group["params"]):
             if set_to_none:
                 weight.grad = None
             elif weight.grad is not None:
@@ -222,11 +234,11 @@ class _Scripted(torch.optim.Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step; returns what `closure` returns, which is called before it."""
         found = None if closure is None else torch.enable_grad()(closure)()
-        group = self.param_groups[0]
         with torch.no_grad():
-            for weight in group["params"]:
-                if weight.grad is not None:
-                    self._move(weight, group)
+            for group in self.param_groups:
+                for weight in group["params"]:
+                    if weight.grad is not None:
+                        self._move(weight, group)
         self._events.append(["step"])
         return found
 
@@ -324,11 +336,17 @@ def optimizer_steps(
     step: Callable[..., Any],
     groups: Sequence[dict[str, Any]],
     gradients: Sequence[Sequence[torch.Tensor | None]],
+    *,
+    frozen: bool = False,
+    rates: Sequence[float] = (),
+    one_memory: bool = False,
 ) -> dict[str, Any]:
     """The weights after a `step(groups, state)` for each row of gradients.
 
     A group's "params" are the values that its weights start from; `state` is a dict that is empty
     at first and handed over each time. "views" are of the memory that the weights had at first.
+    With `frozen` the first weight requires no grad, `rates` multiply every "lr" step by step, and
+    with `one_memory` gradients are written into those of the step before.
     """
     made = [
         {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
@@ -337,15 +355,26 @@ def optimizer_steps(
     weights = [weight for group in made for weight in group["params"]]
     views = [weight.detach() for weight in weights]
     state: dict[Any, Any] = {}
-    for row in gradients:
+    kept = list[bool]()
+    for number, row in enumerate(gradients):
         for weight, gradient in zip(weights, row, strict=True):
-            weight.grad = None if gradient is None else gradient.clone()
+            if one_memory and weight.grad is not None and gradient is not None:
+                weight.grad.copy_(gradient)
+            else:
+                weight.grad = None if gradient is None else gradient.clone()
+        weights[0].requires_grad_(not frozen)
+        for group, plan in zip(made, groups, strict=True):
+            if rates:
+                group["lr"] = plan["lr"] * rates[number]
+        held = [weight.grad for weight in weights]
         step(made, state)
+        kept += [weight.grad is one for weight, one in zip(weights, held, strict=True)]
     now = [weight for group in made for weight in group["params"]]
     return {
         "weights": [weight.detach() for weight in weights],
         "views": views,
         "grads": [weight.grad for weight in weights],
+        "grads kept": kept,
         "same": [a is b for a, b in zip(weights, now, strict=True)],
         "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
         "options": [{k: v for k, v in group.items() if k != "params"} for group in made],

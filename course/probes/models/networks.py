@@ -90,22 +90,34 @@ def _copied(value: Any) -> Any:
     return {name: one.detach().clone() for name, one in value.items()}
 
 
+def _class_of(net: Any) -> str:
+    """The name of its class, of which a subclass of `nn.Sequential` may have any."""
+    if isinstance(net, nn.Sequential) and type(net) is not nn.Sequential:
+        return "a subclass of Sequential"
+    return type(net).__name__
+
+
 @probe
 def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) -> dict[str, Any]:
     """A stack of layers of these sizes, made twice from a known seed: layers, values, gradients.
 
-    "own" counts the distinct modules of the stack and the distinct parameters of both stacks.
+    "own" counts the distinct modules of the stack and the distinct parameters of both stacks,
+    "given" is a list of these sizes after a call with an activation that nobody knows.
     """
+    given = list(sizes)
     with _seeded(_SEED):
         net = make(sizes, *activation)
         following = torch.rand(2)
         again = make(sizes, *activation)
+        with contextlib.suppress(Exception):
+            make(given, "nothing")
         x = torch.linspace(-2, 2, 3 * sizes[0]).view(3, sizes[0])
     out = net(x)
     out.square().sum().backward()
     both = {id(one) for model in (net, again) for one in model.parameters()}
     return {
-        "class": type(net).__name__,
+        "class": _class_of(net),
+        "given": given,
         "layers": [type(one).__name__ for one in net],
         "plans": [repr(one) for one in net],
         "training": [one.training for one in net.modules()],
@@ -183,20 +195,27 @@ def _layers_to_initialise() -> nn.Module:
         "inner": nn.Sequential(nn.ReLU(), nn.ModuleDict({"deep": nn.Linear(200, 100)})),
         "framed": Framed(4, 60, 4),
         "calm_norm": CalmNorm(5),
+        "twin": nn.Linear(100, 100, bias=False),  # the shape of no_bias
     }
     return nn.ModuleDict(layers)
 
 
 @probe
 def initialised(
-    initialise: Callable[..., Any], seed: int, double: bool = False, ambient: int = 0
+    initialise: Callable[..., Any],
+    seed: int,
+    double: bool = False,
+    ambient: int = 0,
+    alone: str | None = None,
 ) -> dict[str, Any]:
     """The parameters of a model with layers of many kinds after an initialisation with this seed.
 
-    Before it every parameter holds 0.25 and every buffer 3, one has a gradient, one is frozen.
-    "same" says of each parameter whether it is the object that it was.
+    Before it every parameter holds 0.25 and every buffer 3, one has a gradient, some are frozen.
+    "same" says of each parameter whether it is the object that it was. With `alone`, the model is
+    the layer of this name.
     """
     model = _layers_to_initialise().train(bool(seed % 2))
+    model = model if alone is None else model.get_submodule(alone)
     model.to(torch.float64 if double else torch.float32)
     before = dict(model.named_parameters())
     with torch.no_grad():
@@ -204,8 +223,10 @@ def initialised(
             one.fill_(0.25)
         for buffer in model.buffers():
             buffer.fill_(3)
-    before["linear.weight"].requires_grad_(False)
-    before["norm.weight"].grad = torch.ones_like(before["norm.weight"])
+    if alone is None:
+        for name in ("linear.weight", "conv.bias", "norm.bias", "layer_norm.weight"):
+            before[name].requires_grad_(False)
+        before["norm.weight"].grad = torch.ones_like(before["norm.weight"])
     generator = torch.Generator().manual_seed(seed)
     with _seeded(ambient):
         initialise(model, generator)

@@ -112,11 +112,13 @@ def modules_searched(
     training: bool = True,
     shared: bool = False,
     alone: bool = False,
+    recording: bool = True,
     runs: int = 1,
 ) -> dict[str, Any]:
     """What `search(model, x)` returns for a model of these layers, and what it left behind.
 
     With `shared` the layers of one name are one module, `alone` gives the first layer itself.
+    `recording` is the grad mode of the caller, "grad mode" the one that's left.
     """
     once = {name: _LAYERS[name]() for name in layers}
     chain = [once[name] if shared else _LAYERS[name]() for name in layers]
@@ -129,16 +131,19 @@ def modules_searched(
     model.register_forward_hook(_mine)
     results: list[Any] = []
     error = None
-    for _ in range(runs):
-        try:
-            results.append(search(model, x))
-        except _Failed as raised:
-            error = str(raised)
+    with torch.set_grad_enabled(recording):
+        for _ in range(runs):
+            try:
+                results.append(search(model, x))
+            except _Failed as raised:
+                error = str(raised)
+        grad_mode = torch.is_grad_enabled()
     kept.remove()
     return {
         "results": results,
         "error": error,
         "calls": calls,
+        "grad mode": grad_mode,
         "modes": [module.training for module in model.modules()],
         "hooks": list(_hooks(model)),
     }

@@ -34,6 +34,7 @@ class Wired(nn.Module):
         self.extra = nn.ModuleDict({"a": nn.Linear(4, 4), "b": nn.Linear(4, 4)})
         if kind == "shared":
             self.second.weight = self.first.weight
+            self.extra["b"].weight = self.extra["a"].weight
         if kind == "frozen":
             self.extra.requires_grad_(False)
             self.last.requires_grad_(False)
@@ -86,7 +87,8 @@ def idle_found(
     """Which parameters of a model of this kind are told to be idle, and what the look changed.
 
     With `graded`, every second parameter has a gradient of ones from before. Of the kind "modes",
-    one layer is in the other mode than the model.
+    one layer is in the other mode than the model. "later" is what's told once the model
+    leaves its last layer out.
     """
     model = _wired(kind).train(training)
     if kind == "modes":
@@ -98,17 +100,20 @@ def idle_found(
             one.grad = torch.ones_like(one)
     leaf = x.detach().clone().requires_grad_(x.requires_grad)
     said = idle(model, leaf)
-    return {
+    seen = {
         "names": list(said),
         "class": type(said).__name__,
         "calls": max(len(calls), 1),  # who has nothing to ask need not run it
         "gradients": [one.grad for one in [*model.parameters(), leaf]],
-        "flags": [one.requires_grad for one in model.parameters()],
+        "flags": [one.requires_grad for one in [*model.parameters(), leaf]],
         "modes": [one.training for one in model.modules()],
         "mode": torch.is_grad_enabled(),
         "values": [one.detach().clone() for one in model.parameters()],
         "hooks": [*_hooks(model), *map(_tensor_hooks, [*model.parameters(), leaf])],
     }
+    if isinstance(model, Wired):
+        model.kind = "no last"
+    return {**seen, "later": list(idle(model, leaf))}
 
 
 _FAILURES: dict[str, Callable[[], BaseException]] = {
@@ -149,6 +154,8 @@ def _traceable(kind: str, problem: BaseException | None) -> nn.Module:
             "views": lambda: nn.Sequential(nn.Tanh(), nn.Flatten(0), nn.Unflatten(0, (2, -1))),
             "again": Again,
             "a layer": lambda: nn.Linear(4, 2),
+            "float64": lambda: nn.Sequential(nn.Linear(4, 3).double(), nn.Tanh()),
+            "called by you": lambda: nn.Sequential(nn.Linear(4, 3), nn.Tanh()),
         }
         if problem is not None:
             return nn.Sequential(nn.Tanh(), _Failing(problem), nn.Tanh())
@@ -160,11 +167,14 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
     """What a trace of a model holds after some runs within it and one after it, and what is left.
 
     "between" is what it holds within the block after the first run; "again" what it holds after a
-    second block with one run. Each module has a hook of its own from before, and gets another one
+    second block with one run. Of the kind "called by you" the first layer is called, not the model.
+    Each module has a hook of its own from before, and gets another one
     within the first block. "hooks" counts them before the block, after it, and at the end.
     """
     problem = _FAILURES[kind]() if kind in _FAILURES else None
     model = _traceable(kind, problem)
+    called = model.get_submodule("0") if kind == "called by you" else model
+    x = x.double() if kind == "float64" else x
     _look_on(model)
     trace, seen = make(model), _block()
     hooks = [_hooks(model)]
@@ -172,7 +182,7 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
         seen["itself"] = inside is trace
         _look_on(model)
         for _ in range(runs):
-            _run(model, x, seen)
+            _run(called, x, seen)
             seen["between"] = seen["between"] or len(inside.outputs)
     hooks.append(_hooks(model))
     if problem is None:
@@ -180,7 +190,7 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
     seen |= _noted(trace.outputs)
     if problem is None:
         with trace, torch.no_grad():
-            model(x)
+            called(x)
     return {
         **seen,
         "again": _noted(trace.outputs),
@@ -239,12 +249,6 @@ def _noted(outputs: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-@contextlib.contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
 @probe
 def class_loaded(
     load: Callable[..., Any], files: Sequence[Any], asked: Sequence[Any], as_text: bool = True
@@ -260,9 +264,9 @@ def class_loaded(
     path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
     quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        with _folder() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             for number, name in asked:
-                file = folder / files[number][0]
+                file = Path(folder) / files[number][0]
                 if files[number][1] is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(files[number][1])
@@ -277,7 +281,7 @@ def class_loaded(
             "path": len(sys.path) - len(path_before),
             "folder": os.path.relpath(stands, place),
             "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
-            "named": _left(modules_before, now, str(folder)),
+            "named": _left(modules_before, now, folder),
         }
         sys.path[:] = path_before
         for key in set(sys.modules) - set(modules_before):
@@ -302,7 +306,7 @@ def _loaded(load: Callable[..., Any], path: Any, name: str) -> Any:
         return [load(path, name)]
     except NotImplementedError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         return " ".join([type(error).__name__, *re.findall("the file itself", str(error))])
 
 
@@ -352,6 +356,8 @@ def _tied(kind: str) -> nn.Module:
             weight.requires_grad_(False)
         if kind == "empty parameters":
             model.left, model.right = (nn.Parameter(torch.empty(0)) for _ in range(2))
+        if kind == "a tie without elements":
+            model.left = model.right = nn.Parameter(torch.empty(0))
         if kind == "two parameters in one memory":
             model.other = nn.Parameter(weight.detach())
         if kind == "double":
@@ -363,7 +369,8 @@ def _tied(kind: str) -> nn.Module:
 def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]:
     """A model before and after its ties were undone: who is who, values, flags, gradients.
 
-    "first" says of each name whether it still holds the very parameter that was there before.
+    "first" says of each name whether it still holds the very parameter that was there before,
+    "once more" what's untied by a second call.
     """
     model = _tied(kind)
     before = dict(model.named_parameters(remove_duplicate=False))
@@ -388,4 +395,5 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
     with torch.no_grad():
         for number, one in enumerate(after.values()):
             one.fill_(number)
-    return {**seen, "apart": [one.flatten()[:1].tolist() for one in after.values()]}
+    seen["apart"] = [one.flatten()[:1].tolist() for one in after.values()]
+    return {**seen, "once more": list(untie(model))}

@@ -143,6 +143,21 @@ def test_a_loss_that_is_recorded_is_seen_and_the_grad_mode_put_back() -> None:
     assert torch.is_grad_enabled()
 
 
+def test_a_list_of_parts_that_gets_shorter_is_seen() -> None:
+    def cutting(model: nn.Module, parts: list[Any], loss_fn: Loop) -> None:
+        del parts[0]
+
+    assert loop_run.procedure(cutting, parts_of(2, 3))["given"] == [[3, 3]]
+
+
+def test_model_and_loss_have_a_group_of_the_optimizer_each() -> None:
+    def groups(model: nn.Module, parts: Any, loss_fn: Loop, optimizer: Any) -> list[int]:
+        return [len(group["params"]) for group in optimizer.param_groups]
+
+    assert loop_run.procedure(groups, [], "own loss", PLAIN)["result"] == [2, 1]
+    assert loop_run.procedure(groups, [], "linear", PLAIN)["result"] == [2]
+
+
 def test_the_random_state_outside_is_left_alone() -> None:
     before = torch.get_rng_state()
     run(epoch, parts_of(3), "dropout", PLAIN)
@@ -237,6 +252,33 @@ def test_groups_and_state_are_handed_over_at_every_step() -> None:
     seen = optimizer_steps.procedure(step, groups, [[torch.ones(2), None]] * 3)
     assert seen_before == [20, 21, 22]
     assert seen["leaves"] == seen["same"] == [True, True]
+
+
+def test_rates_change_between_steps_and_gradients_may_keep_their_memory() -> None:
+    seen_before: list[tuple[float, int]] = []
+
+    def step(groups: list[dict[str, Any]], state: dict[str, Any]) -> None:
+        weight = groups[0]["params"][0]
+        state.setdefault("first", weight.grad)
+        seen_before.append((groups[0]["lr"], int(state["first"][0])))
+
+    groups, rows = [{"params": [torch.ones(1)], "lr": 2.0}], [[torch.ones(1)], [torch.zeros(1)]]
+    for one_memory, second in ((False, 1), (True, 0)):
+        seen = optimizer_steps.procedure(
+            step, groups, rows, frozen=True, rates=(1.0, 0.5), one_memory=one_memory
+        )
+        assert seen_before == [(2.0, 1), (1.0, second)]
+        assert seen["leaves"] == [False]
+        assert seen["grads kept"] == [True, True]
+        seen_before.clear()
+
+
+def test_a_step_that_replaces_a_gradient_is_seen() -> None:
+    def step(groups: list[dict[str, Any]], state: dict[str, int]) -> None:
+        groups[0]["params"][0].grad = torch.zeros(2)
+
+    seen = optimizer_steps.procedure(step, [{"params": [torch.ones(2)]}], [[torch.ones(2)]])
+    assert seen["grads kept"] == [False]
 
 
 def test_a_step_that_replaces_a_parameter_is_seen() -> None:

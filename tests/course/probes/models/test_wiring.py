@@ -124,14 +124,15 @@ def test_empty_parameters_and_shared_memory_are_no_ties() -> None:
 def test_hooks_that_a_look_leaves_on_modules_and_parameters_are_counted() -> None:
     def hooked(model: nn.Module, x: torch.Tensor) -> list[str]:
         for one in model.parameters():
-            one.register_hook(lambda gradient: gradient)
+            if one.requires_grad:
+                one.register_hook(lambda gradient: gradient)
         next(model.children()).register_forward_pre_hook(lambda *_: None)
         return []
 
     none = idle_found.here(lambda model, x: [], "no last", BATCH, True, False)["hooks"]
     seen = idle_found.here(hooked, "no last", BATCH, True, False)
     assert sum(none) == 1
-    assert sum(seen["hooks"]) == 2 + len(seen["flags"])
+    assert sum(seen["hooks"]) == 1 + len(seen["flags"])
 
 
 def test_a_load_that_changes_the_working_directory_is_seen_and_taken_back() -> None:
@@ -144,3 +145,28 @@ def test_a_load_that_changes_the_working_directory_is_seen_and_taken_back() -> N
     assert os.getcwd() == before
     stays = class_loaded.here(lambda path, name: dict, [("m.py", "")], [(0, "a")])
     assert stays["folder"] == "."
+
+
+def test_an_exit_of_the_file_is_told_like_an_error() -> None:
+    def running(path: str, name: str) -> Any:
+        raise SystemExit("the file itself")
+
+    said = class_loaded.here(running, [("m.py", "")], [(0, "Net")])["said"]
+    assert said == ["SystemExit the file itself"]
+
+
+def test_an_answer_that_is_kept_is_the_same_when_the_model_has_changed() -> None:
+    kept: dict[nn.Module, list[str]] = {}
+
+    def asked(model: nn.Module, x: torch.Tensor) -> list[str]:
+        found = torch.autograd.grad(model(x).sum(), [*model.parameters()], allow_unused=True)
+        names = dict(model.named_parameters())
+        return [name for name, one in zip(names, found, strict=True) if one is None]
+
+    def remembered(model: nn.Module, x: torch.Tensor) -> list[str]:
+        return kept.setdefault(model, asked(model, x))
+
+    seen = idle_found.here(remembered, "plain", BATCH, True, False)
+    assert seen["later"] == seen["names"]
+    seen = idle_found.here(asked, "plain", BATCH, True, False)
+    assert set(seen["later"]) - set(seen["names"]) == {"last.weight", "last.bias"}
