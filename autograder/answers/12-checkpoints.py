@@ -512,7 +512,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != "FRAME":
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -702,7 +702,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != "FRAME":
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -824,7 +824,7 @@ def named_in(path):
             last = memo[argument]
             if last is not None:
                 texts.append(last)
-        else:
+        elif name != "FRAME":
             if name in ("GLOBAL", "INST"):
                 found.add(argument.replace(" ", "."))
             elif name == "STACK_GLOBAL":
