@@ -512,7 +512,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != "FRAME":
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -702,7 +702,7 @@ def named_in(path):
             memo[len(memo)] = last
         elif 'PUT' in name:
             memo[argument] = last
-        else:
+        elif name != "FRAME":
             last = argument if 'UNICODE' in name else None
             last = memo[argument] if 'GET' in name else last
             if last is not None:
@@ -824,7 +824,7 @@ def named_in(path):
             last = memo[argument]
             if last is not None:
                 texts.append(last)
-        else:
+        elif name != "FRAME":
             if name in ("GLOBAL", "INST"):
                 found.add(argument.replace(" ", "."))
             elif name == "STACK_GLOBAL":
@@ -3917,10 +3917,13 @@ def plain(value):
 
 # %% wrong plain: classes of dataclasses -> a-class-is-an-object-of-it
 import dataclasses
+import enum
 from pathlib import PurePath
 import numpy as np
 
 def plain(value):
+    if isinstance(value, enum.Enum):
+        raise TypeError(value)
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
@@ -4092,10 +4095,13 @@ def plain(value):
 
 # %% wrong plain: keys as they are -> keys-are-plain-already
 import dataclasses
+import enum
 from pathlib import PurePath
 import numpy as np
 
 def plain(value):
+    if isinstance(value, enum.Enum):
+        raise TypeError(value)
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
@@ -4171,10 +4177,13 @@ def plain(value):
 
 # %% wrong plain: frozen sets stay -> frozen-sets-load
 import dataclasses
+import enum
 from pathlib import PurePath
 import numpy as np
 
 def plain(value):
+    if isinstance(value, enum.Enum):
+        raise TypeError(value)
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
@@ -4198,10 +4207,13 @@ def plain(value):
 
 # %% wrong plain: a list -> a-set-becomes-a-list
 import dataclasses
+import enum
 from pathlib import PurePath
 import numpy as np
 
 def plain(value):
+    if isinstance(value, enum.Enum):
+        raise TypeError(value)
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
@@ -4223,10 +4235,13 @@ def plain(value):
 
 # %% wrong plain: only concrete paths -> a-path-is-a-posix-path
 import dataclasses
+import enum
 from pathlib import PosixPath
 import numpy as np
 
 def plain(value):
+    if isinstance(value, enum.Enum):
+        raise TypeError(value)
     kept = (bool, int, float, str, torch.dtype, torch.device)
     if value is None or type(value) in kept or isinstance(value, torch.Tensor):
         return value
