@@ -259,7 +259,7 @@ def _watched(
         tempfile.tempdir = usual
     pairs = zip(states, (torch.get_rng_state(), run.rng.get_state()), strict=True)
     drawn = [int((a.int() - b.int()).abs().sum()) for a, b in pairs]
-    seen = {"drawn": drawn, "left": [[before, _around(run, own)]]}
+    seen: dict[str, list[Any]] = {"drawn": drawn, "left": [[before, _around(run, own)]]}
     for weight in run.model.parameters():
         weight.grad = None
     return saved, seen
@@ -299,7 +299,8 @@ def _begun(kind: str, seed: int) -> SimpleNamespace:
     torch.default_generator.manual_seed(seed)
     model = small_model(kind)
     if kind == "tied":
-        model.training = model[1].training = False
+        for module in model.modules():
+            module.training = isinstance(module, nn.Linear)
     rng, optimizer = torch.Generator().manual_seed(seed), _Sharing(list(model.parameters()))
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
