@@ -121,8 +121,8 @@ def loop_run(
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
+        seen: dict[str, Any] = {"kept": _graphs_kept(model), "loss recorded": _modes_noted(loss_fn)}
         events = _noted(model, fails_at, _FAILURES[failure])
-        kept, of_loss = _graphs_kept(model), _modes_noted(loss_fn)
         more = () if optimizer is None else (_Scripted(weights, optimizer, events),)
         result = error = None
         for _ in range(runs):
@@ -131,9 +131,8 @@ def loop_run(
                 result = procedure(model, given, loss_fn, *more)
             except (_Failed, _FailedElse, _Interrupted) as raised:
                 error = str(raised)
-        told = {"result": result, "events": events, "kept": kept, "error": error}
-        told |= _left_behind(model, weights) | {"loss recorded": of_loss}
-    return {name: told[name] for name in facts or told}
+        seen |= {"result": result, "events": events, "error": error, **_left_behind(model, weights)}
+    return {name: seen[name] for name in facts or seen}
 
 
 def _prepared(
