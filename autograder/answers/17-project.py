@@ -1411,7 +1411,6 @@ def restore(run, saved):
     run.model.load_state_dict(model)
     run.optimizer.load_state_dict(optimizer)
     run.epoch = saved["epoch"]
-    run.rng = torch.Generator()
     run.rng.set_state(saved["rng"])
     torch.default_generator.set_state(saved["torch"])
 

@@ -131,8 +131,8 @@ def loop_run(
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
+        seen: dict[str, Any] = {"kept": _graphs_kept(model), "loss recorded": _modes_noted(loss_fn)}
         events = _noted(model, fails_at, _FAILURES[failure])
-        kept, of_loss = _graphs_kept(model), _modes_noted(loss_fn)
         owned = [[*model.parameters()], [*loss_fn.parameters()]]
         more = () if optimizer is None else (_Scripted(owned, optimizer, events),)
         result, error, given = None, None, None
@@ -142,9 +142,8 @@ def loop_run(
                 result = procedure(model, given, loss_fn, *more)
             except (_Failed, _FailedElse, _Interrupted) as raised:
                 error = str(raised)
-        left = _left_behind(model, weights) | {"loss recorded": of_loss}
-        left["given"] = [[*map(len, pair)] for pair in given] if isinstance(given, list) else []
-        seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
+        seen |= {"result": result, "events": events, "error": error, **_left_behind(model, weights)}
+        seen["given"] = [[*map(len, pair)] for pair in given] if isinstance(given, list) else []
     return {name: seen[name] for name in facts or seen}
 
 

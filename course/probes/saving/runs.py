@@ -321,7 +321,8 @@ def _begun(kind: str, seed: int) -> SimpleNamespace:
     torch.default_generator.manual_seed(seed)
     model = made(kind)
     if kind == "tied":
-        model.training = list(model.children())[1].training = False
+        for module in model.modules():
+            module.training = isinstance(module, nn.Linear)
     rng, optimizer = torch.Generator().manual_seed(seed), _InGroups(list(model.parameters()))
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
