@@ -35,7 +35,13 @@ COURSE = {
     | {"course.serialization", "course.figures", "course.claims"},
     "course.guide": {"course.lazy", "course.widgets", "course.claims"},
     "course.practice": {"course.lazy"},
-    "course.probes": {"course.lazy", "course.hidden_lines", "course.testing", "course.gpu"},
+    "course.probes": {
+        "course.lazy",
+        "course.hidden_lines",
+        "course.inspection",
+        "course.testing",
+        "course.gpu",
+    },
     "course.progress": {"course.lazy", "course.widgets", "course.claims", "course.testing"}
     | {"course.guide"},
 }

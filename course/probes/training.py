@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -126,7 +127,6 @@ def loop_run(
     raises a `failure` ("error": a RuntimeError, "other", "interrupt"), `recording` the grad mode.
     `facts` are those asked for, or all; "loss recorded" says of each call of `loss_fn` whether a
     graph was recorded, "given" how long each pair of the list that was handed over is afterwards.
-    The optimizer has the weights of model and loss in a group each.
     """
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
@@ -135,16 +135,27 @@ def loop_run(
         events = _noted(model, fails_at, _FAILURES[failure])
         owned = [[*model.parameters()], [*loss_fn.parameters()]]
         more = () if optimizer is None else (_Scripted(owned, optimizer, events),)
-        result, error, given = None, None, None
-        for _ in range(runs):
+
+        def call() -> tuple[Any, Any]:
             given = list(parts) if not once else _Drawing(parts) if draws else _one_by_one(parts)
-            try:
-                result = procedure(model, given, loss_fn, *more)
-            except (_Failed, _FailedElse, _Interrupted) as raised:
-                error = str(raised)
+            return partial(procedure, model, given, loss_fn, *more), given
+
+        result, error, given = _called(call, runs)
         seen |= {"result": result, "events": events, "error": error, **_left_behind(model, weights)}
         seen["given"] = [[*map(len, pair)] for pair in given] if isinstance(given, list) else []
     return {name: seen[name] for name in facts or seen}
+
+
+def _called(calls: Callable[[], tuple[Any, Any]], runs: int) -> tuple[Any, str | None, Any]:
+    """The last result and the last error of so many calls, and what the last one was given."""
+    result, error, given = None, None, None
+    for _ in range(runs):
+        call, given = calls()
+        try:
+            result = call()
+        except (_Failed, _FailedElse, _Interrupted) as raised:
+            error = str(raised)
+    return result, error, given
 
 
 def _prepared(
@@ -211,8 +222,7 @@ class _Drawing:
 class _Scripted(torch.optim.Optimizer):
     """An SGD with momentum and weight decay that notes down its steps.
 
-    It does what torch.optim.SGD does, whose first use in a process imports torch._dynamo: more
-    than a second of processor time for each submission.
+    torch.optim.SGD's first use imports torch._dynamo: over a second of processor time.
     """
 
     def __init__(
@@ -330,6 +340,23 @@ def clipped(
     }
 
 
+def _leaves(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The groups with weights of their own."""
+    return [
+        {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
+        for group in groups
+    ]
+
+
+def _hand(weights: Sequence[torch.Tensor], row: Sequence[Any], one_memory: bool) -> None:
+    """Give each weight its gradient, in the memory of its last one if that's asked for."""
+    for weight, gradient in zip(weights, row, strict=True):
+        if one_memory and weight.grad is not None and gradient is not None:
+            weight.grad.copy_(gradient)
+        else:
+            weight.grad = None if gradient is None else gradient.clone()
+
+
 @probe
 def optimizer_steps(
     step: Callable[..., Any],
@@ -347,20 +374,13 @@ def optimizer_steps(
     With `frozen` the first weight requires no grad, `rates` multiply every "lr" step by step, and
     with `one_memory` gradients are written into those of the step before.
     """
-    made = [
-        {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
-        for group in groups
-    ]
+    made = _leaves(groups)
     weights = [weight for group in made for weight in group["params"]]
     views = [weight.detach() for weight in weights]
     state: dict[Any, Any] = {}
     kept = list[bool]()
     for number, row in enumerate(gradients):
-        for weight, gradient in zip(weights, row, strict=True):
-            if one_memory and weight.grad is not None and gradient is not None:
-                weight.grad.copy_(gradient)
-            else:
-                weight.grad = None if gradient is None else gradient.clone()
+        _hand(weights, row, one_memory)
         weights[0].requires_grad_(not frozen)
         for group, plan in zip(made, groups, strict=True):
             if rates:

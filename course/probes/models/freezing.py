@@ -124,6 +124,19 @@ def packed(tensors: Iterable[torch.Tensor | None]) -> list[Any]:
     return [torch.cat([torch.zeros(0, dtype=torch.float64), *parts]), kinds]
 
 
+def _facts_of(model: nn.Module, before: dict[str, nn.Parameter]) -> dict[str, Any]:
+    """Flags, gradients, names, values and modes of a model whose parameters were these."""
+    after = dict(model.named_parameters())
+    return {
+        "flags": {name: one.requires_grad for name, one in after.items()},
+        "left": {name: one.grad is not None for name, one in after.items()},
+        "same": [after.get(name) is one for name, one in before.items()],
+        "keys": list(model.state_dict()),
+        "values": packed(after.values()),
+        "modes": [modes(model)],
+    }
+
+
 @probe
 def freezing_seen(
     freeze: Callable[..., Any],
@@ -159,17 +172,8 @@ def freezing_seen(
         for _ in range(1, times):
             _graded(target.requires_grad_(), stale)
             returned.append(freeze(target))
-        after = dict(model.named_parameters())
-        seen: dict[str, Any] = {
-            "returned": [one is target for one in returned],
-            "around": around(),
-            "flags": {name: one.requires_grad for name, one in after.items()},
-            "left": {name: one.grad is not None for name, one in after.items()},
-            "same": [after.get(name) is one for name, one in before.items()],
-            "keys": list(model.state_dict()),
-            "values": packed(after.values()),
-            "modes": [modes(model)],
-        }
+        seen: dict[str, Any] = {"returned": [one is target for one in returned], "around": around()}
+        seen |= _facts_of(model, before)
         seen["itself"] = _woken(model, target, seen["modes"])
         return {**seen, **_trained(model, (2, 3), 2)}
 

@@ -113,14 +113,8 @@ def head_swapped(
     with seeded(17):
         model = _family(kind, to, training, contrary).requires_grad_(not frozen)
         before = dict(model.named_modules())
-        error, found = "", model
         old, twin = _numbers([model]), deepcopy(model)
-        try:
-            found = swap(model, classes)
-        except NotImplementedError:
-            raise
-        except Exception as raised:
-            error = type(raised).__name__
+        found, error = _swapped(swap, model, classes)
         left = around()
         fresh = {name: one for name, one in found.named_modules() if before.get(name) is not one}
         numbers = [_numbers(fresh.values()), _numbers([swap(twin, classes)]), old] if drawn else []
@@ -133,6 +127,16 @@ def head_swapped(
         **_counts(*numbers),
         **_outline(found),
     }
+
+
+def _swapped(swap: Callable[..., Any], model: nn.Module, classes: int) -> tuple[nn.Module, str]:
+    """What the swap returns, or the model as it was left and the class of the error."""
+    try:
+        return swap(model, classes), ""
+    except NotImplementedError:
+        raise
+    except Exception as raised:
+        return model, type(raised).__name__
 
 
 def _family(kind: str, to: str, training: bool, contrary: bool) -> nn.Module:

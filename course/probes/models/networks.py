@@ -210,9 +210,8 @@ def initialised(
 ) -> dict[str, Any]:
     """The parameters of a model with layers of many kinds after an initialisation with this seed.
 
-    Before it every parameter holds 0.25 and every buffer 3, one has a gradient, some are frozen.
-    "same" says of each parameter whether it is the object that it was. With `alone`, the model is
-    the layer of this name.
+    Before it every parameter holds 0.25 and every buffer 3, one has a gradient, some are frozen;
+    "same" says of each whether it's the object that it was. `alone`: the model is that layer.
     """
     model = _layers_to_initialise().train(bool(seed % 2))
     model = model if alone is None else model.get_submodule(alone)

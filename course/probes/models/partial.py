@@ -7,6 +7,7 @@ same kind has the same weights each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -130,21 +131,14 @@ def features_taken(
         given = [tuple(one.clone() for one in pair) for pair in batches]
         given += given[:again]
         before = [one.training for one in body.modules()]
-        features, targets, error, came, left = None, None, "", list[int](), list[Any]()
-        try:
-            with noting(left, quiet):
-                if again:
-                    take(body, given)
-                    _moved(body)
-                features, targets = take(body, _one_by_one(given, calls, came) if once else given)
-        except NotImplementedError:
-            raise
-        except Exception as raised:
-            error = type(raised).__name__
+        came, left = list[int](), list[Any]()
+        handed = _one_by_one(given, calls, came) if once else given
+        earlier = partial(_taken_before, take, body, given) if again else None
+        with noting(left, quiet):
+            features, targets, error = _taken(partial(take, body, handed), earlier)
         following = torch.rand(2)
-    taken = {"features": features, "targets": targets, "error": error, "calls": calls, "came": came}
     return {
-        **taken,
+        **{"features": features, "targets": targets, "error": error, "calls": calls, "came": came},
         **_features(features),
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
@@ -152,6 +146,24 @@ def features_taken(
         "around": left,
         **_kept(body),
     }
+
+
+def _taken(take: Callable[[], Any], earlier: Callable[[], None] | None) -> tuple[Any, Any, str]:
+    """Features and targets, or the class of the error that taking them ends in."""
+    try:
+        if earlier is not None:
+            earlier()
+        features, targets = take()
+    except NotImplementedError:
+        raise
+    except Exception as raised:
+        return None, None, type(raised).__name__
+    return features, targets, ""
+
+
+def _taken_before(take: Callable[..., Any], body: nn.Module, given: Sequence[Any]) -> None:
+    take(body, given)
+    _moved(body)
 
 
 def _moved(body: nn.Module) -> None:

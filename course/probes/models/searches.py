@@ -103,6 +103,13 @@ _LAYERS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
+def _chained(layers: Sequence[str], shared: bool, alone: bool) -> nn.Module:
+    """A model of these layers, or the first of them alone."""
+    once = {name: _LAYERS[name]() for name in layers}
+    chain = [once[name] if shared else _LAYERS[name]() for name in layers]
+    return chain[0] if alone else nn.Sequential(*chain)
+
+
 @probe
 def modules_searched(
     search: Callable[..., Any],
@@ -120,10 +127,7 @@ def modules_searched(
     With `shared` the layers of one name are one module, `alone` gives the first layer itself.
     `recording` is the grad mode of the caller, "grad mode" the one that's left.
     """
-    once = {name: _LAYERS[name]() for name in layers}
-    chain = [once[name] if shared else _LAYERS[name]() for name in layers]
-    model = chain[0] if alone else nn.Sequential(*chain)
-    model.train(training)
+    model = _chained(layers, shared, alone).train(training)
     calls: list[list[Any]] = []
     kept = model.register_forward_pre_hook(
         lambda module, _: calls.append([module.training, torch.is_grad_enabled()])

@@ -6,7 +6,9 @@ form. The same kind has the same weights each time.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -50,6 +52,24 @@ _LAYERS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
+def _run(
+    through: Callable[[], Any],
+    other: Callable[[], Any],
+    also: str,
+    around_it: contextlib.AbstractContextManager[Any],
+) -> tuple[Any, Any, str | None]:
+    """What the layer gives as it is, what comes through it, and the error that ended it."""
+    own, out = None, None
+    try:
+        own = other() if also.startswith("before") else None
+        with around_it:
+            out = through()
+        own = other() if also.startswith("after") else own
+    except ArithmeticError as raised:
+        return own, out, str(raised)
+    return own, out, None
+
+
 @probe
 def passed_through(
     through: Callable[..., Any],
@@ -75,15 +95,9 @@ def passed_through(
         layer = _prepared(kind, training, frozen, stale)
         calls = _watched(layer, x.requires_grad and not quiet)
         leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
-        own, error, out, left = None, None, None, list[Any]()
-        before = dict(layer.named_parameters())
-        try:
-            own = layer(other) if also.startswith("before") else None
-            with noting(left, quiet):
-                out = through(layer, leaf)
-            own = layer(other) if also.startswith("after") else own
-        except ArithmeticError as raised:
-            error = str(raised)
+        left, before = list[Any](), dict(layer.named_parameters())
+        run = partial(through, layer, leaf), partial(layer, other), also
+        own, out, error = _run(*run, noting(left, quiet))
         learnt = _learnt([out, own], again)
         seen = {"error": error, "calls": calls, "graph": learnt[0], "learnt": learnt}
     after = dict(layer.named_parameters())
@@ -184,7 +198,7 @@ def thawed(
 
     `frozen` says whether all was frozen and in eval mode before, `stale` whether there are
     gradients from before. `upset` turns every third one of the "modes" or of the "flags" before
-    each call. Returned parameters are told by their numbers among all of them.
+    each call. Returned parameters are told by their numbers.
     """
     with seeded():
         stages = _stages(kind, count)
@@ -199,16 +213,15 @@ def thawed(
         with seeded():
             told, left = thaw(stages, epoch, every), around()
         named = list(model.named_parameters())
-        rows.append(
-            {
-                "class": type(told).__name__,
-                "told": [numbers.get(id(one), -1) for one in told],
-                "flags": {name: one.requires_grad for name, one in named},
-                "left": {name: one.grad is not None for name, one in named},
-                "modes": {name: one.training for name, one in model.named_modules() if name},
-                "around": left,
-                "stages": len(stages),
-                "values": float(sum(one.detach().sum() for _, one in named)),
-            }
-        )
+        row = {
+            "class": type(told).__name__,
+            "told": [numbers.get(id(one), -1) for one in told],
+            "flags": {name: one.requires_grad for name, one in named},
+            "left": {name: one.grad is not None for name, one in named},
+            "modes": {name: one.training for name, one in model.named_modules() if name},
+            "around": left,
+            "stages": len(stages),
+            "values": float(sum(one.detach().sum() for _, one in named)),
+        }
+        rows.append(row)
     return rows

@@ -1,4 +1,17 @@
-"""What the tests of saving by several ranks need: ranks with a disk each, and a line to talk."""
+"""What the tests of saving by several ranks need: ranks with a disk each, and a line to talk.
+
+What `saved_by_ranks` tells:
+
+    removed   the names of all files that were removed
+    files     those on each disk
+    loaded    what rank 0's file holds
+    there     what it held whenever rank 0 called `tell`
+    during    what it held when rank 0 tried to write what can't be written
+    touched   whether any file was made or removed on the disks of the others
+    calls     those of `tell`, by rank
+    errors    by class; `words`, those of each; `reason`, that of what can't be written
+    keys      those of the states afterwards
+"""
 
 from __future__ import annotations
 
@@ -121,6 +134,12 @@ def _ended(ends: Sequence[tuple[Any, BaseException | None]]) -> dict[str, Any]:
     }
 
 
+def _tie(states: Sequence[dict[str, Any]]) -> None:
+    """Let the first tensor of each state stand under one more name."""
+    for state in states:
+        state["module.tied"] = next(iter(state.values()))
+
+
 @probe
 def saved_by_ranks(
     procedure: Callable[..., Any],
@@ -137,26 +156,17 @@ def saved_by_ranks(
 ) -> dict[str, Any]:
     """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
 
-    `old` is what the file of rank 0 holds before. With `breaks`, its state cannot be saved, where
-    the error of a `silent` one has no text; with `nowhere`, the path is in a folder that isn't
-    there; with `blocked`, a folder is in the file's place; with `tied`, a state's first tensor
-    stands under one more name. "removed" are the names of all files
-    that were removed, "files" those on each disk; "loaded", what rank 0's file holds; "there", what
-    it held whenever rank 0 called `tell`, and "during", when it tried to write what can't be
-    written; "touched", whether any file was made or removed on the disks of the others; "calls" of
-    `tell` by rank; "errors" by class, the "words" of each, and the "reason" of what
-    can't be written; "keys", those of the states afterwards. `facts` are those asked for, or all.
+    `old` is what the file of rank 0 holds before. Its state cannot be saved if it `breaks`, with an
+    error without text if it's `silent`; the path is in a folder that isn't there if `nowhere`, or
+    that of a folder if `blocked`. `tied`: a state's first tensor has two names. `facts`: see above.
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
-        folders = _disks(Path(top), ranks, old, blocked)
-        during: list[Any] = []
+        folders, during = _disks(Path(top), ranks, old, blocked), list[Any]()
         error = MemoryError() if silent else OSError(WORDS) if breaks else None
         given = _given(states, error, lambda: during.append(_loaded(folders[0])))
-        for state in given if tied else ():
-            state["module.tied"] = next(iter(state.values()))
-        meeting = Meeting(ranks)
-        line = _Line(meeting, folders[0])
+        _tie(given if tied else [])
+        line = _Line(meeting := Meeting(ranks), folders[0])
 
         def work(rank: int) -> Any:
             path = folders[rank] / ("none/model.pt" if nowhere else "model.pt")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
@@ -100,6 +100,21 @@ def replica(kind: str, seed: int = 0) -> nn.Module:
         return _MODELS[kind]().double()
 
 
+def _calls_of(model: nn.Module) -> list[tuple[int, bool]]:
+    """The samples of each call of the model from now on, and its mode then."""
+    calls: list[tuple[int, bool]] = []
+    model.register_forward_pre_hook(
+        lambda module, args: calls.append((len(args[0]), module.training))
+    )
+    return calls
+
+
+def _fill_gradients(weights: Iterable[torch.Tensor], stale: float | None) -> None:
+    """Let this number stand in each `.grad`, or nothing."""
+    for weight in weights:
+        weight.grad = None if stale is None else torch.full_like(weight, stale)
+
+
 @probe
 def shards_run(
     procedure: Callable[..., Any],
@@ -119,13 +134,9 @@ def shards_run(
     are the samples of each call of the model, "called in" tells the model's mode in each. `again`
     asks for another batch of this size before the first result is read: "later" is what comes then.
     """
-    model, given, calls = replica(kind).train(training), list(sizes), list[tuple[int, bool]]()
-    model.register_forward_pre_hook(
-        lambda module, args: calls.append((len(args[0]), module.training))
-    )
-    weights = list(model.parameters())
-    for weight in weights:
-        weight.grad = None if stale is None else torch.full_like(weight, stale)
+    model, given = replica(kind).train(training), list(sizes)
+    calls, weights = _calls_of(model), list(model.parameters())
+    _fill_gradients(weights, stale)
     held = [weight.grad for weight in weights]
     result = procedure(model, LOSSES[loss], *batch, given)
     later = procedure(model, LOSSES[loss], batch[0] + 1, batch[1], given) if again else None
@@ -263,17 +274,14 @@ def accumulated(
     inner, events, error = replica(kind), list[Any](), ""
     model = _Wrapped(inner, events, other)
     measured = _breaking(LOSSES[loss], breaks)
-    for weight in inner.parameters():
-        weight.grad = None if stale is None else torch.full_like(weight, stale)
+    _fill_gradients(inner.parameters(), stale)
     optimizer, result, syncs = _Steps(inner, lr, events), None, True
     for _ in range(runs):
         given = [parts[number] for number in order or range(len(parts))]
         try:
             result = procedure(model, measured, given, optimizer)
             syncs = model.require_backward_grad_sync
-        except (
-            _BrokenBatch
-        ) as broken:  # which holds the answer's frame, and a block left open there
+        except _BrokenBatch as broken:  # it holds the answer's frame, and a block left open there
             error, syncs = str(broken), model.require_backward_grad_sync
     return {
         "result": result,
