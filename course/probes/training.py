@@ -112,16 +112,13 @@ def loop_run(
     gives the parts as a generator, which with `draws` also draws a random number for each and one
     more when it's asked for an iterator, as a loader does. `fails_at` is the call of the model that
     raises an error, `recording` the grad mode. `facts` are those asked for, or all; "loss recorded"
-    says of each call of `loss_fn` whether a graph was recorded, "given" how long each pair of the
-    list that was handed over is afterwards. The optimizer has the weights of model and loss in a
-    group each.
+    says of each call of `loss_fn` whether a graph was recorded, "given" how long a list's parts are.
     """
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
         model, loss_fn, weights = _prepared(kind, stale, training)
         kept, events, of_loss = _graphs_kept(model), _noted(model, fails_at), _modes_noted(loss_fn)
-        owned = [[*model.parameters()], [*loss_fn.parameters()]]
-        more = () if optimizer is None else (_Scripted(owned, optimizer, events),)
+        more = () if optimizer is None else (_Scripted([model, loss_fn], optimizer, events),)
         result, error, given = None, None, None
         for _ in range(runs):
             given = list(parts) if not once else _Drawing(parts) if draws else _one_by_one(parts)
@@ -129,8 +126,7 @@ def loop_run(
                 result = procedure(model, given, loss_fn, *more)
             except _Failed as raised:
                 error = str(raised)
-        left = _left_behind(model, weights) | {"loss recorded": of_loss}
-        left["given"] = [[*map(len, pair)] for pair in given] if isinstance(given, list) else []
+        left = _left_behind(model, weights) | {"loss recorded": of_loss, "given": _sizes(given)}
         seen = {"result": result, "events": events, "kept": kept, "error": error, **left}
     return {name: seen[name] for name in facts or seen}
 
@@ -180,6 +176,11 @@ def _one_by_one(parts: Sequence[Pair]) -> Iterator[Pair]:
     yield from parts
 
 
+def _sizes(given: Any) -> list[int]:
+    """How long each part of a list is; whatever else was handed over is used up."""
+    return [len(x) for x, _ in given] if isinstance(given, list) else []
+
+
 class _Drawing:
     """The parts, each of which can be had once; going through them draws random numbers."""
 
@@ -197,15 +198,16 @@ class _Drawing:
 
 
 class _Scripted(torch.optim.Optimizer):
-    """An SGD with momentum and weight decay that notes down its steps.
+    """An SGD with momentum and weight decay that notes down its steps; a group a module.
 
     It does what torch.optim.SGD does, whose first use in a process imports torch._dynamo: more
     than a second of processor time for each submission.
     """
 
     def __init__(
-        self, groups: list[list[nn.Parameter]], options: dict[str, Any], events: list[list[Any]]
+        self, owners: list[nn.Module], options: dict[str, Any], events: list[list[Any]]
     ) -> None:
+        groups = [[*owner.parameters()] for owner in owners]
         self.defaults = {"lr": 1e-3, "momentum": 0.0, "weight_decay": 0.0, **options}
         self.param_groups = [{"params": weights, **self.defaults} for weights in groups if weights]
         self.state = defaultdict(dict)
@@ -344,16 +346,9 @@ def optimizer_steps(
     state: dict[Any, Any] = {}
     kept = list[bool]()
     for number, row in enumerate(gradients):
-        for weight, gradient in zip(weights, row, strict=True):
-            if one_memory and weight.grad is not None and gradient is not None:
-                weight.grad.copy_(gradient)
-            else:
-                weight.grad = None if gradient is None else gradient.clone()
+        held = _given(weights, row, one_memory)
         weights[0].requires_grad_(not frozen)
-        for group, plan in zip(made, groups, strict=True):
-            if rates:
-                group["lr"] = plan["lr"] * rates[number]
-        held = [weight.grad for weight in weights]
+        _rescale(made, groups, rates[number : number + 1])
         step(made, state)
         kept += [weight.grad is one for weight, one in zip(weights, held, strict=True)]
     now = [weight for group in made for weight in group["params"]]
@@ -366,3 +361,24 @@ def optimizer_steps(
         "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
         "options": [{k: v for k, v in group.items() if k != "params"} for group in made],
     }
+
+
+def _given(
+    weights: Sequence[torch.Tensor], row: Sequence[torch.Tensor | None], one_memory: bool
+) -> list[torch.Tensor | None]:
+    """The gradients that the weights now have, with `one_memory` in that of those before."""
+    for weight, gradient in zip(weights, row, strict=True):
+        if one_memory and weight.grad is not None and gradient is not None:
+            weight.grad.copy_(gradient)
+        else:
+            weight.grad = None if gradient is None else gradient.clone()
+    return [weight.grad for weight in weights]
+
+
+def _rescale(
+    made: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]], rates: Sequence[float]
+) -> None:
+    """Each group the rate of its plan, times what is given, if anything is."""
+    for rate in rates:
+        for group, plan in zip(made, groups, strict=True):
+            group["lr"] = plan["lr"] * rate

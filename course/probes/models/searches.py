@@ -120,10 +120,7 @@ def modules_searched(
     With `shared` the layers of one name are one module, `alone` gives the first layer itself.
     `recording` is the grad mode of the caller, "grad mode" the one that's left.
     """
-    once = {name: _LAYERS[name]() for name in layers}
-    chain = [once[name] if shared else _LAYERS[name]() for name in layers]
-    model = chain[0] if alone else nn.Sequential(*chain)
-    model.train(training)
+    model = _chained(layers, shared, alone).train(training)
     calls: list[list[Any]] = []
     kept = model.register_forward_pre_hook(
         lambda module, _: calls.append([module.training, torch.is_grad_enabled()])
@@ -147,6 +144,13 @@ def modules_searched(
         "modes": [module.training for module in model.modules()],
         "hooks": list(_hooks(model)),
     }
+
+
+def _chained(layers: Sequence[str], shared: bool, alone: bool) -> nn.Module:
+    """The layers of these names in a row, or the first of them."""
+    once = {name: _LAYERS[name]() for name in layers}
+    chain = [once[name] if shared else _LAYERS[name]() for name in layers]
+    return chain[0] if alone else nn.Sequential(*chain)
 
 
 def _mine(module: nn.Module, args: Any, out: Any) -> None:
