@@ -112,7 +112,7 @@ def loop_run(
     gives the parts as a generator, which with `draws` also draws a random number for each and one
     more when it's asked for an iterator, as a loader does. `fails_at` is the call of the model that
     raises an error, `recording` the grad mode. `facts` are those asked for, or all; "loss recorded"
-    says of each call of `loss_fn` whether a graph was recorded, "given" how long a list's parts are.
+    says of each call of `loss_fn` whether a graph was recorded, "given" how long listed parts are.
     """
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)
@@ -198,7 +198,7 @@ class _Drawing:
 
 
 class _Scripted(torch.optim.Optimizer):
-    """An SGD with momentum and weight decay that notes down its steps; a group a module.
+    """An SGD with momentum and weight decay that notes its steps, with a group a module.
 
     It does what torch.optim.SGD does, whose first use in a process imports torch._dynamo: more
     than a second of processor time for each submission.
