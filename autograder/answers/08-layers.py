@@ -1469,6 +1469,35 @@ def fold(conv, norm):
     return frozen
 
 
+# %% right fold: `skip_init` makes the new convolution
+def fold(conv, norm):
+    new = torch.nn.utils.skip_init(
+        nn.Conv2d,
+        conv.in_channels,
+        conv.out_channels,
+        conv.kernel_size,
+        stride=conv.stride,
+        padding=conv.padding,
+        dilation=conv.dilation,
+        groups=conv.groups,
+        bias=True,
+        padding_mode=conv.padding_mode,
+        dtype=conv.weight.dtype,
+    )
+    with torch.no_grad():
+        scale = torch.pow(norm.running_var + norm.eps, -0.5)
+        shift = -norm.running_mean if conv.bias is None else conv.bias - norm.running_mean
+        if norm.weight is not None:
+            scale = norm.weight * scale
+        shift = shift * scale
+        if norm.bias is not None:
+            shift = shift + norm.bias
+        new.weight.copy_((torch.diag(scale) @ conv.weight.flatten(1)).view_as(conv.weight))
+        new.bias.copy_(shift)
+    new.training = conv.training
+    return new
+
+
 # %% wrong fold: torch's own -> torch-has-it-already
 def fold(conv, norm):
     import copy

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from course.probes.memory import (
         batch_in_parts,
         blocks_run,
-        growth_told,
+        growth_reported,
         layers_recorded,
         sizes_tried,
     )
-    from course.probes.models.freezing import freezing_seen, moves_told
+    from course.probes.models.freezing import freezing_seen, updates_reported
     from course.probes.models.heads import head_swapped
     from course.probes.models.modules import modules_named, names_used
     from course.probes.models.networks import classified, initialised, stacked, standardised
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from course.probes.models.searches import modules_searched
     from course.probes.models.thawing import passed_through, thawed
     from course.probes.models.wiring import class_loaded, idle_found, traced, untied
+    from course.probes.optimizers import clipped, optimizer_steps
     from course.probes.parallel.files import saved_by_ranks
     from course.probes.parallel.meeting import ring_run
     from course.probes.parallel.processes import trained_alone, trained_by_ranks
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from course.probes.tracking.loggers import logger_run, record_kept
     from course.probes.tracking.records import framed, masked_crc, records_read
     from course.probes.tracking.searches import configs_drawn, folder_searched, halving_run
-    from course.probes.training import clipped, loop_run, optimizer_steps
+    from course.probes.training import loop_run
 
 __all__ = [
     "accumulated",
@@ -70,7 +71,7 @@ __all__ = [
     "framed",
     "freezing_seen",
     "graphs",
-    "growth_told",
+    "growth_reported",
     "halving_run",
     "head_swapped",
     "idle_found",
@@ -85,7 +86,6 @@ __all__ = [
     "modules_named",
     "modules_run",
     "modules_searched",
-    "moves_told",
     "names_used",
     "opened",
     "optimizer_steps",
@@ -116,6 +116,7 @@ __all__ = [
     "trained_alone",
     "trained_by_ranks",
     "untied",
+    "updates_reported",
     "weights_kept",
     "worker_draws",
 ]
@@ -130,7 +131,7 @@ __getattr__ = loading(
         "carried_on": "course.probes.saving.runs",
         "class_loaded": "course.probes.models.wiring",
         "classified": "course.probes.models.networks",
-        "clipped": "course.probes.training",
+        "clipped": "course.probes.optimizers",
         "configs_drawn": "course.probes.tracking.searches",
         "copies_asked": "course.probes.loading.transfers",
         "delivered": "course.probes.loading.transfers",
@@ -143,7 +144,7 @@ __getattr__ = loading(
         "framed": "course.probes.tracking.records",
         "freezing_seen": "course.probes.models.freezing",
         "graphs": "course.probes.graphs",
-        "growth_told": "course.probes.memory",
+        "growth_reported": "course.probes.memory",
         "halving_run": "course.probes.tracking.searches",
         "head_swapped": "course.probes.models.heads",
         "idle_found": "course.probes.models.wiring",
@@ -158,10 +159,10 @@ __getattr__ = loading(
         "modules_named": "course.probes.models.modules",
         "modules_run": "course.probes.timing",
         "modules_searched": "course.probes.models.searches",
-        "moves_told": "course.probes.models.freezing",
+        "updates_reported": "course.probes.models.freezing",
         "names_used": "course.probes.models.modules",
         "opened": "course.probes.saving.files",
-        "optimizer_steps": "course.probes.training",
+        "optimizer_steps": "course.probes.optimizers",
         "orders_drawn": "course.probes.loading.orders",
         "passed_through": "course.probes.models.thawing",
         "picture_folder": "course.probes.loading.samplers",

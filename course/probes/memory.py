@@ -14,7 +14,7 @@ from torch import nn
 from course import gpu
 from course.probes.decorator import probe
 
-__all__ = ["batch_in_parts", "blocks_run", "growth_told", "layers_recorded", "sizes_tried"]
+__all__ = ["batch_in_parts", "blocks_run", "growth_reported", "layers_recorded", "sizes_tried"]
 
 _MIB = 2**20
 _MANY = 100_000  # objects; torch alone makes more
@@ -74,7 +74,7 @@ def _little_to_search() -> Iterator[None]:
 
 
 @probe
-def growth_told(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
+def growth_reported(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
     """What `growth(step)` says of a step that makes 1 MiB and does this with it, and its calls."""
     calls: list[str] = []
     device = gpu.device()

@@ -17,7 +17,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 
-__all__ = ["clipped", "loop_run", "optimizer_steps"]
+__all__ = ["loop_run"]
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 
@@ -133,8 +133,7 @@ def loop_run(
         model, loss_fn, weights = _prepared(kind, stale, training)
         seen: dict[str, Any] = {"kept": _graphs_kept(model), "loss recorded": _modes_noted(loss_fn)}
         events = _noted(model, fails_at, _FAILURES[failure])
-        owned = [[*model.parameters()], [*loss_fn.parameters()]]
-        more = () if optimizer is None else (_Scripted(owned, optimizer, events),)
+        more = () if optimizer is None else (_Scripted([model, loss_fn], optimizer, events),)
 
         def call() -> tuple[Any, Any]:
             given = list(parts) if not once else _Drawing(parts) if draws else _one_by_one(parts)
@@ -142,7 +141,7 @@ def loop_run(
 
         result, error, given = _called(call, runs)
         seen |= {"result": result, "events": events, "error": error, **_left_behind(model, weights)}
-        seen["given"] = [[*map(len, pair)] for pair in given] if isinstance(given, list) else []
+        seen["given"] = _sizes(given)
     return {name: seen[name] for name in facts or seen}
 
 
@@ -203,6 +202,11 @@ def _one_by_one(parts: Sequence[Pair]) -> Iterator[Pair]:
     yield from parts
 
 
+def _sizes(given: Any) -> list[int]:
+    """How long each part of a list is; whatever else was handed over is used up."""
+    return [len(x) for x, _ in given] if isinstance(given, list) else []
+
+
 class _Drawing:
     """The parts, each of which can be had once; going through them draws random numbers."""
 
@@ -220,14 +224,15 @@ class _Drawing:
 
 
 class _Scripted(torch.optim.Optimizer):
-    """An SGD with momentum and weight decay that notes down its steps.
+    """An SGD with momentum and weight decay that notes its steps, with a group a module.
 
     torch.optim.SGD's first use imports torch._dynamo: over a second of processor time.
     """
 
     def __init__(
-        self, groups: list[list[nn.Parameter]], options: dict[str, Any], events: list[list[Any]]
+        self, owners: list[nn.Module], options: dict[str, Any], events: list[list[Any]]
     ) -> None:
+        groups = [[*owner.parameters()] for owner in owners]
         self.defaults = {"lr": 1e-3, "momentum": 0.0, "weight_decay": 0.0, **options}
         self.param_groups = [{"params": weights, **self.defaults} for weights in groups if weights]
         self.state = defaultdict(dict)
@@ -306,95 +311,3 @@ def _graphs_kept(model: nn.Module) -> list[bool]:
     model.register_forward_pre_hook(before)
     model.register_forward_hook(lambda *_: hooks.__exit__(), always_call=True)
     return kept
-
-
-@probe
-def clipped(
-    clip: Callable[..., Any],
-    gradients: Sequence[torch.Tensor | None],
-    max_norm: float,
-    *,
-    once: bool = False,
-    frozen: bool = False,
-) -> dict[str, Any]:
-    """What `clip(parameters, max_norm)` returns, and what became of these gradients.
-
-    `frozen` freezes the first parameter, after it got its gradient.
-    """
-    weights = [torch.ones(()) if g is None else torch.ones_like(g) for g in gradients]
-    for weight, gradient in zip(weights, gradients, strict=True):
-        weight.requires_grad_()
-        weight.grad = None if gradient is None else gradient.clone()
-    if frozen:
-        weights[0].requires_grad_(False)
-    held = [weight.grad for weight in weights]
-    views = [None if g is None else g.detach() for g in held]
-    result = clip((weight for weight in weights) if once else list(weights), max_norm)
-    return {
-        "result": result,
-        "grads": [weight.grad for weight in weights],
-        "views": [None if w.grad is None else v for w, v in zip(weights, views, strict=True)],
-        "same": [w.grad is g for w, g in zip(weights, held, strict=True)],
-        "weights": [weight.detach() for weight in weights],
-        "recorded": [g is not None and g.requires_grad for g in (w.grad for w in weights)],
-    }
-
-
-def _leaves(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The groups with weights of their own."""
-    return [
-        {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
-        for group in groups
-    ]
-
-
-def _hand(weights: Sequence[torch.Tensor], row: Sequence[Any], one_memory: bool) -> None:
-    """Give each weight its gradient, in the memory of its last one if that's asked for."""
-    for weight, gradient in zip(weights, row, strict=True):
-        if one_memory and weight.grad is not None and gradient is not None:
-            weight.grad.copy_(gradient)
-        else:
-            weight.grad = None if gradient is None else gradient.clone()
-
-
-@probe
-def optimizer_steps(
-    step: Callable[..., Any],
-    groups: Sequence[dict[str, Any]],
-    gradients: Sequence[Sequence[torch.Tensor | None]],
-    *,
-    frozen: bool = False,
-    rates: Sequence[float] = (),
-    one_memory: bool = False,
-) -> dict[str, Any]:
-    """The weights after a `step(groups, state)` for each row of gradients.
-
-    A group's "params" are the values that its weights start from; `state` is a dict that is empty
-    at first and handed over each time. "views" are of the memory that the weights had at first.
-    With `frozen` the first weight requires no grad, `rates` multiply every "lr" step by step, and
-    with `one_memory` gradients are written into those of the step before.
-    """
-    made = _leaves(groups)
-    weights = [weight for group in made for weight in group["params"]]
-    views = [weight.detach() for weight in weights]
-    state: dict[Any, Any] = {}
-    kept = list[bool]()
-    for number, row in enumerate(gradients):
-        _hand(weights, row, one_memory)
-        weights[0].requires_grad_(not frozen)
-        for group, plan in zip(made, groups, strict=True):
-            if rates:
-                group["lr"] = plan["lr"] * rates[number]
-        held = [weight.grad for weight in weights]
-        step(made, state)
-        kept += [weight.grad is one for weight, one in zip(weights, held, strict=True)]
-    now = [weight for group in made for weight in group["params"]]
-    return {
-        "weights": [weight.detach() for weight in weights],
-        "views": views,
-        "grads": [weight.grad for weight in weights],
-        "grads kept": kept,
-        "same": [a is b for a, b in zip(weights, now, strict=True)],
-        "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
-        "options": [{k: v for k, v in group.items() if k != "params"} for group in made],
-    }

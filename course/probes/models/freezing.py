@@ -21,10 +21,10 @@ __all__ = [
     "around",
     "freezing_seen",
     "modes",
-    "moves_told",
     "noting",
     "packed",
     "seeded",
+    "updates_reported",
 ]
 
 
@@ -266,7 +266,7 @@ def _moving(kind: str) -> nn.Module:
 
 
 @probe
-def moves_told(
+def updates_reported(
     tell: Callable[..., Any],
     kind: str,
     groups: Sequence[Sequence[Any]],

@@ -206,15 +206,14 @@ def initialised(
     seed: int,
     double: bool = False,
     ambient: int = 0,
-    alone: str | None = None,
+    alone: str = "",
 ) -> dict[str, Any]:
     """The parameters of a model with layers of many kinds after an initialisation with this seed.
 
     Before it every parameter holds 0.25 and every buffer 3, one has a gradient, some are frozen;
     "same" says of each whether it's the object that it was. `alone`: the model is that layer.
     """
-    model = _layers_to_initialise().train(bool(seed % 2))
-    model = model if alone is None else model.get_submodule(alone)
+    model = _layers_to_initialise().train(bool(seed % 2)).get_submodule(alone)
     model.to(torch.float64 if double else torch.float32)
     before = dict(model.named_parameters())
     with torch.no_grad():
@@ -222,7 +221,7 @@ def initialised(
             one.fill_(0.25)
         for buffer in model.buffers():
             buffer.fill_(3)
-    if alone is None:
+    if not alone:
         for name in ("linear.weight", "conv.bias", "norm.bias", "layer_norm.weight"):
             before[name].requires_grad_(False)
         before["norm.weight"].grad = torch.ones_like(before["norm.weight"])

@@ -127,21 +127,24 @@ def features_taken(
     """
     with seeded(17):
         body = _body(kind, modes)
-        calls = _counted(body)
+        calls, came, left = _counted(body), list[int](), list[Any]()
         given = [tuple(one.clone() for one in pair) for pair in batches]
         given += given[:again]
         before = [one.training for one in body.modules()]
-        came, left = list[int](), list[Any]()
         handed = _one_by_one(given, calls, came) if once else given
         earlier = partial(_taken_before, take, body, given) if again else None
         with noting(left, quiet):
             features, targets, error = _taken(partial(take, body, handed), earlier)
         following = torch.rand(2)
     return {
-        **{"features": features, "targets": targets, "error": error, "calls": calls, "came": came},
+        "features": features,
+        "targets": targets,
+        "error": error,
+        "came": came,
         **_features(features),
         "modes": [before, [one.training for one in body.modules()]],
         "following": following,
+        "calls": calls,
         "given": packed(one for pair in given for one in pair),
         "around": left,
         **_kept(body),

@@ -202,10 +202,8 @@ def thawed(
     """
     with seeded():
         stages = _stages(kind, count)
-    rows, model = [], nn.ModuleList(stages).train(not frozen)
+    rows, model = [], nn.ModuleList(stages).train(not frozen).requires_grad_(not frozen)
     numbers = {id(one): number for number, one in enumerate(model.parameters())}
-    for one in model.parameters():
-        one.requires_grad_(not frozen)
     for epoch in epochs:
         for one in model.parameters() if stale else ():
             one.grad = torch.ones_like(one)

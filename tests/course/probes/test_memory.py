@@ -12,7 +12,7 @@ from torch import nn
 from course.probes.memory import (
     batch_in_parts,
     blocks_run,
-    growth_told,
+    growth_reported,
     layers_recorded,
     sizes_tried,
 )
@@ -30,7 +30,7 @@ def one_call(step: Callable[..., Any], limit: int = 0) -> str:
 
 
 def test_the_steps_of_a_meter_are_counted() -> None:
-    assert growth_told.here(one_call, "tie a knot") == {"said": "called", "calls": 1}
+    assert growth_reported.here(one_call, "tie a knot") == {"said": "called", "calls": 1}
 
 
 @pytest.mark.parametrize("kind", ["shapes", "words", "host", "stop"])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.models.freezing import freezing_seen, moves_told, packed
+from course.probes.models.freezing import freezing_seen, packed, updates_reported
 
 
 def _flags_only(module: nn.Module) -> nn.Module:
@@ -60,8 +60,8 @@ def test_asking_the_state_of_an_optimizer_leaves_entries() -> None:
     groups = [("stem body head", 0.1, 0.0)]
     asking = _told(lambda optimizer, p: bool(optimizer.state[p]))
     looking = _told(lambda optimizer, p: p in optimizer.state)
-    assert moves_told.here(asking, "plain", groups)["entries"] > 0
-    assert moves_told.here(looking, "plain", groups)["entries"] == 0
+    assert updates_reported.here(asking, "plain", groups)["entries"] > 0
+    assert updates_reported.here(looking, "plain", groups)["entries"] == 0
 
 
 def _parts(packed: list[Any]) -> list[torch.Tensor]:
@@ -81,8 +81,8 @@ def test_packed_tensors_keep_their_numbers_dtypes_and_shapes() -> None:
 def test_a_step_moves_only_what_has_a_gradient(kind: str) -> None:
     groups = [("stem body head", 0.5, 0.9)]
     tell = _told(lambda optimizer, p: p.grad is not None)
-    still = moves_told.here(tell, kind, groups, step="nothing")
-    moved = moves_told.here(tell, kind, groups)
+    still = updates_reported.here(tell, kind, groups, step="nothing")
+    moved = updates_reported.here(tell, kind, groups)
     changed = [
         not torch.equal(one.nan_to_num(), other.nan_to_num())
         for one, other in zip(_parts(still["values"]), _parts(moved["values"]), strict=True)
@@ -95,7 +95,7 @@ def test_a_step_moves_only_what_has_a_gradient(kind: str) -> None:
 
 def test_an_error_of_the_step_is_told() -> None:
     tell = _told(lambda optimizer, p: None)
-    assert moves_told.here(tell, "plain", [], step="fails")["error"] == "this step fails"
+    assert updates_reported.here(tell, "plain", [], step="fails")["error"] == "this step fails"
 
 
 def test_parts_are_frozen_one_after_the_other_and_opened_in_between() -> None:
@@ -129,5 +129,5 @@ def test_a_nan_that_turns_its_sign_has_other_bits() -> None:
             step()
         return {}
 
-    moves_told.here(tell, "nan", [], step="signs")
+    updates_reported.here(tell, "nan", [], step="signs")
     assert [bool(one) for one in bits[0] == bits[1]] == [False, True]

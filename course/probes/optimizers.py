@@ -1,0 +1,113 @@
+"""What the tests of optimizers and of clipping need: weights with given gradients, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from course.probes.decorator import probe
+
+__all__ = ["clipped", "optimizer_steps"]
+
+
+@probe
+def clipped(
+    clip: Callable[..., Any],
+    gradients: Sequence[torch.Tensor | None],
+    max_norm: float,
+    *,
+    once: bool = False,
+    frozen: bool = False,
+) -> dict[str, Any]:
+    """What `clip(parameters, max_norm)` returns, and what became of these gradients.
+
+    `frozen` freezes the first parameter, after it got its gradient.
+    """
+    weights = [torch.ones(()) if g is None else torch.ones_like(g) for g in gradients]
+    for weight, gradient in zip(weights, gradients, strict=True):
+        weight.requires_grad_()
+        weight.grad = None if gradient is None else gradient.clone()
+    if frozen:
+        weights[0].requires_grad_(False)
+    held = [weight.grad for weight in weights]
+    views = [None if g is None else g.detach() for g in held]
+    result = clip((weight for weight in weights) if once else list(weights), max_norm)
+    return {
+        "result": result,
+        "grads": [weight.grad for weight in weights],
+        "views": [None if w.grad is None else v for w, v in zip(weights, views, strict=True)],
+        "same": [w.grad is g for w, g in zip(weights, held, strict=True)],
+        "weights": [weight.detach() for weight in weights],
+        "recorded": [g is not None and g.requires_grad for g in (w.grad for w in weights)],
+    }
+
+
+def _leaves(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The groups with weights of their own."""
+    return [
+        {**group, "params": [start.clone().requires_grad_() for start in group["params"]]}
+        for group in groups
+    ]
+
+
+@probe
+def optimizer_steps(
+    step: Callable[..., Any],
+    groups: Sequence[dict[str, Any]],
+    gradients: Sequence[Sequence[torch.Tensor | None]],
+    *,
+    frozen: bool = False,
+    rates: Sequence[float] = (),
+    one_memory: bool = False,
+) -> dict[str, Any]:
+    """The weights after a `step(groups, state)` for each row of gradients.
+
+    A group's "params" are the values that its weights start from; `state` is a dict that is empty
+    at first and handed over each time. "views" are of the memory that the weights had at first.
+    With `frozen` the first weight requires no grad, `rates` multiply every "lr" step by step, and
+    with `one_memory` gradients are written into those of the step before.
+    """
+    made = _leaves(groups)
+    weights = [weight for group in made for weight in group["params"]]
+    views = [weight.detach() for weight in weights]
+    state: dict[Any, Any] = {}
+    kept = list[bool]()
+    for number, row in enumerate(gradients):
+        held = _given(weights, row, one_memory)
+        weights[0].requires_grad_(not frozen)
+        _rescale(made, groups, rates[number : number + 1])
+        step(made, state)
+        kept += [weight.grad is one for weight, one in zip(weights, held, strict=True)]
+    now = [weight for group in made for weight in group["params"]]
+    return {
+        "weights": [weight.detach() for weight in weights],
+        "views": views,
+        "grads": [weight.grad for weight in weights],
+        "grads kept": kept,
+        "same": [a is b for a, b in zip(weights, now, strict=True)],
+        "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
+        "options": [{k: v for k, v in group.items() if k != "params"} for group in made],
+    }
+
+
+def _given(
+    weights: Sequence[torch.Tensor], row: Sequence[torch.Tensor | None], one_memory: bool
+) -> list[torch.Tensor | None]:
+    """The gradients that the weights now have, with `one_memory` in that of those before."""
+    for weight, gradient in zip(weights, row, strict=True):
+        if one_memory and weight.grad is not None and gradient is not None:
+            weight.grad.copy_(gradient)
+        else:
+            weight.grad = None if gradient is None else gradient.clone()
+    return [weight.grad for weight in weights]
+
+
+def _rescale(
+    made: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]], rates: Sequence[float]
+) -> None:
+    """Each group the rate of its plan, times what is given, if anything is."""
+    for rate in rates:
+        for group, plan in zip(made, groups, strict=True):
+            group["lr"] = plan["lr"] * rate
