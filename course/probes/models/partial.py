@@ -121,9 +121,8 @@ def features_taken(
     `modes` are the body's before: "training", "eval", "mixed", with every second module in eval
     mode, or "outer eval", with the body's own flag alone at False. `once` gives the batches as a
     generator, `quiet` calls under no_grad. `again` gives the first batch a second time at the end,
-    and takes the features once before, after which the body's parameters move. "came" has for each
-    batch of the generator the calls before, "learns" the gradient of a head trained on the
-    features, or the error that this ends in.
+    and takes the features once before, after which the parameters move. "came": for each batch of
+    the generator the calls before; "learns": a head's gradient, or the error that this ends in.
     """
     with seeded(17):
         body = _body(kind, modes)
