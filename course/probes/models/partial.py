@@ -118,11 +118,10 @@ def features_taken(
 ) -> dict[str, Any]:
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
-    `modes` are the body's before: "training", "eval", "mixed", with every second module in eval
-    mode, or "outer eval", with the body's own flag alone at False. `once` gives the batches as a
-    generator, `quiet` calls under no_grad. `again` gives the first batch a second time at the end,
-    and takes the features once before, after which the parameters move. "came": for each batch of
-    the generator the calls before; "learns": a head's gradient, or the error that this ends in.
+    `modes` are the body's before: "training", "eval", "mixed" (every second module in eval mode) or
+    "outer eval" (its own flag alone). `once` gives a generator of batches, `quiet` calls under
+    no_grad. `again`: the first batch comes a second time at the end, and features are taken once
+    before, after which parameters move. "came": the calls before each batch of the generator.
     """
     with seeded(17):
         body = _body(kind, modes)
@@ -134,20 +133,19 @@ def features_taken(
         earlier = partial(_taken_before, take, body, given) if again else None
         with noting(left, quiet):
             features, targets, error = _taken(partial(take, body, handed), earlier)
-        following = torch.rand(2)
-    return {
-        "features": features,
-        "targets": targets,
-        "error": error,
-        "came": came,
-        **_features(features),
-        "modes": [before, [one.training for one in body.modules()]],
-        "following": following,
-        "calls": calls,
-        "given": packed(one for pair in given for one in pair),
-        "around": left,
-        **_kept(body),
-    }
+        return {
+            "following": torch.rand(2),
+            "features": features,
+            "targets": targets,
+            "error": error,
+            "came": came,
+            **_features(features),
+            "modes": [before, [one.training for one in body.modules()]],
+            "calls": calls,
+            "given": packed(one for pair in given for one in pair),
+            "around": left,
+            **_kept(body),
+        }
 
 
 def _taken(take: Callable[[], Any], earlier: Callable[[], None] | None) -> tuple[Any, Any, str]:
