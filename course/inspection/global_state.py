@@ -39,6 +39,7 @@ _numpys_address = vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_ad
 _NUMPYS_NBYTES = 4 * 624 + 4
 _bytes_at = ctypes.string_at
 _environment = vars(os.environ)["_data"]  # a copy of the mapping itself takes 40 times as long
+_address, _nbytes = torch.Tensor.data_ptr, vars(torch._C.TensorBase)["nbytes"].__get__
 _go_to = os.chdir
 _is_inference = torch.is_inference_mode_enabled
 
@@ -76,7 +77,7 @@ class GlobalState:
 
 def _bytes_of(state: torch.Tensor) -> bytes:
     """The bytes of a tensor, without an operator of torch that a recording would list."""
-    return _bytes_at(state.data_ptr(), state.nbytes)
+    return _bytes_at(_address(state), _nbytes(state))
 
 
 def _working_directory(look: Callable[[], str] = os.getcwd) -> str | None:

@@ -182,7 +182,7 @@ def saved_by_ranks(
             "there": line.there,
             "during": during[:1],
             "reason": "" if error is None else str(error),
-            "touched": [folder.stat().st_mtime_ns != 0 for folder in folders[1:]],
+            "touched": [bool(folder.stat().st_mtime_ns) for folder in folders[1:]],
             "calls": line.calls,
             "keys": [list(state) for state in given],
         }

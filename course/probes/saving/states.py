@@ -84,9 +84,14 @@ def migrated(
     found = migrate(checkpoint)
     return {
         "result": _unordered(found) if ordered else found,
-        "others": sum(number < 0 for number in _numbered(found, given)),
+        "others": _others(found, given),
         "keys": [list(one) for one in _leaves(checkpoint) if isinstance(one, dict)],
     }
+
+
+def _others(found: Any, given: dict[int, int]) -> int:
+    """How many tensors in what was found aren't those that were given."""
+    return sum(number < 0 for number in _numbered(found, given))
 
 
 def _ordered(value: Any) -> Any:
