@@ -91,7 +91,7 @@ def migrated(
 
 def _others(found: Any, given: dict[int, int]) -> int:
     """How many tensors in what was found aren't those that were given."""
-    return sum(number < 0 for number in _numbered(found, given))
+    return len([number for number in _numbered(found, given) if number < 0])
 
 
 def _ordered(value: Any) -> Any:
