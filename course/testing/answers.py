@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from course.inspection.global_state import watched
-from course.notebook import notebook_names
+from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Value
 from course.testing.compare import SideEffect, mode_changes, side_effects
@@ -193,6 +193,7 @@ class _Session:
 
 
 _session = _Session(LocalBackend(notebook_names))
+keep_names_through_tests()
 
 
 def use_backend(backend: Backend) -> None:
