@@ -44,7 +44,7 @@ def add_commands(commands: Commands) -> None:
     )
     add_runner(parser)
     add_limit(parser)
-    parser.set_defaults(limit=10.0, run=_mutants)
+    parser.set_defaults(limit=4.0, run=_mutants)
     add_json(parser, "the report")
 
 
