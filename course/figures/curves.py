@@ -34,6 +34,7 @@ def show_curves(
     *,
     steps: bool = False,
     log: bool = False,
+    first: int = 1,
 ) -> Picture:
     """A line for each list of numbers over 1, 2, 3 …: losses, learning rates, means.
 
@@ -43,6 +44,8 @@ def show_curves(
         y: What the other one counts.
         steps: Draw stairs, for what stays until it changes.
         log: Draw upwards by factors; all numbers must be above 0 then.
+        first: Where the lower axis begins to count: 0 for a value from before the first step,
+            231 for a run without its first 230.
 
     Raises:
         ValueError: There is no line, an empty one, or with `log` a number of 0 or below.
@@ -54,16 +57,16 @@ def show_curves(
         raise ValueError("show_curves() draws lists of numbers by name, none of them empty.")
     if log and min(min(line) for line in values.values()) <= 0:
         raise ValueError("show_curves(log=True) draws numbers above 0 only.")
-    alt = " ".join(_words(name, line, x, y) for name, line in values.items())
-    lines = {name: (range(1, len(line) + 1), line) for name, line in values.items()}
+    alt = " ".join(_words(name, line, x, y, first) for name, line in values.items())
+    lines = {name: (range(first, first + len(line)), line) for name, line in values.items()}
     return Picture(partial(draw_lines, lines, x, y, steps=steps, log=log), alt=alt)
 
 
-def _words(name: str, line: Sequence[float], x: str, y: str) -> str:
+def _words(name: str, line: Sequence[float], x: str, y: str, first: int) -> str:
     if len(line) == 1:
         return f"{name}: {y} {line[0]:.4g}."
     low, high = (f"{pick(line):.4g}" for pick in (min, max))
-    ends = f"{name}: {y} from {line[0]:.4g} to {line[-1]:.4g} at {x} {len(line)}"
+    ends = f"{name}: {y} from {line[0]:.4g} to {line[-1]:.4g} at {x} {first + len(line) - 1}"
     return f"{ends}, between {low} and {high}."
 
 

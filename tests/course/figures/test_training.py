@@ -275,6 +275,13 @@ def test_curves_may_have_different_lengths_and_start_at_1() -> None:
     assert [list(line.get_xdata()) for line in axes.lines] == [[1, 2], [1, 2, 3]]
 
 
+def test_curves_count_from_where_they_are_told_to() -> None:
+    picture = show_curves({"late": [1.0, 2.0]}, first=231)
+    assert "from 1 to 2 at step 232" in picture.alt
+    (axes,) = picture._draw().axes
+    assert list(axes.lines[0].get_xdata()) == [231, 232]
+
+
 def test_stairs_and_factors_are_drawn_where_asked_for() -> None:
     (axes,) = show_curves({"rate": [0.1, 0.01]}, steps=True, log=True)._draw().axes
     assert (axes.lines[0].get_drawstyle(), axes.get_yscale()) == ("steps-mid", "log")
