@@ -10,7 +10,7 @@ import torch
 
 from course.figures.palette import CARD, FAULT, FILLS, INK
 from course.figures.picture import Picture, drawing
-from course.figures.scene import SMALL, WIDTH, Scene, paint
+from course.figures.scene import SMALL, WIDTH, Scene, paint, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ __all__ = ["SIZE", "draw_lines", "dress", "number_of", "show_curves", "thinned"]
 SIZE = SMALL * 0.75  # points
 _WIDTH, _HEIGHT = WIDTH / 96, 3.2  # inches
 _POINTS = 400  # of a line; more cannot be told apart
+_IN_SIGHT, _STROKE = 600, 60  # px of a picture at 200 %; a name's stroke and the gaps around it
 _COLOURS = (INK, FAULT, FILLS[2], FILLS[4])
 _STYLES: tuple[Any, ...] = ("-", "--", ":", "-.")
 
@@ -86,7 +87,7 @@ def thinned(values: Sequence[float]) -> list[float]:
 def draw_lines(
     lines: Mapping[str, Line], x: str, y: str, *, steps: bool = False, log: bool = False
 ) -> Figure:
-    """The lines in one pair of axes, told apart by colour and stroke, named on the right."""
+    """The lines in one pair of axes, told apart by colour and stroke, named above."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor=CARD, layout="constrained")
@@ -99,7 +100,14 @@ def draw_lines(
         }
         axes.plot(thinned(to_the_right), thinned(upwards), label=name, linewidth=2.2, **look)
     dress(axes, x, y, log=log)
-    axes.legend(fontsize=SIZE, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    # Above, from the left: at 200 % a picture's right end is out of sight until one moves it.
+    columns = int(_IN_SIGHT // max(text_width(name) + _STROKE for name in lines))
+    place: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.0),
+        "ncols": max(columns, 1),
+    }
+    axes.legend(fontsize=SIZE, frameon=False, **place)
     return figure
 
 
