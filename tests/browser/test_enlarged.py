@@ -1,4 +1,4 @@
-"""Explorers at 200 %: nothing of them is cut off, and only a picture moves sideways."""
+"""Explorers and answers at 200 %: nothing is cut off, and only a picture moves sideways."""
 
 from __future__ import annotations
 
@@ -31,13 +31,27 @@ NEEDED = """select => {
 }"""
 
 
+# The words of some code that go on in the next line, and how many words there are.
+BROKEN = """code => {
+    const text = code.firstChild, part = document.createRange();
+    const words = [...text.data.matchAll(/[a-z_]+/gi)];
+    const broken = words.filter(word => {
+        part.setStart(text, word.index);
+        part.setEnd(text, word.index + word[0].length);
+        return part.getClientRects().length > 1;
+    });
+    return [broken.map(word => word[0]), words.length];
+}"""
+ASKED = "predict('make-the-folder-then-flush').reveal('true')"
+
+
 @pytest.fixture(scope="module")
 def enlarged(browser: Browser, server: Lab, desk: Path) -> Iterator[Notebook]:
     """A notebook with every explorer, in a window of 1400 pixels at 200 %."""
     import nbformat
 
     start = """import torch
-from course import gpu
+from course import gpu, predict
 from course.widgets import *
 with gpu.Recorder() as recorder:
     torch.ones(2**20, device=gpu.device())
@@ -45,6 +59,7 @@ adam = torch.optim.Adam(torch.nn.Linear(2, 1).parameters())
 before = {'optimizer': adam.state_dict(), 'betas': torch.zeros(1, 6)}"""
     sources = {name: f"{name}({CALLS.get(name, '')})" for name in EXPLORERS}
     cells = [nbformat.v4.new_code_cell(text, id=id) for id, text in sources.items()]
+    cells.append(nbformat.v4.new_code_cell(ASKED, id="asked"))
     cells.insert(0, nbformat.v4.new_code_cell(start, id="import"))
     python = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=python), desk / "zoom.ipynb")
@@ -75,3 +90,11 @@ def test_a_list_shows_each_of_its_entries_whole(enlarged: Notebook, name: str) -
     for one in enlarged.output(name).locator("select:visible").all():
         width, needed = one.evaluate(NEEDED)
         assert width >= needed > 20, one.inner_text()
+
+
+def test_code_of_an_answer_goes_on_between_words(enlarged: Notebook) -> None:
+    enlarged.shoot("enlarged-asked", "asked")
+    code = enlarged.output("asked").locator("pre:visible").first
+    broken, words = code.evaluate(BROKEN)
+    assert words > 20
+    assert broken == []
