@@ -116,7 +116,7 @@ def answer_html(answer: Answer) -> str:
 
 def said_html(claim: Claim) -> str:
     """The claim, named as one."""
-    return f"<p><b>Claim.</b> {inline(claim.said)}</p>"
+    return f'<p style="line-height:1.45"><b>Claim.</b> {inline(claim.said)}</p>'
 
 
 def inline(text: str) -> str:
@@ -138,6 +138,7 @@ def _shown_lines(proof: Proof) -> list[str]:
 def _code(text: str) -> str:
     style = (
         "background:rgba(127,127,127,.14);color:inherit;padding:8px;white-space:pre-wrap;"
+        "word-break:normal;overflow-wrap:anywhere;"
         "font-family:monospace;line-height:1.4"
     )
     return f'<pre style="{style}">{html.escape(text)}</pre>'

@@ -10,7 +10,7 @@ import torch
 
 from course.figures.palette import CARD, FAULT, FILLS, INK
 from course.figures.picture import Picture, drawing
-from course.figures.scene import SMALL, WIDTH, Scene, paint
+from course.figures.scene import SMALL, WIDTH, Scene, paint, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ __all__ = ["SIZE", "draw_lines", "dress", "number_of", "show_curves", "thinned"]
 SIZE = SMALL * 0.75  # points
 _WIDTH, _HEIGHT = WIDTH / 96, 3.2  # inches
 _POINTS = 400  # of a line; more cannot be told apart
+_IN_SIGHT, _STROKE = 600, 60  # px of a picture at 200 %; a name's stroke and the gaps around it
 _COLOURS = (INK, FAULT, FILLS[2], FILLS[4])
 _STYLES: tuple[Any, ...] = ("-", "--", ":", "-.")
 
@@ -34,6 +35,7 @@ def show_curves(
     *,
     steps: bool = False,
     log: bool = False,
+    first: int = 1,
 ) -> Picture:
     """A line for each list of numbers over 1, 2, 3 …: losses, learning rates, means.
 
@@ -43,6 +45,8 @@ def show_curves(
         y: What the other one counts.
         steps: Draw stairs, for what stays until it changes.
         log: Draw upwards by factors; all numbers must be above 0 then.
+        first: Where the lower axis begins to count: 0 for a value from before the first step,
+            231 for a run without its first 230.
 
     Raises:
         ValueError: There is no line, an empty one, or with `log` a number of 0 or below.
@@ -54,16 +58,16 @@ def show_curves(
         raise ValueError("show_curves() draws lists of numbers by name, none of them empty.")
     if log and min(min(line) for line in values.values()) <= 0:
         raise ValueError("show_curves(log=True) draws numbers above 0 only.")
-    alt = " ".join(_words(name, line, x, y) for name, line in values.items())
-    lines = {name: (range(1, len(line) + 1), line) for name, line in values.items()}
+    alt = " ".join(_words(name, line, x, y, first) for name, line in values.items())
+    lines = {name: (range(first, first + len(line)), line) for name, line in values.items()}
     return Picture(partial(draw_lines, lines, x, y, steps=steps, log=log), alt=alt)
 
 
-def _words(name: str, line: Sequence[float], x: str, y: str) -> str:
+def _words(name: str, line: Sequence[float], x: str, y: str, first: int) -> str:
     if len(line) == 1:
         return f"{name}: {y} {line[0]:.4g}."
     low, high = (f"{pick(line):.4g}" for pick in (min, max))
-    ends = f"{name}: {y} from {line[0]:.4g} to {line[-1]:.4g} at {x} {len(line)}"
+    ends = f"{name}: {y} from {line[0]:.4g} to {line[-1]:.4g} at {x} {first + len(line) - 1}"
     return f"{ends}, between {low} and {high}."
 
 
@@ -83,7 +87,7 @@ def thinned(values: Sequence[float]) -> list[float]:
 def draw_lines(
     lines: Mapping[str, Line], x: str, y: str, *, steps: bool = False, log: bool = False
 ) -> Figure:
-    """The lines in one pair of axes, told apart by colour and stroke, named on the right."""
+    """The lines in one pair of axes, told apart by colour and stroke, named above."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor=CARD, layout="constrained")
@@ -96,7 +100,14 @@ def draw_lines(
         }
         axes.plot(thinned(to_the_right), thinned(upwards), label=name, linewidth=2.2, **look)
     dress(axes, x, y, log=log)
-    axes.legend(fontsize=SIZE, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    # Above, from the left: at 200 % a picture's right end is out of sight until one moves it.
+    columns = int(_IN_SIGHT // max(text_width(name) + _STROKE for name in lines))
+    place: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.0),
+        "ncols": max(columns, 1),
+    }
+    axes.legend(fontsize=SIZE, frameon=False, **place)
     return figure
 
 

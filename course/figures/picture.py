@@ -24,6 +24,8 @@ __all__ = ["Picture", "draw_nothing", "drawing", "not_drawn"]
 # A plain global and not a context variable, because cells may draw from threads of their own.
 _drawing = True
 _PX_PER_PT, _SMALLEST = 96 / 72, 0.85
+# Without it a widget would be as wide as its widest drawing, and its words would run off the page.
+_NARROWS = "display:grid;grid-template-columns:minmax(0,1fr)"
 
 
 def drawing() -> bool:
@@ -89,7 +91,8 @@ class Picture:
     def _repr_html_(self) -> str:
         return (
             f'<figure style="margin:8px 0;padding:10px 12px;max-width:900px;background:{CARD};'
-            f'color:{INK};border:1px solid {LINE};border-radius:6px;line-height:1.45">'
+            f"color:{INK};border:1px solid {LINE};border-radius:6px;line-height:1.45;"
+            f'{_NARROWS}">'
             f"{self._image()}{self._figcaption()}</figure>"
         )
 

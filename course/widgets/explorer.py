@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from course.widgets.front_end import widgets_alive
 from course.widgets.last_state import LiveWidget
 
-__all__ = ["Explorer", "Panel", "labelled"]
+__all__ = ["Explorer", "Panel", "at_most", "labelled"]
 
 
 class Panel(Protocol):
@@ -55,3 +55,10 @@ class Explorer(ABC, Generic[_PanelT]):
 def labelled(label: str) -> dict[str, Any]:
     """What a control of ipywidgets is made with so that its whole label stands before it."""
     return {"description": label, "style": {"description_width": "initial"}}
+
+
+def at_most(width: str) -> Any:
+    """The layout of a control of this width, or of the cell's where that is less: at 200 % zoom."""
+    from ipywidgets import Layout
+
+    return Layout(width=width, max_width="calc(100% - 4px)")  # it has a margin of 2px

@@ -11,7 +11,7 @@ import torch
 from course.figures.graph.figure import show_graph
 from course.figures.picture import Picture
 from course.notebook import notebook_names
-from course.widgets.explorer import Explorer
+from course.widgets.explorer import Explorer, at_most
 from course.widgets.pages import message_html
 from course.widgets.programs import Program, ProgramError, run_program
 
@@ -120,9 +120,10 @@ class GraphPanel:
 
         self._names = names
         label = {"style": {"description_width": "initial"}}
-        self.example = Dropdown(options=["your own", *_EXAMPLES], description="Example:", **label)
+        wide, examples = Layout(width="auto"), ["your own", *_EXAMPLES]
+        self.example = Dropdown(options=examples, description="Example:", layout=wide, **label)
         self.code = Textarea(
-            value=expression, description="Code:", rows=4, layout=Layout(width="60ch"), **label
+            value=expression, description="Code:", rows=4, layout=at_most("60ch"), **label
         )
         self.draw = self._button("Draw the graph", self._draw)
         self.backward = self._button("Draw it after backward()", self._draw_after_backward)

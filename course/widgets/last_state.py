@@ -26,20 +26,28 @@ _ALIVE = "pm-alive"
 Publish = Callable[..., Any]
 
 # A slider of ipywidgets has its label beside it, but no name that a screen reader would say, and
-# no trait to give it one. A page runs no <script> that a widget brings; an image may fail, though.
-# While its cell is folded the widget is not on the page: what comes onto the page is waited for.
+# no trait to give it one; a player's buttons have nothing but icons. A page runs no <script> that
+# a widget brings; an image may fail, though. While its cell is folded the widget is not on the
+# page: what comes onto the page is waited for.
 _NAMING = """<img src="data:," alt="" hidden onerror="
 const me = this;
 const start = () => {
   const box = me.closest('.pm-alive');
   if (!box) return;
   coming.disconnect();
-  const name = () => box.querySelectorAll('.widget-slider').forEach(slider => {
-    const label = slider.querySelector('.widget-label')?.textContent;
-    slider.querySelectorAll('[role=slider]').forEach(handle => {
-      if (label) handle.setAttribute('aria-label', label);
+  const does = {'fa-play': 'Play or pause', 'fa-stop': 'Stop', 'fa-retweet': 'Repeat'};
+  const name = () => {
+    box.querySelectorAll('.widget-slider').forEach(slider => {
+      const label = slider.querySelector('.widget-label')?.textContent;
+      slider.querySelectorAll('[role=slider]').forEach(handle => {
+        if (label) handle.setAttribute('aria-label', label);
+      });
     });
-  });
+    box.querySelectorAll('.widget-play button:not([aria-label]) i').forEach(icon => {
+      const label = does[icon.classList[1]];
+      if (label) icon.parentElement.setAttribute('aria-label', icon.parentElement.title = label);
+    });
+  };
   name();
   new MutationObserver(name).observe(box, {childList: true, subtree: true});
   me.remove();

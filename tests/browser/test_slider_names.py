@@ -1,4 +1,4 @@
-"""The script that gives sliders their names, on a page of its own."""
+"""The script that gives sliders and a player's buttons their names, on a page of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ MADE = """async naming => {
     window.setTimeout = () => ++timers;
     box = document.createElement('div');
     box.innerHTML = `<div class="widget-slider"><b class="widget-label">ms</b>
-        <i role="slider"></i></div>${naming}`;
+        <i role="slider"></i></div><div class="widget-play"><button><i class="fa fa-stop"></i>
+        </button></div>${naming}`;
     await new Promise(failed => box.querySelector('img').addEventListener('error', failed));
 }"""
 
@@ -25,7 +26,8 @@ def test_a_slider_gets_its_name_when_its_folded_cell_comes_onto_the_page(browser
     page = browser.new_page()
     page.evaluate(MADE, _NAMING)
     page.evaluate("() => { box.className = 'pm-alive'; document.body.append(box); }")
-    expect(page.locator("i")).to_have_attribute("aria-label", "ms")
+    expect(page.get_by_role("slider", name="ms", exact=True)).to_have_count(1)
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_attribute("title", "Stop")
     expect(page.locator("img")).to_have_count(0)
     assert page.evaluate("timers") == 0
     page.close()

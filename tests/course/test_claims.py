@@ -1,5 +1,6 @@
 """Claims: each proof holds, each error says what to do."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -94,6 +95,14 @@ def test_a_claim_is_written_in_sentences(entry: Claim) -> None:
     assert entry.said.count("`") % 2 == entry.fact.count("`") % 2 == 0
     assert entry.id == entry.id.lower()
     assert entry.id.replace("-", "").isalnum()
+
+
+def test_no_text_has_stars_that_a_cell_would_show_as_they_stand() -> None:
+    """Of Markdown, questions and tables know `code` and nothing else."""
+    told = [(one.id, f"{one.said}\n{one.fact}") for one in claims()]
+    told += [(one.id, f"{one.title}\n{one.why}") for one in misconceptions()]
+    plain = {id: re.sub("`[^`]*`", "", text) for id, text in told}
+    assert [id for id, text in plain.items() if re.search(r"(?<![\w*])\*+\w[^*]*\*", text)] == []
 
 
 @pytest.mark.parametrize("entry", claims(), ids=lambda entry: entry.id)

@@ -125,6 +125,25 @@ def test_every_exercise_has_its_number_in_its_heading(slug: str) -> None:
     assert [int(one[1]) for one in numbered] == [*range(1, len(SOURCES[slug].exercises) + 1)]
 
 
+@every_lesson
+def test_no_words_of_a_cell_have_marks_that_it_would_show_as_they_stand(slug: str) -> None:
+    """Of Markdown, warm-ups know `code` and nothing else, and the line above a table not even that.
+
+    What a warm-up asks, and its hint, and what the hidden checks of an exercise also try.
+    """
+    asked = [cell["source"] for cell in SOURCES[slug].with_role("warm-up")]
+    plain = [re.sub("`[^`]*`", "", line) for text in asked for line in string_lines(text)]
+    assert [line for line in plain if re.search(r"(?<![\w*])\*+\w[^*]*\*", line)] == []
+    tables = [text for id_, text in sources(slug).items() if id_.startswith("test-")]
+    tried = [found[1] for text in tables if (found := re.search(r'hidden="([^"]*)"', text))]
+    assert [line for line in tried if "`" in line or "*" in line] == []
+
+
+def string_lines(text: str) -> list[str]:
+    """The lines of this code that hold nothing but a string."""
+    return [line for line in text.splitlines() if re.match(r'\s*(hint=)?f?"', line)]
+
+
 @every_exercise
 def test_a_table_has_eight_checks_of_which_three_are_hidden(slug: str, exercise: str) -> None:
     record = SOURCES[slug].tables[exercise].record

@@ -17,7 +17,8 @@ __all__ = ["show_values"]
 _ROW = 28.0  # px, the height of a box
 _LEAST = 46.0  # px, the least width of a box
 _MOST = 12  # values of a row; more make boxes that nobody reads
-_CAPTION = "One row a step, in the dtype at its end. Orange: inf. Red: nan. Grey: 0."
+_CAPTION = "A row for each tensor, with its dtype at the end."
+_MARKED = {"Orange: inf.": ("inf", "-inf"), "Red: nan.": ("nan",), "Grey: 0.": ("0", "-0")}
 
 
 def show_values(rows: Mapping[str, torch.Tensor]) -> Picture:
@@ -45,7 +46,9 @@ def show_values(rows: Mapping[str, torch.Tensor]) -> Picture:
         _row(name, row, dtype, left, width)
         for (name, row), dtype in zip(words.items(), dtypes, strict=True)
     ]
-    return Picture(partial(paint, stack(scenes, gap=6)), alt=alt, caption=_CAPTION)
+    told = [mark for mark, of in _MARKED.items() if not set(of).isdisjoint(texts)]
+    caption = " ".join([_CAPTION, *told])
+    return Picture(partial(paint, stack(scenes, gap=6)), alt=alt, caption=caption)
 
 
 def _values(name: str, row: torch.Tensor) -> list[float]:

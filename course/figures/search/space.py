@@ -52,6 +52,9 @@ def _draw(searches: Mapping[str, Points], x: str, y: str, log: tuple[bool, bool]
     for axes, (name, points) in zip(panels, searches.items(), strict=True):
         for axis, by_factors in zip((axes.set_xscale, axes.set_yscale), log, strict=True):
             axis("log" if by_factors else "linear")
+        for lower_or_other in (axes.xaxis, axes.yaxis):  # its own words would be TeX, unparsed
+            lower_or_other.set_major_formatter("{x:,.7g}")
+            lower_or_other.set_minor_formatter(lambda *_: "")
         axes.plot([a for a, _ in points], [b for _, b in points], "o", color=INK, markersize=6)
         different = sorted({a for a, _ in points})
         axes.plot(

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.figures.storage.descriptions import listed
 from course.figures.versions import Moment, lines_of, moments_of, picture_of, show_versions
-from course.widgets.explorer import Explorer
+from course.widgets.explorer import Explorer, at_most
 from course.widgets.pages import PROSE
 
 __all__ = ["VersionExplorer", "VersionPanel", "explore_versions"]
@@ -94,13 +94,14 @@ class VersionPanel:
 
         self._given = "\n".join(lines_of(program))
         label = {"style": {"description_width": "initial"}}
-        self.example = Dropdown(options=[_OWN, *_EXAMPLES], description="Program:", **label)
+        wide, examples = Layout(width="max-content"), [_OWN, *_EXAMPLES]
+        self.example = Dropdown(options=examples, description="Program:", layout=wide, **label)
         self.code = Textarea(
             value=self._given,
             description="Code:",
             rows=8,
             continuous_update=False,
-            layout=Layout(width="60ch"),
+            layout=at_most("60ch"),
             **label,
         )
         self.question, self.message, self.picture = HTML(), HTML(), HTML()

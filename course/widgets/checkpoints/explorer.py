@@ -119,5 +119,6 @@ def _row_html(row: Row) -> str:
     cells: list[Any] = [f"<code>{escape(text)}</code>" for text in (row.first, row.second)]
     told = escape(what) if row.kind == SAME else f"<b>{escape(what)}</b>"
     rest = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in (*cells, told))
-    name = f'<th scope="row" style="{_CELL}"><code>{escape(row.name)}</code></th>'
+    dotted = escape(row.name).replace(".", ".<wbr>")  # long names break where the cell is narrow
+    name = f'<th scope="row" style="{_CELL}"><code>{dotted}</code></th>'
     return f"<tr>{name}{rest}</tr>"

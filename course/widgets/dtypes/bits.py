@@ -69,7 +69,8 @@ class BitsPanel:
         self.dtype = Dropdown(
             options=list(_BY_NAME), value=dtype_name(dtype), **labelled("stored as:")
         )
-        self.guess = Dropdown(options=[_OPEN, *WAYS_STORED], **labelled("It will hold:"))
+        label = labelled("It will hold:")
+        self.guess = Dropdown(options=[_OPEN, *WAYS_STORED], layout=wide, **label)
         self.store = Button(description="Store it", layout=wide)
         self.down = Button(description="Next number down", layout=wide)
         self.up = Button(description="Next number up", layout=wide)

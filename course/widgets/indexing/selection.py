@@ -141,13 +141,14 @@ class IndexPanel:
 
         shapes = [str(one) for one in dict.fromkeys((shape, *_SHAPES))]
         self.shape = Dropdown(options=shapes, **labelled("Shape of x:"))
-        self.expression = Dropdown(options=_suggested(shape), **labelled("Expression:"))
+        wide, label = Layout(width="auto"), labelled("Expression:")
+        self.expression = Dropdown(options=_suggested(shape), layout=wide, **label)
         self.own = _text("or type one:", "for example x[1:, ::2]")
         self.own.on_msg(self._entered)
         self.guess = Dropdown(options=[_OPEN, *_GUESSES], **labelled("It gives:"))
         self.size = _text("of shape (if you like):", "for example 2, 3")
         self.size.on_msg(self._entered)
-        self.run = Button(description="Run it", layout=Layout(width="auto"))
+        self.run = Button(description="Run it", layout=wide)
         self.code, self.result = HTML(), HTML()
         rows = [(self.shape, self.expression, self.own), (self.guess, self.size, self.run)]
         wrapped = [HBox(row, layout=Layout(flex_flow="row wrap")) for row in rows]

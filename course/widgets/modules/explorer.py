@@ -10,7 +10,7 @@ from torch import nn
 
 from course.figures.modules import Row, picture_of, subjects_of
 from course.figures.storage.descriptions import listed
-from course.widgets.explorer import Explorer, labelled
+from course.widgets.explorer import Explorer, at_most, labelled
 from course.widgets.modules.training import (
     EXAMPLES,
     ModelError,
@@ -136,7 +136,7 @@ class ModulePanel:
         wide = Layout(width="auto")
         self.example = Dropdown(options=[*own, *EXAMPLES], **labelled("Model:"))
         self.code = Textarea(
-            rows=14, continuous_update=False, layout=Layout(width="72ch"), **labelled("Code:")
+            rows=14, continuous_update=False, layout=at_most("72ch"), **labelled("Code:")
         )
         self.question, self.message, self.picture = HTML(), HTML(), HTML()
         self.boxes: tuple[Any, ...] = ()

@@ -126,6 +126,14 @@ def test_inf_nan_and_zero_are_marked_and_other_values_are_not() -> None:
     assert [b.fills[0] for b in boxes] == [fill(1), fill(1), fill(5), REST, CARD]
 
 
+def test_the_caption_tells_only_the_colours_that_are_there() -> None:
+    begin = "A row for each tensor, with its dtype at the end."
+    assert show_values({"row": torch.tensor([1.5, 2.0])}).caption == begin
+    assert show_values({"row": torch.tensor([1.5, 0.0])}).caption == f"{begin} Grey: 0."
+    row = torch.tensor([-math.inf, math.nan])
+    assert show_values({"row": row}).caption == f"{begin} Orange: inf. Red: nan."
+
+
 def test_each_row_bears_its_name_its_values_and_its_dtype() -> None:
     rows = {"z": torch.tensor([1000.0, 0.0]), "half": torch.tensor(1 / 3, dtype=torch.float16)}
     assert texts_of(show_values(rows)) == ["z", "1000", "0", "float32", "half", "0.3333", "float16"]

@@ -115,6 +115,16 @@ def test_a_space_counts_the_different_values() -> None:
     assert (left.get_xscale(), left.get_yscale()) == ("log", "linear")
 
 
+def test_a_space_by_factors_has_plain_numbers_at_its_axes() -> None:
+    figure = show_space({"a": [(1e-4, 0.0), (0.1, 0.5)]}, "rate", "dropout")._draw()
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    texts = [label.get_text() for label in axes.get_xticklabels()]
+    assert {"0.0001", "0.001", "0.01", "0.1"} <= set(texts)
+    minor = axes.get_xticklabels(minor=True) + axes.get_yticklabels()
+    assert not any("$" in label.get_text() for label in minor)
+
+
 @pytest.mark.parametrize(
     ("show", "words"),
     [

@@ -275,6 +275,24 @@ def test_curves_may_have_different_lengths_and_start_at_1() -> None:
     assert [list(line.get_xdata()) for line in axes.lines] == [[1, 2], [1, 2, 3]]
 
 
+def test_curves_count_from_where_they_are_told_to() -> None:
+    picture = show_curves({"late": [1.0, 2.0]}, first=231)
+    assert "from 1 to 2 at step 232" in picture.alt
+    (axes,) = picture._draw().axes
+    assert list(axes.lines[0].get_xdata()) == [231, 232]
+
+
+@pytest.mark.parametrize("names", [["a run"], ["never stopped", "without optimizer", "no stream"]])
+def test_the_names_of_curves_are_in_sight_at_200_percent(names: list[str]) -> None:
+    figure = show_curves({name: [1.0, 2.0] for name in names})._draw()
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    box, plot = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert box.x1 < 0.75 * figure.bbox.width  # of what a cell is wide there
+    assert plot.y1 <= box.y0 + 1
+    assert box.y1 <= figure.bbox.height
+
+
 def test_stairs_and_factors_are_drawn_where_asked_for() -> None:
     (axes,) = show_curves({"rate": [0.1, 0.01]}, steps=True, log=True)._draw().axes
     assert (axes.lines[0].get_drawstyle(), axes.get_yscale()) == ("steps-mid", "log")
