@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,8 +294,30 @@ def brief(subject: Any) -> str:
     if isinstance(node, torch.Tensor):
         kind = f"{_plain(node.dtype)} {tuple(node.shape)}"
         return f"{kind} {node.tolist()}" if node.numel() <= 16 else kind
-    text = describe(node) if isinstance(node, Absent | Handle) else repr(_tensor_of(node))
+    text = _written(node)
     return text if len(text) <= 200 else text[:197] + "..."
+
+
+_MOST_ITEMS = 40  # of a container; more would not fit into the column
+
+
+def _written(subject: Any) -> str:
+    """A value as Python writes it, its tensors by their elements wherever they stand."""
+    node = as_node(subject)
+    node = node.tensor if isinstance(node, SeenTensor) and node.tensor is not None else node
+    match node:
+        case torch.Tensor() if node.numel() <= 16:
+            return f"tensor({node.tolist()})"
+        case torch.Tensor() | SeenTensor() | Absent() | Handle():
+            return describe(node)
+        case dict():
+            pairs = [f"{_written(k)}: {_written(v)}" for k, v in islice(node.items(), _MOST_ITEMS)]
+            return f"{{{', '.join(pairs)}}}"
+        case list() | tuple() if type(node) in (list, tuple):
+            items = ", ".join(map(_written, node[:_MOST_ITEMS]))
+            comma = "," if len(node) == 1 else ""
+            return f"[{items}]" if isinstance(node, list) else f"({items}{comma})"
+    return repr(node)
 
 
 def is_true(holds: Any) -> bool:

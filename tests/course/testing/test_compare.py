@@ -117,6 +117,13 @@ def test_a_tensor_that_did_not_travel_says_so_on_either_side() -> None:
         (SeenTensor(seen(torch.ones(2)).facts, None), "a tensor of shape (2,)"),
         (Value(Handle("module", "Net")), "an object of class Net"),
         (Absent("nothing"), "absent"),
+        ([1, "a", None, (2.5,)], "[1, 'a', None, (2.5,)]"),
+        ([seen(torch.ones(2)), torch.zeros(17)], "[tensor([1.0, 1.0]), a tensor of shape (17,)]"),
+        (
+            {"w": (seen(torch.arange(1)), Handle("module", "Net"))},
+            "{'w': (tensor([0]), an object of class Net)}",
+        ),
+        ([Value(seen(torch.ones(1))), Value(Absent("nothing"))], "[tensor([1.0]), absent]"),
         ("x" * 198, repr("x" * 198)),
         ("x" * 199, "'" + "x" * 196 + "..."),
     ],
