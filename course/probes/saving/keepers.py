@@ -34,9 +34,9 @@ def weights_kept(
 
     Before loss number n is seen, all that the model holds becomes n: elements of floats behind the
     first a third more, and integers 2**54 + 1 more. Afterwards it's restored, into the model or a
-    `fresh` one; that is trained on, and restored once more. "restored" is what the
-    model holds after each of the two. Another keeper sees other weights after the first loss and
-    the last.
+    `fresh` one, whose mode and `requires_grad` are turned before; that is trained on, and restored
+    once more. "restored" is what the model holds after each of the two. Another keeper sees other
+    weights after the first loss and the last.
     """
     model, kept, other = made(kind), keeper(patience), keeper(patience)
     if frozen:
@@ -52,7 +52,14 @@ def weights_kept(
             _filled(model, 50)
             other.see(model, -1.0 - number)
     _filled(model, 100)
-    return seen | _restored(kept, made(kind).train(training) if fresh else model)
+    return seen | _restored(kept, _turned(made(kind).train(training) if fresh else model))
+
+
+def _turned(model: nn.Module) -> nn.Module:
+    """The model in another mode than before, with other parameters frozen: nobody restores that."""
+    for one in model.parameters():
+        one.requires_grad_(not one.requires_grad)
+    return model.train(not model.training)
 
 
 def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
