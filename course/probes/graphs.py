@@ -44,9 +44,15 @@ def leaves_found(
 ) -> list[int] | list[list[int]]:
     """The numbers of the leaves that `find` finds behind the last value of a small program.
 
-    `asks` says which of the leaves, all of them 1, require grad; -1 stands for what is none of
-    them. A step ("mul", 0, 2) multiplies values 0 and 2 and appends the product. With `ends`, a
-    list for each of these values in turn. `shared`: the leaves are one memory.
+    -1 stands for what is none of them.
+
+    Args:
+        find: Called with a value; returns leaves.
+        asks: Which of the leaves, all of them 1, require grad.
+        steps: The program: a step ("mul", 0, 2) multiplies values 0 and 2 and appends the product.
+        ends: The numbers of the values to ask about, for each of which there's a list; none for the
+            last one alone.
+        shared: Whether the leaves are one memory.
     """
     leaves = [torch.ones((), requires_grad=ask) for ask in asks]
     if shared:
@@ -59,7 +65,12 @@ def leaves_found(
 
 @probe
 def lines_of_walk(find: Callable[..., Any], steps: Sequence[Step]) -> int:
-    """How many lines of Python run while `find` walks from a program of one leaf."""
+    """How many lines of Python run while `find` walks from a program of one leaf.
+
+    Args:
+        find: Called with the last value.
+        steps: The program, as `leaves_found` takes it.
+    """
     lines = 0
 
     def note(frame: FrameType, event: str, _: Any) -> Any:
@@ -88,9 +99,17 @@ def loss_rows(
 ) -> dict[str, Any]:
     """The rows for the losses numbered by `ends`, and each `.grad` after the call.
 
-    The leaves' `.grad` is filled with `old` before, and the first `asked` of them, or all, are the
-    parameters. "once more" is the message of the error when
-    the graph behind the last loss is walked again; empty without one.
+    Args:
+        loss_gradients: Called with losses and parameters; returns the rows.
+        leaves: The first values of the program.
+        steps: The program, as `leaves_found` takes it.
+        ends: The numbers of the values that are losses.
+        old: What each leaf's `.grad` is filled with before; None for no gradient.
+        asked: How many of the leaves, from the first on, are the parameters; None for all.
+
+    Returns:
+        "rows"; "grads"; "once more", the message of the error when the graph behind the last loss
+        is walked again, empty without one.
     """
     for leaf in leaves:
         leaf.grad = None if old is None else torch.full_like(leaf, old)
@@ -115,8 +134,12 @@ def with_old_grads(
 ) -> dict[str, Any]:
     """What `function(*tensors, *more)` gives; the tensors, each `.grad` and grad mode after it.
 
-    Before the call each `.grad` is filled with `old`. Without `recording` it is called in a block
-    under `no_grad`.
+    Args:
+        function: The answer.
+        tensors: Its first arguments.
+        more: Those that follow.
+        old: What each `.grad` is filled with before; None for no gradient.
+        recording: Whether it's called with grad mode on; else in a block under `no_grad`.
     """
     for one in tensors:
         one.grad = None if old is None else torch.full_like(one, old)
@@ -132,6 +155,10 @@ def snapshots_in_a_step(shot: Callable[..., Any], leaf: torch.Tensor) -> dict[st
     """Snapshots of a leaf that has a gradient of ones, of its double, and of ones, after a step.
 
     The second and the third take part in the step, and a step is a write to the leaf.
+
+    Args:
+        shot: Called with a tensor; returns its snapshot.
+        leaf: A tensor that requires grad.
     """
     leaf.grad = torch.ones_like(leaf)
     copies = [shot(leaf), shot(leaf * 2), shot(torch.ones_like(leaf))]
@@ -152,7 +179,14 @@ def uses_reversed(
 ) -> dict[str, Any]:
     """The gradients of x, used reversed for each scale and `plainly` times, and of a neighbour.
 
-    All uses are added up, and the reversed ones and the neighbour are multiplied by the weights.
+    All uses are added up. x and its neighbour are ones.
+
+    Args:
+        reversed_gradient: Called with x and a scale.
+        scales: Passed on, one for each reversed use.
+        weights: What the reversed uses and the neighbour are multiplied with, of the shape of x.
+        plainly: The factor of x as it is.
+        intermediate: Whether x is the result of an operation instead of a leaf.
     """
     leaf, other = (torch.ones_like(weights).requires_grad_() for _ in range(2))
     x, total = leaf * 1 if intermediate else leaf, other * 1
@@ -208,6 +242,10 @@ def kept_for_backward(function: Callable[..., Any], *args: Any) -> dict[str, int
 
     Nodes are those that made a tensor which the call saw. A tensor that was saved twice counts
     twice.
+
+    Args:
+        function: What is called.
+        args: What it's called with.
 
     >>> w = torch.ones(4, requires_grad=True)
     >>> kept_for_backward.here(lambda: w.exp().sum())

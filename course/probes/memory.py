@@ -75,7 +75,14 @@ def _little_to_search() -> Iterator[None]:
 
 @probe
 def growth_reported(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
-    """What `growth(step)` says of a step that makes 1 MiB and does this with it, and its calls."""
+    """What `growth(step)` says of a step that makes a tensor of 1 MiB, and how often it was called.
+
+    Args:
+        growth: Called with the step.
+        kind: What the step does with its tensor: "keep", "keep one" (at the fifth call), "keep the
+            first", "keep the last", "keep a mean", "tie a knot" or "return"; "drop" lets one of
+            twelve from before go, too, and anything else only its own.
+    """
     calls: list[str] = []
     device = gpu.device()
     kept: list[Any] = [torch.ones(_MIB // 4, device=device) for _ in range(12) if kind == "drop"]
@@ -122,7 +129,11 @@ def sizes_tried(
 ) -> dict[str, Any]:
     """What a search found on a step that takes no memory, every size tried, and what came out.
 
-    The step raises an error of the kind `breaks` where one is named.
+    Args:
+        largest_batch: Called with `(step, limit)`; returns a size.
+        limit: The largest size that may be tried.
+        fitting: The largest size for which the step raises no OutOfMemoryError.
+        breaks: A key of `_ERRORS`: the error that each step raises instead; None for none.
     """
     tried: list[int] = []
     problem = _ERRORS[breaks]() if breaks else None
@@ -195,7 +206,13 @@ def _state_of(model: nn.Module) -> dict[str, Any]:
 def layers_recorded(record_outputs: Callable[..., Any], kind: str, where: str) -> dict[str, Any]:
     """What is recorded of a network of this kind, and what the network is before and after.
 
-    It has hooks of its own on every module. On the CPU it computes in float64.
+    It has hooks of its own on every module.
+
+    Args:
+        record_outputs: Called with `(model, x)`; returns pairs of a name and an output.
+        kind: "plain", "nested", "inplace", "twice", "a layer", or a key of `_ERRORS`, which a layer
+            raises.
+        where: "device", in float32; anything else is the CPU, in float64.
     """
     problem = _ERRORS[kind]() if kind in _ERRORS else None
     home = gpu.device() if where == "device" else torch.device("cpu")
@@ -232,9 +249,19 @@ def _gradients(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
 def batch_in_parts(
     accumulate: Callable[..., Any], size: int, parts: int, before: float
 ) -> dict[str, Any]:
-    """Loss, gradients, peak and the sizes of the parts of a step on a batch of this size.
+    """Loss, gradients, peak and the sizes of the parts of a step on one batch.
 
-    With gradients from before, the batch has some, too; the model's Dropout is frozen.
+    The model's Dropout is frozen.
+
+    Args:
+        accumulate: Called with `(model, criterion, x, y, parts)`; returns the loss as a float.
+        size: The examples of the batch.
+        parts: In how many parts it goes through the model.
+        before: The sum of the gradient that stands in each `.grad` before, the batch's too; 0 for
+            none.
+
+    Returns:
+        "loss" (or its class), "peak" in bytes, "gradients", "sizes".
     """
     device = gpu.device()
     x = (torch.arange(size * 256.0).view(size, 256).sin() * 2).to(device)
@@ -260,7 +287,15 @@ def batch_in_parts(
 
 @probe
 def blocks_run(run_blocks: Callable[..., Any], needs_grad: bool) -> dict[str, Any]:
-    """Values, gradients and bytes of a way through four blocks with Dropout and back."""
+    """Values, gradients and bytes of a way through four blocks with Dropout and back.
+
+    Args:
+        run_blocks: Called with `(blocks, x)`; returns the output.
+        needs_grad: Whether the input requires grad.
+
+    Returns:
+        "kept" and "peak" in bytes, "runs" (the block of each call), "out" on the CPU, "gradients".
+    """
     runs: list[int] = []
     blocks = [nn.Sequential(nn.Dropout(0.2), *(Scale(0.2 * k) for k in range(8))) for _ in range(4)]
     for number, block in enumerate(blocks):

@@ -1,4 +1,8 @@
-"""What the tests of optimizers and of clipping need: weights with given gradients, step by step."""
+"""What the tests of optimizers and of clipping need: weights with given gradients, step by step.
+
+The "views" that `clipped` returns are of the memory that the gradients had at first; those of
+`optimizer_steps`, of the memory that the weights had.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,12 @@ def clipped(
 ) -> dict[str, Any]:
     """What `clip(parameters, max_norm)` returns, and what became of these gradients.
 
-    `frozen` freezes the first parameter, after it got its gradient.
+    Args:
+        clip: The answer.
+        gradients: That of each parameter, None for none.
+        max_norm: Passed on.
+        once: The parameters come as a generator, which ends.
+        frozen: The first parameter is frozen after it got its gradient.
     """
     weights = [torch.ones(()) if g is None else torch.ones_like(g) for g in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
@@ -64,10 +73,13 @@ def optimizer_steps(
 ) -> dict[str, Any]:
     """The weights after a `step(groups, state)` for each row of gradients.
 
-    A group's "params" are the values that its weights start from; `state` is a dict that is empty
-    at first and handed over each time. "views" are of the memory that the weights had at first.
-    With `frozen` the first weight requires no grad, `rates` multiply every "lr" step by step, and
-    with `one_memory` gradients are written into those of the step before.
+    Args:
+        step: The answer; `state` is a dict that is empty at first and handed over each time.
+        groups: A group's "params" are the values that its weights start from.
+        gradients: A row a step, with a gradient or None for each weight.
+        frozen: Whether the first weight requires no grad.
+        rates: What every "lr" of the groups is multiplied with, step by step; none leaves them.
+        one_memory: Whether gradients are written into those of the step before.
     """
     made = _leaves(groups)
     weights = [weight for group in made for weight in group["params"]]

@@ -47,7 +47,14 @@ def timed_epoch(
 ) -> dict[str, Any]:
     """What `split(loader, step, clock)` returns, and in which order it loaded and computed.
 
-    Time passes only while loading, computing, starting and ending: as long as is said.
+    Time passes only while loading, computing, starting and ending. All times are in seconds.
+
+    Args:
+        split: The answer; `clock()` is the time now.
+        loads: How long each batch takes to load.
+        steps: How long a step on each batch takes.
+        start: How long it takes to make the loader's iterator.
+        end: How long its end takes, after the last batch.
     """
     now = [100.0]
     loader = _Slow(now, loads, start, end)
@@ -62,7 +69,12 @@ def timed_epoch(
 
 @probe
 def modules_run(function: Callable[..., Any], *args: Any) -> list[str]:
-    """The names of the modules of which a function ran during this call, in any thread."""
+    """The names of the modules of which a function ran during this call, in any thread.
+
+    Args:
+        function: The answer.
+        args: What it is called with.
+    """
     names: set[str] = set()
 
     def noted(frame: FrameType, event: str, _: Any) -> None:

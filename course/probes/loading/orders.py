@@ -25,8 +25,13 @@ def orders_drawn(
 ) -> dict[str, Any]:
     """The batches for each row of arguments, and what's in them; numbers are drawn before each.
 
-    All lists are emptied once they're copied: they are the caller's. With `salt`, `hash` gives for
-    texts what it might give in another process.
+    All lists are emptied once they're copied: they are the caller's.
+
+    Args:
+        order: Called with `*row`; returns lists of indices.
+        rows: What it is called with, once for each row.
+        between: Random numbers that are drawn from torch before each call.
+        salt: With it `hash` gives for texts what it might give in another process.
     """
     found = []
     for row in rows:

@@ -2,6 +2,18 @@
 
 A test cell calls these from a probe of its own, beside the answer; they return what they saw. A
 file system lists a folder in an order of its own, so a test chooses one: sorted, or the reverse.
+
+What `sampler_epochs` returns:
+
+    epochs        the indices as they came
+    orders        how often each of these came, by its text
+    contents      the indices of each epoch sorted, batches joined
+    sizes         those of each epoch's batches, sorted
+    types         of what came
+    len           of the sampler, or the error that asking for it raises
+    state_before  a digest of the global random state of torch, Python and NumPy; "state_within"
+                  the last epoch and "state_after" as well
+    torchs_own    how often a method of WeightedRandomSampler ran
 """
 
 from __future__ import annotations
@@ -42,18 +54,17 @@ def sampler_epochs(
     beside: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """Some epochs of the sampler that `make(*args, **options)` returns, and what went with them.
+    """Epochs of the sampler `make(*args, **options)`, and what went with them; for keys, see above.
 
-    With `seed`, the sampler gets a generator with this seed; `global_seed` is what
-    `torch.manual_seed` was given before. With `beside`, another sampler is made and used before
-    each epoch. All of these, or the `facts` that are asked for:
-
-    - "epochs", the indices as they came; "orders", how often each of these came, by its text;
-    - "contents", the indices of each epoch sorted, batches joined; "sizes" of its batches, sorted;
-    - "types" of what came, and "len" of the sampler;
-    - "state_before", "state_within" the last epoch and "state_after", digests of the global random
-      state of torch, Python and NumPy;
-    - "torchs_own", how often a method of WeightedRandomSampler ran.
+    Args:
+        make: The answer.
+        args: Passed on.
+        epochs: How many there are.
+        seed: That of a generator, which is passed on as `generator`; None passes none.
+        global_seed: What torch is seeded with before.
+        facts: The keys asked for; none for all.
+        beside: Whether another sampler is made and used before each epoch.
+        options: Passed on by name.
     """
     note = not facts or bool({"torchs_own"}.intersection(facts))
     with torch.random.fork_rng(devices=[]), _noted(WeightedRandomSampler, note) as own:
@@ -161,11 +172,20 @@ def loader_epochs(
     global_seed: int = 0,
     skip: int = 0,
 ) -> dict[str, Any]:
-    """Two epochs of the loader `make(x, y, batch_size, generator)`: sizes of batches, and pairs.
+    """Two epochs of the loader `make(x, y, batch_size, generator)`.
 
-    "sizes" are those of the first epoch; "x" and "y" have all that each epoch gave, in one tensor.
-    "generator" has digests of the generator's state before and after; `skip` numbers were drawn
-    from it before.
+    Args:
+        make: The answer.
+        x: The samples, one a row.
+        y: Their labels.
+        batch_size: Passed on.
+        seed: That of the generator.
+        global_seed: What torch is seeded with before.
+        skip: How many numbers were drawn from the generator before.
+
+    Returns:
+        "sizes" of the first epoch's batches; "x" and "y" of each epoch in one tensor; "generator":
+        digests of its state before and after.
     """
     generator = torch.Generator().manual_seed(seed)
     torch.rand(skip, generator=generator)
@@ -190,12 +210,19 @@ def picture_folder(
     weights: Callable[..., Any] | None = None,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What `dataset(root, load)` says of a folder with these files: all, or the `facts` asked for.
+    """What `dataset(root, load)` says of a folder of pictures.
 
-    Every listing of a folder is sorted, or in `reverse` order. Files are named relative to the
-    root, with `/` between the names, and a name that ends in `/` is an empty folder. `load`
-    returns that name; "loads" lists what was loaded before any item was asked for. "items" are
-    pairs in the dataset's order, "pairs" the same sorted, "weights" what `weights(dataset)` gives.
+    Args:
+        dataset: The answer; `load(path)` returns the file's name relative to the root.
+        files: Names relative to the root, with `/` between; one that ends in `/` is an empty
+            folder.
+        reverse: Every listing of a folder is sorted; whether in reverse order.
+        weights: Called with the dataset; returns a number for each sample.
+        facts: Those asked for; none for all.
+
+    Returns:
+        "classes", "len", "targets", "weights"; "loads", what was loaded before any item was asked
+        for; "items", pairs in the dataset's order; "pairs", the same sorted.
     """
     with tempfile.TemporaryDirectory() as name, folder_listing(reverse=reverse):
         root, loads = Path(name), list[str]()
@@ -229,6 +256,9 @@ def folder_listing(*, reverse: bool) -> Iterator[None]:
     """A block in which every folder lists its entries by name, or by name in reverse.
 
     This is what `os.walk`, `os.scandir`, `os.listdir`, `glob` and `pathlib` rest on.
+
+    Args:
+        reverse: Whether the names go backwards.
     """
     scandir, listdir = os.scandir, os.listdir
 

@@ -43,6 +43,13 @@ def delivered(
 
     For each tensor where it is, with its values, and the containers around it. The same for what
     was passed, and whether the tensors of a loader's batches are pinned afterwards.
+
+    Args:
+        move: Called with `(batch, device)`; returns the batch there.
+        batch: The batch, or the rows of the loader.
+        loader: Whether a loader makes batches of two from it.
+        named: Whether the batch comes as a named tuple.
+        busy: Whether a real device has work to do before, so that a copy may be late.
     """
     device = gpu.device()
     passed: list[Any] = [Pair(*batch) if named else batch]
@@ -86,6 +93,11 @@ def copies_asked(move: Callable[..., Any], count: int, pinned: bool = True) -> d
     """Each copy of a batch: from pinned memory, of a tensor given, without waiting; the last one.
 
     Its source is overwritten when `move` returns. A copy that is still under way reads that.
+
+    Args:
+        move: Called with `(batch, device)`; returns the batch there.
+        count: The tensors of the batch.
+        pinned: Whether they are pinned before.
     """
     device = gpu.device()
     batch = [torch.full((3,), n + 1.0) for n in range(count)]
@@ -110,7 +122,9 @@ def copies_asked(move: Callable[..., Any], count: int, pinned: bool = True) -> d
 def fetched(fetch: Callable[..., Any], values: Sequence[torch.Tensor]) -> dict[str, Any]:
     """What has arrived when `fetch(tensors, synchronize)` returns, and how each copy was asked.
 
-    The tensors are those values on the device.
+    Args:
+        fetch: Returns the tensors on the CPU; calling `synchronize` waits for the device.
+        values: What the tensors on the device hold.
     """
     tensors = [one.to(gpu.device()) for one in values]
     waits: list[int] = []
@@ -141,7 +155,13 @@ def _pinned_both(batches: Sequence[Any]) -> list[list[bool]]:
 
 @probe
 def pinned_batches(make: Callable[..., Any], count: int) -> dict[str, Any]:
-    """What a pinning loader makes of padded batches, and what is left of the first ones."""
+    """What a pinning loader makes of padded batches, and what is left of the first ones.
+
+    Args:
+        make: Called with tokens and lengths; returns a batch with `tokens`, `lengths` and
+            `pin_memory`.
+        count: The samples of the epoch, two a batch.
+    """
     gpu.device()
     made: list[Any] = []
 

@@ -28,6 +28,13 @@ def forked(count: int, **options: Any) -> dict[str, Any]:
     Forked processes inherit what the notebook defines. Where there is no fork (Windows) the
     loop loads by itself, and `options` that only workers have are left out.
 
+    Args:
+        count: The number of workers; 0 for none.
+        options: Further options of the loader that only workers have, such as `prefetch_factor`.
+
+    Returns:
+        The options to give to a DataLoader; with workers, `timeout` is 20 s unless given.
+
     >>> forked(0)
     {}
     """
@@ -42,7 +49,13 @@ def forked(count: int, **options: Any) -> dict[str, Any]:
 def as_worker(number: int, count: int, *, seed: int = 0, dataset: Any = None) -> Iterator[None]:
     """A block that runs as if it were worker `number` of `count`, seeded as a worker is.
 
-    `seed` is the loader's base seed. Random state and worker info are given back afterwards.
+    Random state and worker info are given back afterwards.
+
+    Args:
+        number: The worker's number, from 0.
+        count: The number of workers.
+        seed: The loader's base seed; the worker's is this plus its number.
+        dataset: What `get_worker_info().dataset` is.
     """
     info = _worker.WorkerInfo(  # PyTorch 2.11 takes keywords alone
         id=number, num_workers=count, seed=seed + number, dataset=dataset
@@ -84,8 +97,12 @@ def worker_draws(
 ) -> list[list[int]]:
     """Four numbers of each pretended worker after `init(number)`, for each base seed in turn.
 
-    `elsewhere` seeds the global random states of the main process before; `kind` is that of the
-    generator that the dataset has at first, a bit generator of NumPy.
+    Args:
+        init: The answer, a `worker_init_fn`.
+        bases: The loader's base seeds.
+        workers: The number of workers.
+        elsewhere: What the global random states of the main process are seeded with before.
+        kind: The bit generator of NumPy that the dataset's generator has at first.
     """
     random.seed(elsewhere)
     np.random.seed(elsewhere)
@@ -102,7 +119,12 @@ def worker_draws(
 
 @probe
 def real_worker_draws(init: Callable[[int], Any], seed: int) -> list[int]:
-    """Eight numbers from two worker processes; from the loop, where nothing can be forked."""
+    """Eight numbers from two worker processes; from the loop, where nothing can be forked.
+
+    Args:
+        init: The answer, a `worker_init_fn`.
+        seed: That of the generator from which the loader draws its base seed.
+    """
     options = forked(2, worker_init_fn=init)
     seeded = torch.Generator().manual_seed(seed)
     return list(DataLoader(_Draws(), None, generator=seeded, **options))

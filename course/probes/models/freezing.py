@@ -2,6 +2,17 @@
 
 Models are named by their kind and built beside the answer, since a module has no plain form. The
 same kind has the same weights each time.
+
+Args of `freezing_seen`:
+    freeze: The answer, called with the part; "returned" tells whether that came back.
+    kind: The body of the model, a key of BODIES.
+    part: The name of the frozen module, "" for all of the model; of several names, each is frozen
+        after the other, and the last is what is looked at.
+    training: The model's mode before.
+    stale: Whether each parameter has a gradient of ones from before.
+    shut: Whether the part's parameters require no grad before.
+    mixed: Whether every second module is in the other mode before.
+    times: How often the part is frozen; between two times somebody opens its parameters.
 """
 
 from __future__ import annotations
@@ -82,7 +93,11 @@ class _Whole(nn.Module):
 
 @contextlib.contextmanager
 def seeded(seed: int = 11) -> Iterator[None]:
-    """The global generator begins here, and is put back, as grad mode and default dtype are."""
+    """The global generator begins here, and is put back, as grad mode and default dtype are.
+
+    Args:
+        seed: Where it begins.
+    """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
@@ -100,7 +115,12 @@ def around() -> list[Any]:
 
 @contextlib.contextmanager
 def noting(left: list[Any], quiet: bool) -> Iterator[None]:
-    """Note how grad mode and default dtype are at the end, under no_grad or not."""
+    """Note how grad mode and default dtype are at the end, under no_grad or not.
+
+    Args:
+        left: The list to which they are added.
+        quiet: Whether the block is under no_grad.
+    """
     with torch.no_grad() if quiet else contextlib.nullcontext():
         try:
             yield
@@ -109,7 +129,11 @@ def noting(left: list[Any], quiet: bool) -> Iterator[None]:
 
 
 def modes(model: nn.Module) -> dict[str, bool]:
-    """The `training` flag of each module by its name."""
+    """The `training` flag of each module by its name.
+
+    Args:
+        model: One with any modules; its own name is "".
+    """
     return {name: one.training for name, one in model.named_modules()}
 
 
@@ -117,6 +141,9 @@ def packed(tensors: Iterable[torch.Tensor | None]) -> list[Any]:
     """All elements in one float64 vector, and the dtype and shape of each tensor.
 
     A tensor takes as long to travel as forty numbers, however small it is.
+
+    Args:
+        tensors: Of any dtypes and shapes; None has no elements, and "" for its dtype and shape.
     """
     some = list(tensors)
     parts = [one.detach().flatten().double() for one in some if one is not None]
@@ -151,12 +178,8 @@ def freezing_seen(
 ) -> dict[str, Any]:
     """What freezing one part of a model leaves of it, and what training the whole does then.
 
-    `part` is the name of the frozen module, "" for all of the model; of several names, each is
-    frozen after the other, and the last is what is looked at. `stale` gives each parameter
-    a gradient from before, `shut` one that requires no grad, and `mixed` each second module the
-    other mode. `times` is how often the part is frozen: between two times somebody opens its
-    parameters. "modes" are those after each of several calls of `train` and `eval`, "itself" says
-    which of them returned their module.
+    "modes" are those after each of several calls of `train` and `eval`, "itself" says which of them
+    returned their module. The arguments stand at the head of this module.
     """
     with seeded():
         model = _Whole(kind).train(training)
@@ -276,11 +299,15 @@ def updates_reported(
 ) -> dict[str, Any]:
     """What `tell(model, optimizer, step)` says of a model of this kind, and what it leaves.
 
-    `groups` are triples: which parts the optimizer holds, with which rate and momentum. `step`
-    says what a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-    "zero" has gradients of 0, "one number" changes a few by hand, "signs" turns the sign of each
-    nan, "scheduled" ends with lower rates, "asks" leaves empty entries in the state, "fails" raises
-    an error.
+    Args:
+        tell: The answer.
+        kind: "frozen", "leftover", "asleep", "tied", "nan" or "own"; anything else is "plain".
+        groups: Triples: which parts the optimizer holds, with which rate and momentum.
+        step: What a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
+            "zero" has gradients of 0, "one number" changes a few by hand, "signs" turns the sign of
+            each nan, "scheduled" ends with lower rates, "asks" leaves empty entries in the state,
+            "fails" raises an error.
+        runs: How often it is called.
     """
     with seeded():
         model = _moving(kind)

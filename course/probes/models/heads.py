@@ -2,6 +2,16 @@
 
 Models are named by their family and built beside the answer, since a module has no plain form. The
 same family has the same weights each time.
+
+What `head_swapped` returns, among others:
+
+    error      the class of an error, "" for none
+    itself     whether the model itself came back
+    fresh      the layers that weren't in the model before
+    drawn      of each parameter of these the least and the largest number, how many, and how many
+               distinct ones
+    as before  how many of their numbers the model had already
+    repeated   how many of them a second swap draws again
 """
 
 from __future__ import annotations
@@ -102,13 +112,17 @@ def head_swapped(
     contrary: bool = False,
     drawn: bool = False,
 ) -> dict[str, Any]:
-    """A model of this kind after its head was swapped, layer by layer.
+    """A model of this kind after its head was swapped, layer by layer; for its keys, see above.
 
-    `to` is a dtype or device that the model is moved to before, such as "float64" or "meta".
-    `contrary` gives linear layers and convolutions the other mode than the rest. "fresh" are the
-    layers that weren't in the model before. `drawn` tells their numbers: the least, the largest,
-    how many and how many distinct ones; "as before" counts those that the model had already,
-    "repeated" those that a second swap draws again.
+    Args:
+        swap: Called with `(model, classes)`; returns the model.
+        kind: The model, a key of `_FAMILIES`.
+        classes: The outputs of the new head.
+        to: A dtype or device that the model is moved to before, such as "float64" or "meta".
+        frozen: Whether all parameters are frozen before.
+        training: The model's mode.
+        contrary: Whether linear layers and convolutions are in the other mode than the rest.
+        drawn: Whether the numbers of new layers are told, too.
     """
     with seeded(17):
         model = _family(kind, to, training, contrary).requires_grad_(not frozen)

@@ -21,7 +21,11 @@ def modules_named(function: Any) -> list[str]:
     Functions of the learner's own are followed. Sorted, each once. A function of `course` is named
     by its module, `course.inspection.strides`, whatever the name it was imported under.
 
-    Raises NotImplementedError, as a call would, where nothing has been written yet.
+    Args:
+        function: The answer: a function, class or module.
+
+    Raises:
+        NotImplementedError: Nothing has been written yet; a call would raise it, too.
     """
     function = unwatched(function)
     _refuse_stub(function)
@@ -34,7 +38,11 @@ def names_used(function: Any) -> list[str]:
 
     For what is forbidden by every name: `reshape` of NumPy is seen like that of torch.
 
-    Raises NotImplementedError, as a call would, where nothing has been written yet.
+    Args:
+        function: The answer: a function, class or module.
+
+    Raises:
+        NotImplementedError: Nothing has been written yet; a call would raise it, too.
     """
     function = unwatched(function)
     _refuse_stub(function)

@@ -1,6 +1,22 @@
 """What tests of modules look through: a module is built, run, moved and saved beside the answer.
 
 They return what they saw as plain data, since a module has no plain form.
+
+What `standardised` returns, beside what is registered:
+
+    out        the layer's result for `x`; "graph", whether it has one
+    gradients  those of the parameters after the sum of it
+    behind     that of the input in eval mode
+    later      the result after the two given tensors were overwritten
+    loaded     the result after 3, 2, 0.5 and 1 were loaded as weight, bias, mean and std
+    moved      the dtypes of all that is saved after `.double()`; "wide", the result then
+
+Args of `initialised`:
+    initialise: Called with `(model, generator)`; what it returns isn't looked at.
+    seed: That of the generator; the model is in training mode where it's odd, else in eval mode.
+    double: Whether the model is in float64 instead of float32.
+    ambient: What the global generator is seeded with.
+    alone: The name of the layer that is the whole model, in which nothing is frozen; "" for all.
 """
 
 from __future__ import annotations
@@ -48,12 +64,15 @@ def _gradients(model: nn.Module) -> dict[str, Any]:
 def standardised(
     make: Callable[..., Any], mean: torch.Tensor, std: torch.Tensor, x: torch.Tensor
 ) -> dict[str, Any]:
-    """A layer made of `mean` and `std`: what it registers, computes, learns and keeps.
+    """A layer made of a mean and a deviation: what it registers, computes, learns and keeps.
 
-    "out" is its result for `x`, "gradients" those of the parameters after the sum of it, "behind"
-    that of the input, "later" its result after the two given tensors were overwritten, "moved" the
-    dtypes of all that is saved after `.double()`, "loaded" its result after 3, 2, 0.5 and 1 were
-    loaded into it.
+    The keys of what it returns stand at the head of this module.
+
+    Args:
+        make: Called with `(mean, std)`; returns the layer.
+        mean: Of a shape that broadcasts with `x`.
+        std: Of the same shape.
+        x: The input.
     """
     given = [mean.clone(), std.clone()]  # results of a graph where the arguments require grad
     layer = make(*given)
@@ -103,6 +122,11 @@ def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) ->
 
     "own" counts the distinct modules of the stack and the distinct parameters of both stacks,
     "given" is a list of these sizes after a call with an activation that nobody knows.
+
+    Args:
+        make: Called with `(sizes, *activation)`; returns the stack.
+        sizes: The features before and behind each linear layer.
+        activation: A name, or nothing for what the answer takes by itself.
     """
     given = list(sizes)
     with _seeded(_SEED):
@@ -133,10 +157,15 @@ def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) ->
 def classified(
     make: Callable[..., Any], plan: Sequence[Any], batch: int, training: bool
 ) -> dict[str, Any]:
-    """What a convolutional classifier of this plan registers and computes, and which learn.
+    """What a convolutional classifier registers and computes, and which parameters learn.
 
-    `plan` is what `make` is called with, and "fresh" are the buffers that it begins with. Weights
-    are overwritten with known ones then.
+    "fresh" are the buffers that it begins with. Weights are overwritten with known ones then.
+
+    Args:
+        make: Called with `*plan`; returns the model.
+        plan: First the input's channels, last its height and width.
+        batch: The pictures in the batch.
+        training: The mode in which it is called.
     """
     model = make(*plan)
     seen = {**_registered(model), "shapes": [list(one.shape) for one in model.parameters()]}
@@ -211,7 +240,8 @@ def initialised(
     """The parameters of a model with layers of many kinds after an initialisation with this seed.
 
     Before it every parameter holds 0.25 and every buffer 3, one has a gradient, some are frozen;
-    "same" says of each whether it's the object that it was. `alone`: the model is that layer.
+    "same" says of each whether it's the object that it was. The arguments stand at the head of this
+    module.
     """
     model = _layers_to_initialise().train(bool(seed % 2)).get_submodule(alone)
     model.to(torch.float64 if double else torch.float32)

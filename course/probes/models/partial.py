@@ -2,6 +2,24 @@
 
 Models are named by their kind and built beside the answer, since a module has no plain form. The
 same kind has the same weights each time.
+
+Args of `features_taken`:
+    take: Called with `(body, batches)`; returns features and targets.
+    kind: The body, a key of `_BODIES`.
+    batches: Pairs of inputs and targets.
+    modes: The body's before: "training", "eval", "mixed" (every second module in eval mode) or
+        "outer eval" (its own flag alone).
+    once: Whether the batches come from a generator.
+    quiet: Whether it is called under no_grad.
+    again: Whether the first batch comes a second time at the end, and features are taken once
+        before, after which parameters move.
+
+What `renamed` returns:
+
+    names    the keys of the result; "numbers", the numbers that its tensors hold
+    same     the place of each tensor among those of the state; "copies" if one is none of them
+    state    what is left of the state
+    error    its class, "" for none; "text", its message where that is told
 """
 
 from __future__ import annotations
@@ -52,6 +70,12 @@ def fitted(
     """The report of loading this state into a model of this kind, the model, and the state after.
 
     "apart" are the model's tensors once those of the state were overwritten.
+
+    Args:
+        load: Called with `(model, state)`; returns a mapping.
+        kind: "a layer", "nothing", or one of a model with layers and buffers.
+        state: What the file holds.
+        times: How often it is loaded.
     """
     with seeded(17):
         model = _held(kind).train()
@@ -118,10 +142,9 @@ def features_taken(
 ) -> dict[str, Any]:
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
-    `modes` are the body's before: "training", "eval", "mixed" (every second module in eval mode) or
-    "outer eval" (its own flag alone). `once` gives a generator of batches, `quiet` calls under
-    no_grad. `again`: the first batch comes a second time at the end, and features are taken once
-    before, after which parameters move. "came": the calls before each batch of the generator.
+    "came": the calls before each batch of the generator; "learns": the gradient of a weight that
+    all features are multiplied with, or the class of the error in which going backward ends. The
+    arguments stand at the head of this module.
     """
     with seeded(17):
         body = _body(kind, modes)
@@ -238,11 +261,14 @@ def renamed(
     told: bool = False,
     tied: bool = False,
 ) -> dict[str, Any]:
-    """What renaming gives for a state of these names, whose tensors hold their numbers.
+    """What renaming gives for a state of these names; its keys stand at the head of this module.
 
-    With `tied` all names have one tensor. "same" says of each tensor which number the one in the
-    state had that it is, "state" what is left there. An error is told by its class, and with `told`
-    by its message.
+    Args:
+        rename: Called with `(state, rules)`; returns a state.
+        names: The keys, in their order; each tensor holds its place in it.
+        rules: What it is called with; each becomes a tuple.
+        told: Whether the message of an error is told, too.
+        tied: Whether all names have one tensor.
     """
     made_of = [torch.tensor([float(number)]) for number, _ in enumerate(names)]
     state = {name: made_of[0 if tied else number] for number, name in enumerate(names)}

@@ -1,4 +1,15 @@
-"""What the tests of a search for nan need: layers that go wrong, each in its own way."""
+"""What the tests of a search for nan need: layers that go wrong, each in its own way.
+
+Args of `modules_searched`:
+    search: The answer.
+    layers: Keys of `_LAYERS`, from the input to the output.
+    x: The input.
+    training: The model's mode.
+    shared: Whether the layers of one name are one module.
+    alone: Whether the model is the first layer itself.
+    recording: The grad mode of the caller.
+    runs: How often it is called.
+"""
 
 from __future__ import annotations
 
@@ -124,8 +135,7 @@ def modules_searched(
 ) -> dict[str, Any]:
     """What `search(model, x)` returns for a model of these layers, and what it left behind.
 
-    With `shared` the layers of one name are one module, `alone` gives the first layer itself.
-    `recording` is the grad mode of the caller, "grad mode" the one that's left.
+    "grad mode" is the one that's left. The arguments stand at the head of this module.
     """
     model = _chained(layers, shared, alone).train(training)
     calls: list[list[Any]] = []

@@ -86,9 +86,8 @@ def idle_found(
 ) -> dict[str, Any]:
     """Which parameters of a model of this kind are told to be idle, and what the look changed.
 
-    With `graded`, every second parameter has a gradient of ones from before. Of the kind "modes",
-    one layer is in the other mode than the model. "later" is what's told once the model
-    leaves its last layer out.
+    "later" is what's told once the model leaves its last layer out. The arguments stand at the head
+    of this package.
     """
     model = _wired(kind).train(training)
     if kind == "modes":
@@ -167,9 +166,9 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
     """What a trace of a model holds after some runs within it and one after it, and what is left.
 
     "between" is what it holds within the block after the first run; "again" what it holds after a
-    second block with one run. Of the kind "called by you" the first layer is called, not the model.
-    Each module has a hook of its own from before, and gets another one
-    within the first block. "hooks" counts them before the block, after it, and at the end.
+    second block with one run. Each module has a hook of its own from before, and gets another one
+    within the first block. "hooks" counts them before the block, after it, and at the end. The
+    arguments stand at the head of this package.
     """
     problem = _FAILURES[kind]() if kind in _FAILURES else None
     model = _traceable(kind, problem)
@@ -255,10 +254,9 @@ def class_loaded(
 ) -> dict[str, Any]:
     """What the classes say of themselves that are loaded from files, and what is left behind.
 
-    `files` are pairs of a path below a new folder and a text; `asked` are pairs of a number and a
-    name: which file, which class. Every file is written just before it is loaded, and all are of
-    one time. What a class says is asked after the last load. "named" are the modules of the files
-    that are left in `sys.modules`, under whatever name.
+    Every file is written just before it is loaded, and all are of one time. What a class says is
+    asked after the last load. "named" are the modules of the files that are left in `sys.modules`,
+    under whatever name. The arguments stand at the head of this package.
     """
     made, stands = list[Any](), os.getcwd()
     path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
@@ -369,8 +367,8 @@ def _tied(kind: str) -> nn.Module:
 def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]:
     """A model before and after its ties were undone: who is who, values, flags, gradients.
 
-    "first" says of each name whether it still holds the very parameter that was there before,
-    "once more" what's untied by a second call.
+    "first" says of each name whether it still holds the very parameter that was there before, "once
+    more" what's untied by a second call. The arguments stand at the head of this package.
     """
     model = _tied(kind)
     before = dict(model.named_parameters(remove_duplicate=False))

@@ -160,11 +160,18 @@ def ring_run(
 ) -> dict[str, Any]:
     """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
 
-    Each list has one entry a rank: "results"; "errors", by class; "given", what its vector holds
-    afterwards; "sent", the lengths of its messages; "nbytes" of all of them; "counts" of them;
-    "dtypes" of the messages, "left", those that nobody received. The vectors are overwritten
-    before the results are read; with `again`, they go round once more before that, and count for
-    nothing. `facts` are those asked for, or all.
+    The vectors are overwritten before the results are read.
+
+    Args:
+        procedure: The answer.
+        vectors: One a rank.
+        facts: The keys asked for; none for all.
+        again: Whether others go round before that, too; they count for nothing.
+
+    Returns:
+        Lists with an entry a rank: "results"; "errors", by class; "given", what its vector holds
+        afterwards; "sent", the lengths of its messages, "nbytes" of all of them, "counts" of them,
+        "dtypes" of them; "left", how many of them nobody received.
     """
     own = [vector.clone() for vector in vectors]
     ends, wires = _around(procedure, own)

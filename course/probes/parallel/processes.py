@@ -28,11 +28,18 @@ def trained_by_ranks(
 ) -> list[dict[str, Any]]:
     """What became of each rank that called `procedure(model, loss_fn, x, y, lr)` for each job.
 
-    A job is a kind of model, the samples of each rank, and a learning rate. Each rank has a model
-    with weights of its own at first. All jobs run in one launch, in a process group over gloo; a
-    rank's "result" is a list of what `_one` returns, one for each job. `loss` is a name in LOSSES,
-    `stale` what stands in each `.grad` before, and one more on each further rank. Whoever wraps the
-    model gets an error.
+    Each rank has a model with weights of its own at first. All jobs run in one launch, in a process
+    group over gloo; a rank's "result" is a list of what `_one` returns, one for each job. Whoever
+    wraps the model gets an error.
+
+    Args:
+        procedure: The answer.
+        jobs: Triples: a kind of model, the samples of each rank, and a learning rate.
+        ranks: The number of processes.
+        runs: How often it is called for each job.
+        loss: A name in LOSSES.
+        stale: What stands in each `.grad` before, and one more on each further rank; None for none.
+        timeout_s: Seconds until the ranks that are left are ended.
 
     Raises:
         NotImplementedError: There is no answer yet.
@@ -58,7 +65,16 @@ def trained_alone(
     runs: int = 1,
     loss: str = "square",
 ) -> dict[str, Any]:
-    """The same with one process, without a group, and with the weights of rank 0."""
+    """What becomes of one call of `procedure` in one process, without a group.
+
+    Args:
+        procedure: Called with `(model, loss_fn, x, y, lr)`; the weights are those of rank 0.
+        kind: The model, a key of `_MODELS` in `shards`.
+        batch: Inputs and labels.
+        lr: The learning rate.
+        runs: How often it is called.
+        loss: A name in LOSSES.
+    """
     return _one(procedure, replica(kind), batch, lr, (runs, loss))
 
 

@@ -1,4 +1,28 @@
-"""What the tests of sharded batches need: small models that note down each call."""
+"""What the tests of sharded batches need: small models that note down each call.
+
+Args of `shards_run`:
+    procedure: The answer.
+    kind: The model, a key of `_MODELS`.
+    batch: Inputs and labels.
+    sizes: The samples of each shard.
+    stale: What stands in each `.grad` before; None for no gradient.
+    training: The model's mode.
+    loss: A name in LOSSES.
+    again: Whether it is asked for another batch of this size before the first result is read:
+        "later" is what comes then.
+
+Args of `accumulated`:
+    procedure: The answer.
+    kind: The model, a key of `_MODELS`.
+    parts: Pairs of inputs and labels.
+    lr: The learning rate.
+    stale: What stands in each `.grad` before; None for no gradient.
+    runs: How often it is called.
+    loss: A name in LOSSES.
+    other: The gradient that another rank brings into each mean; None if all ranks are alike.
+    breaks: The number of the call of the loss, from 0 on, that raises an error; None for none.
+    order: The numbers of the parts, where one comes more than once; none for each of them once.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +118,12 @@ LOSSES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 
 
 def replica(kind: str, seed: int = 0) -> nn.Module:
-    """A small model of a kind in float64, always the same for the same seed."""
+    """A small model of a kind in float64, always the same for the same seed.
+
+    Args:
+        kind: A key of `_MODELS`.
+        seed: What torch is seeded with for it; its generator is put back.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return _MODELS[kind]().double()
@@ -129,10 +158,9 @@ def shards_run(
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
 
-    `stale` is what stands in each `.grad` before, `loss` a name in LOSSES. Once the answer has
-    returned, its gradients and weights are overwritten: what it returned should be its own. "calls"
-    are the samples of each call of the model, "called in" tells the model's mode in each. `again`
-    asks for another batch of this size before the first result is read: "later" is what comes then.
+    Once the answer has returned, its gradients and weights are overwritten: what it returned should
+    be its own. "calls" are the samples of each call of the model, "called in" tells the model's
+    mode in each. The arguments stand at the head of this module.
     """
     model, given = replica(kind).train(training), list(sizes)
     calls, weights = _calls_of(model), list(model.parameters())
@@ -266,10 +294,9 @@ def accumulated(
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
 
-    `other` are the gradients that another rank brings into the mean, `breaks` the number of the
-    loss that raises an error, `order` the numbers of the parts where one comes more than once.
-    "left" are the sizes of the parts in the list that was given, afterwards; "error", whether this
-    one came out; "syncs again", whether gradients are averaged then.
+    "left" are the sizes of the parts in the list that was given, afterwards; "error", the text of
+    the loss's own error if that came out; "syncs again", whether gradients are averaged then. The
+    arguments stand at the head of this module.
     """
     inner, events, error = replica(kind), list[Any](), ""
     model = _Wrapped(inner, events, other)

@@ -1,4 +1,20 @@
-"""What the tests of a model on two devices need: stages of several kinds, and where they are."""
+"""What the tests of a model on two devices need: stages of several kinds, and where they are.
+
+What `staged` returns; places are the numbers of the two devices, -1 for any other one:
+
+    error         the class of what building raised, "" for nothing; then there's nothing else
+    places        of the parameters and buffers of each stage
+    names         in the state_dict
+    same          whether the stages are those that were given
+    nbytes        what the method of this name says (what isn't a pair: its class)
+    said          for each batch, and "said on" which devices
+    grads         of all parameters and of the batches, and "grads on" which devices
+    plain grads   of all parameters by a batch that needs none
+    modes         of all modules
+    moves         how often a stage was moved once the model was built
+    nbytes later  what the method says once there are gradients, and once all is in float64
+    held          bytes on each device by the model; "left", by what's gone after a call
+"""
 
 from __future__ import annotations
 
@@ -96,18 +112,16 @@ def staged(
 ) -> dict[str, Any]:
     """What `make(first, second, devices)` builds, and what a batch of each number of rows finds.
 
-    `where` are the numbers of the two devices, `start` that of the device where a batch is at first
-    (None: the CPU). Places are these numbers, -1 for any other device:
+    Args:
+        make: The answer; returns a module with `first`, `second` and a method `nbytes`.
+        kind: What is special about the stages, such as "norm", "masked" or "shared buffer".
+        where: The numbers of the devices of both stages, each 0 or 1.
+        rows: The rows of each batch, of four features.
+        start: The number of the device where a batch is at first; None for the CPU.
+        training: The model's mode.
 
-    - "error", the class of what building raised, "" for nothing; then there's nothing else;
-    - "places" of the parameters and buffers of each stage, "names" in the state_dict, "same":
-      whether the stages are those that were given, "nbytes", what the method of this name says
-      (what isn't a pair: its class);
-    - "said" for each batch, "said on" which devices, "grads" of all and of the batches, "modes";
-    - "plain grads" of all parameters by a batch that needs none;
-    - "moves": how often a stage was moved once the model was built;
-    - "nbytes later", what the method says once there are gradients, and once all is in float64;
-    - "held": bytes on each device by the model, "left": by what's gone after a call.
+    Returns:
+        A dict with the keys that stand at the head of this module.
     """
     with _two() as both, torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

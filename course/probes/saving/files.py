@@ -1,6 +1,32 @@
 """What the tests of files need: a folder that is gone afterwards, and what happened in it.
 
 Each probe writes its files beside the answer, hands over a path, and returns what it saw.
+
+Args of `saved_over`:
+    save: The answer.
+    values: The dict that it is to save.
+    old: The bytes that the file holds before; None for no file.
+    others: The names of more files in the folder, each of which holds its own name.
+    fails: What goes wrong: "an error" or "an interrupt" while an entry is pickled, an error of
+        "fsync", or of "replace"; None for nothing.
+    path: How it is given: "absolute", "relative" to the current folder, or as a "Path".
+    calls: How often it is called.
+    taken: Whether it is called once before, and files of somebody else then have the names of all
+        that it moved; they count among the `others`.
+    odd: Whether there is an entry that isn't mere weights: a path.
+    facts: The keys asked for; none for all.
+
+What `saved_over` returns:
+
+    error    the class of what ended it, None for nothing
+    events   the calls of fsync and replace in their order, each with the bytes that the file had by
+             then
+    before   what `path` held at these calls until it's replaced, each content once
+    from     the folders of what is moved, seen from the file's own; "moved", its names
+    loaded   what the file holds; "content", its bytes
+    left     what the `others` hold
+    litter   how many more files are there; "beside", how many in the folder above
+    here     the working directory afterwards, seen from that before
 """
 
 from __future__ import annotations
@@ -25,9 +51,15 @@ _MARK = "OPENED"  # an environment variable that code in a file may set
 def opened(read: Callable[..., Any], content: bytes, name: str = "model.pt") -> dict[str, Any]:
     """What `read(path)` returns for a file with this content, and what it left behind.
 
-    "ran" is the environment variable OPENED afterwards, which code in a file may set; it isn't set
-    before. "files" are the names in the file's folder, "content" is what the file then holds, and
-    "device" is torch's default device.
+    Args:
+        read: Called with the path as text.
+        content: The bytes of the file.
+        name: The name of the file, in a folder of its own.
+
+    Returns:
+        "result"; "ran", the environment variable OPENED afterwards, which code in a file may set
+        and which isn't set before; "files", the names in the file's folder; "content", what the
+        file then holds; "device", torch's default device.
     """
     os.environ.pop(_MARK, None)
     with tempfile.TemporaryDirectory() as folder:
@@ -78,15 +110,7 @@ def saved_over(
 ) -> dict[str, Any]:
     """What `save(values, path)` makes of a folder in which a file of that name may be.
 
-    `others` are more files in the folder, each of which holds its own name. `fails` says what goes
-    wrong: "an error" or "an interrupt" while an entry is pickled, an error of "fsync", or of
-    "replace". `path` is "absolute", "relative" to the current folder, or a "Path".
-
-    "events" are the calls of fsync and replace in their order, each with the bytes that the file
-    had by then; "before" is what `path` held at these calls until it's replaced, each content
-    once. "from" are the folders of what is moved, seen from the file's own, "moved" its names.
-    "left" is what the `others` hold, "litter" and "beside" count more files there and in the folder
-    above. "here" is the working directory afterwards, seen from that before. Only `facts`, or all.
+    The arguments, and the keys of what it returns, stand at the head of this module.
     """
     given = _given(values, fails, odd)
     with tempfile.TemporaryDirectory() as home:

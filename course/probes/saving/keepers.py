@@ -1,4 +1,10 @@
-"""What the tests of keeping need: a model whose weights are known before each epoch's loss."""
+"""What the tests of keeping need: a model whose weights are known before each epoch's loss.
+
+Before loss number n is seen, all that the model holds becomes n: elements of floats behind the
+first a third more, and integers 2**54 + 1 more. Afterwards it's restored, into the model or a new
+one; that is trained on, and restored once more. "restored" is what the model holds after each of
+the two. Another keeper sees other weights after the first loss and the last.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +38,14 @@ def weights_kept(
 ) -> dict[str, Any]:
     """What a `keeper(patience)` says of these losses, and what it puts back.
 
-    Before loss number n is seen, all that the model holds becomes n: elements of floats behind the
-    first a third more, and integers 2**54 + 1 more. Afterwards it's restored, into the model or a
-    `fresh` one, whose mode and `requires_grad` are turned before; that is trained on, and restored
-    once more. "restored" is what the model holds after each of the two. Another keeper sees other
-    weights after the first loss and the last.
+    Args:
+        keeper: Called with `patience`; the result has `see`, `stop`, `best` and `restore`.
+        losses: One an epoch.
+        patience: Passed on: epochs without a better loss.
+        kind: The model, as `saving.models.made` knows it.
+        fresh: Whether it's restored into a new model.
+        frozen: Whether the first parameter is frozen.
+        training: The model's mode; it and every `requires_grad` are turned before restoring.
     """
     model, kept, other = made(kind), keeper(patience), keeper(patience)
     if frozen:

@@ -32,7 +32,11 @@ class _Drawing(nn.Linear):
 
 
 def made(kind: str) -> nn.Module:
-    """A small model in float64, of a kind that tells one thing that a run may forget."""
+    """A small model in float64, of a kind that tells one thing that a run may forget.
+
+    Args:
+        kind: "norm", "dropout", "resting", "drawing" or "tied"; anything else is a linear layer.
+    """
     if kind == "norm":
         return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Linear(2, 1)).double()
     if kind == "dropout":

@@ -1,4 +1,14 @@
-"""What the tests of checkpoints' contents need: storages counted, and objects made from words."""
+"""What the tests of checkpoints' contents need: storages counted, and objects made from words.
+
+What `slimmed` returns, among others:
+
+    bytes   the sizes of the storages
+    ties    the numbers of the storages from 1 on, in their order; -1 for one of the argument, and
+            for one of the first call's; tensors without elements have none
+    kept    for each entry of the argument whether it's the same object afterwards
+    passed  for each that isn't a tensor whether that very object is in the result
+    first   with `again`, what the first call's copies hold then
+"""
 
 from __future__ import annotations
 
@@ -27,13 +37,13 @@ def slimmed(
 ) -> dict[str, Any]:
     """What `slim(state)` returns, and in which storages its tensors lie.
 
-    "bytes" are the sizes of the storages; "ties" number them from 1 on, in their order, and are
-    -1 for a storage of the argument. Tensors without elements have no tie. "kept" tells for each
-    entry of the argument whether it's the same object afterwards, "passed" for each that isn't a
-    tensor whether that very object is in the result.
+    The keys of what it returns stand at the head of this module.
 
-    With `again`, all elements become 0 after a first call, and the rest is told of a second one:
-    "first" is what the first copies hold then, and a storage of theirs has the tie -1 as well.
+    Args:
+        slim: The answer.
+        state: A state dict.
+        again: Whether all elements become 0 after a first call, and the rest is told of a second
+            one.
     """
     held = deepcopy(state) if again else state
     entries, first = list(held.values()), dict[str, Any]()
@@ -73,9 +83,14 @@ def migrated(
 ) -> dict[str, Any]:
     """What `migrate(checkpoint)` returns, and how many of its tensors aren't the argument's.
 
-    With `ordered`, the checkpoint and the dicts in it are of the class that modules give. "others"
-    counts the tensors that are other objects, copies and views. "keys" are those of the argument
-    and of the dicts in it, after the call.
+    Args:
+        migrate: The answer.
+        checkpoint: A dict, which may have more of them in it.
+        ordered: Whether it and the dicts in it are of the class that modules give.
+
+    Returns:
+        "result"; "others" counts the tensors that are other objects, copies and views; "keys" are
+        those of the argument and of the dicts in it, after the call.
     """
     if ordered:
         checkpoint = _ordered(checkpoint)
@@ -259,10 +274,12 @@ def _object(said: Any) -> Any:
 
 @probe
 def made_plain(plain: Callable[..., Any], said: Any) -> dict[str, Any]:
-    """What `plain` makes of the object that `said` stands for, and whether it can be loaded.
+    """What `plain` makes of an object, and whether it can be loaded.
 
-    A tuple of a word and its arguments stands for an object: ("numpy", "float64", 0.5),
-    ("path", "runs"), ("dict", [(key, value)]) and so on.
+    Args:
+        plain: Called with the object.
+        said: Stands for it: plain data, or a tuple of a word and its arguments, such as ("numpy",
+            "float64", 0.5), ("path", "runs") or ("dict", [(key, value)]).
     """
     made = _object(said)
     before = _classes(made)

@@ -1,4 +1,16 @@
-"""What the tests of loggers need: what they're given, what becomes of it, what they hold on to."""
+"""What the tests of loggers need: what they're given, what becomes of it, what they hold on to.
+
+Of a record, the values that were logged are overwritten each time; "asked" are the torch functions
+that are called when it's read at last.
+
+Args of `logger_run`:
+    made: Called with `(write, on)`; returns what has `add(name, value, step)` and `flush()`.
+    script: Its lines are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors that
+        were given), ["grad mode", on] and ["fail", count]: the function `write` breaks after this
+        many more calls.
+    on: Passed on; None calls `made(write)`.
+    facts: The keys asked for; none for all.
+"""
 
 from __future__ import annotations
 
@@ -205,10 +217,13 @@ def record_kept(
 ) -> dict[str, Any]:
     """What a record made by `made(config)` holds after a script.
 
-    Its lines are ["log", values] or ["log", values, step], ["spoil config"] (what was handed over),
-    ["spoil results"] (what the record gave), ["overwrite"] (the tensors that were logged), ["look"]
-    (at everything) and ["another"] (a second record is made, which logs something, too). "asked"
-    are the torch functions that are called when the record is read at last.
+    Args:
+        made: The answer; returns what has `log(values, step)`, `config`, `rows` and `summary`.
+        config: What it is called with.
+        script: Its lines are ["log", values] or ["log", values, step], ["spoil config"] (what was
+            handed over), ["spoil results"] (what the record gave) and ["another"] (a second record
+            is made, which logs something, too); any other one, such as ["look"], looks at
+            everything.
     """
     work, asked = _Work(), _Work()
     given, values = deepcopy(config), _Values(work)
@@ -247,11 +262,9 @@ def logger_run(
     *,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What becomes of the values that a logger made by `made(write, on)` is given.
+    """What becomes of the values that a logger is given.
 
-    The lines of the script are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors
-    that were given), ["grad mode", on] and ["fail", count]: the function `write` breaks after this
-    many more calls. With `on=None` it's made by `made(write)`. `facts` are those asked for, or all.
+    The arguments stand at the head of this module.
     """
     sink, work = _Sink(), _Work()
     values = _Values(work)

@@ -25,6 +25,9 @@ _TABLE = [_remainder(byte) for byte in range(256)]
 def masked_crc(data: bytes) -> int:
     """The checksum that an event file keeps of some bytes: CRC-32C, turned and shifted.
 
+    Args:
+        data: The bytes to check, of any number.
+
     >>> hex(masked_crc(b"123456789"))
     '0xc78ab0e5'
     """
@@ -37,6 +40,9 @@ def masked_crc(data: bytes) -> int:
 
 def framed(data: bytes) -> bytes:
     """The bytes of one record in an event file: length, its checksum, the data, its checksum.
+
+    Args:
+        data: The record, of any length.
 
     >>> len(framed(b"abc"))
     19
@@ -63,9 +69,12 @@ def records_read(
 ) -> dict[str, Any]:
     """What `read(path, crc)` returns for a file with this content, and what's left of it.
 
-    None stands for a file that isn't there; `as_path` gives a Path instead of text. With
-    `earlier`, the file is read once before, while it holds these bytes, and the list that comes
-    back is emptied.
+    Args:
+        read: The answer; `crc` takes bytes alone.
+        content: The bytes of the file; None for a file that isn't there.
+        as_path: Whether the path comes as a Path instead of text.
+        earlier: What the file holds while it's read once before, and the list that comes back is
+            emptied; None: it's read once.
     """
     descriptor, name = mkstemp(prefix="events.out.tfevents.")
     path = Path(name)

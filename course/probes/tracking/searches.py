@@ -1,4 +1,14 @@
-"""What the tests of searches need: drawn settings, trials that train, folders of results."""
+"""What the tests of searches need: drawn settings, trials that train, folders of results.
+
+What `configs_drawn` returns:
+
+    configs  what was drawn for each job
+    which    how often each option of a choice was chosen, by identity, over all jobs
+    types    which types the values of each name had
+
+An option "function" of its spaces stands for a function, another one for each job, whose text tells
+where it lies in memory; its place among the options is told if it's drawn.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +41,14 @@ def configs_drawn(
 ) -> dict[str, Any]:
     """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
 
-    "which" says how often each option of a choice was chosen, by identity, over all jobs, and
-    "types" which types the values of each name had. A job's space may be the place of one of
-    `spaces`, which then travel only once. An option "function" stands for a function, another one
-    for each job, whose text tells where it lies in memory; its place is told if it's drawn. With
-    `salt`, `hash` gives for texts what it might give in another process.
+    The keys of what it returns, and "function" options, stand at the head of this module.
+
+    Args:
+        sample: The answer.
+        jobs: Triples: space, seed and number; a number as space is a place in `spaces`.
+        between: How many numbers are drawn from each global random state before a job.
+        spaces: Spaces that travel only once.
+        salt: With it, `hash` gives for texts what it might give in another process.
     """
     made = list[dict[str, Any]]()  # they all live, for each to lie elsewhere
     found: list[dict[str, Any]] = []
@@ -123,9 +136,12 @@ def halving_run(
 ) -> dict[str, Any]:
     """What `procedure(train, len(curves), *how)` returns, and for which epochs it trained each.
 
-    A curve holds the loss after 1, 2, … epochs; later its last. Words stand for errors: "crash",
-    "no memory" and "no kernel" for RuntimeErrors of three classes, "bug" and "no number" for a
-    KeyError and a ValueError.
+    Args:
+        procedure: The answer; `train(trial, epochs)` returns a loss.
+        curves: For each trial the loss after 1, 2, … epochs; later its last. Words stand for
+            errors: "crash", "no memory" and "no kernel" for RuntimeErrors of three classes, "bug"
+            and "no number" for a KeyError and a ValueError.
+        how: The arguments that follow.
     """
     calls: list[tuple[Any, Any]] = []
 
@@ -156,8 +172,13 @@ def folder_searched(
 ) -> Any:
     """What `search(folder, *how)` returns for a folder with these files.
 
-    `files` are texts by their paths; one that ends with "/" is an empty folder. With `earlier`,
-    the folder is searched once before, with these files, and the list that comes back is emptied.
+    Args:
+        search: The answer.
+        files: Texts by their paths in the folder; one that ends with "/" is an empty folder.
+        how: What it is called with after the folder.
+        as_path: Whether the folder comes as a Path instead of text.
+        earlier: The files with which the folder is searched once before, and the list that comes
+            back is emptied; None: it's searched once.
     """
     with TemporaryDirectory() as folder:
         told = Path(folder) if as_path else folder
