@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import current_process
@@ -104,6 +105,18 @@ class SimulatedDevice:
         with self._lock:
             self._free_returned()
         return self.allocator
+
+    @contextmanager
+    def held(self) -> Iterator[CachingAllocator]:
+        """The allocator, settled, in which nothing moves while the block runs.
+
+        The garbage collector may free a tensor in the middle of a walk through segments or
+        history; what comes back meanwhile is freed after it.
+        """
+        with self._lock:
+            self._free_returned()
+            yield self.allocator
+        self.settled()
 
     def fail(self, cause: str) -> None:
         """Note that a kernel failed; the first failure is the one that counts."""

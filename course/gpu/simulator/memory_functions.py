@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -37,6 +39,13 @@ def device_of(where: Where) -> SimulatedDevice:
 
 def _allocator(where: Where) -> CachingAllocator:
     return device_of(where).settled()
+
+
+@contextmanager
+def _all_held() -> Iterator[list[CachingAllocator]]:
+    """The allocators of all devices; nothing moves in them while the block runs."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(device.held()) for device in simulation().devices]
 
 
 class MemoryWords:
@@ -77,12 +86,14 @@ class MemoryWords:
 
     def memory_snapshot(self) -> list[dict[str, Any]]:
         """Return the segments of all devices, with their blocks."""
-        numbered = enumerate(simulation().devices)
-        return [found for index, each in numbered for found in segments_of(each.settled(), index)]
+        with _all_held() as allocators:
+            numbered = enumerate(allocators)
+            return [found for index, each in numbered for found in segments_of(each, index)]
 
     def full_snapshot(self) -> dict[str, Any]:
         """Return segments and history (`torch.cuda.memory._snapshot`)."""
-        return snapshot_of([device.settled() for device in simulation().devices])
+        with _all_held() as allocators:
+            return snapshot_of(allocators)
 
     def record_frames(self, enabled: bool) -> None:
         """Write down from now on who asks for memory, or stop doing so."""
@@ -92,7 +103,8 @@ class MemoryWords:
     def empty_cache(self) -> None:
         """Give segments without a block in use back to the device."""
         for device in simulation().devices:
-            device.settled().release_cached()
+            with device.held() as allocator:
+                allocator.release_cached()
 
     def mem_get_info(self, device: Where = None) -> tuple[int, int]:
         """Return the bytes of the device that are free, and all of them (`cudaMemGetInfo`)."""

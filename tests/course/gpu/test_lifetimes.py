@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import pkgutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 from course import gpu
+from course.gpu.simulator.devices import simulation
 
 MIB = 1 << 20
 Used = Callable[[], int]
@@ -216,3 +219,34 @@ def test_large_tensors_that_come_and_go_do_not_make_the_process_grow(
         print(size() - before)
     """
     assert int(run(script)) < 60  # MiB; hundreds where freed memory stays in the heap
+
+
+SNAPSHOT = "course.gpu.simulator.allocator.snapshot"
+
+
+@pytest.mark.parametrize(
+    ("walk", "place"),
+    [
+        (gpu.memory_snapshot, f"{SNAPSHOT}._segment"),
+        (gpu.snapshot, f"{SNAPSHOT}._entry"),
+        (gpu.empty_cache, "course.gpu.simulator.allocator.caching.CachingAllocator.release_cached"),
+    ],
+)
+def test_what_the_collector_frees_in_the_middle_of_a_walk_is_freed_after_it(
+    walk: Callable[[], object], place: str, used: Used, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not gpu.is_simulated():
+        pytest.skip("it looks into the simulation")
+    kept, seen = [ones(gpu.device()) for _ in range(4)], list[int]()
+    there = pkgutil.resolve_name(place)
+
+    def step(*args: Any) -> Any:
+        """Let a tensor go, as the collector may at any step, and go on."""
+        kept.clear()
+        seen.append(simulation().device(0).allocator.allocated)
+        return there(*args)
+
+    monkeypatch.setattr(place, step)
+    walk()
+    assert set(seen) == {4 * MIB}
+    assert used() == 0
