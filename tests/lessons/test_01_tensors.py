@@ -119,6 +119,23 @@ def test_conversions_lose_what_the_text_lists(capsys: pytest.CaptureFixture[str]
     assert torch.tensor([100_000]).to(torch.float16).isinf().all()
 
 
+def test_numpy_keeps_more_digits_of_a_third(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "default-dtype-measured").splitlines() == [
+        "torch.float32 torch.float32 float64",
+        "0.3333333432674408 0.3333333333333333",
+    ]
+
+
+def test_what_does_not_fit_is_clamped_and_halves_go_to_even(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert printed(capsys, "safe-conversion-measured").splitlines() == [
+        "tensor([  0., 255.,  nan, 255.])",
+        "tensor([  0, 255,   0, 255], dtype=torch.uint8)",
+        "tensor([ 2, -2,  0,  2,  2])",
+    ]
+
+
 def test_four_bridges_share_and_two_copy(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, "shared-measured", "bridges-measured").splitlines()[-6:]
     assert [line.endswith("True") for line in lines] == [True] * 4 + [False] * 2

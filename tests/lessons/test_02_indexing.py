@@ -188,6 +188,36 @@ def test_expand_strides_are_those_of_torch_but_for_new_dimensions_of_size_1() ->
         assert solved(shape, x.stride(), new) == tuple(expected), (shape, new)
 
 
+def test_masked_select_copies_and_lays_its_mask_on_from_the_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = SOURCE.solved("index-measured", "mask-sides-measured")
+    capsys.readouterr()
+    exec(text("masked-select-measured"), names)
+    same, selected = capsys.readouterr().out.splitlines()
+    assert same.startswith("True False [1, 2, 3")
+    assert selected == "[1.0, 0.0, 0.0] [[1.0, 1.0, 1.0]]"
+
+
+def test_a_write_into_a_squeezed_tensor_arrives(capsys: pytest.CaptureFixture[str]) -> None:
+    names = SOURCE.solved("unsqueeze-measured")
+    capsys.readouterr()
+    exec(text("squeeze-shares"), names)
+    assert capsys.readouterr().out.endswith("[[7.0, 7.0, 7.0], [0.0, 0.0, 0.0]]\n")
+
+
+def test_four_names_reorder_without_a_copy(capsys: pytest.CaptureFixture[str]) -> None:
+    names = SOURCE.solved("reorder-measured")
+    capsys.readouterr()
+    exec(text("reorder-names-measured"), names)
+    *ways, back = capsys.readouterr().out.splitlines()
+    assert len(ways) == 4
+    assert all(way.endswith("(3, 2, 4)  the same memory: True") for way in ways)
+    assert back == "(2, 4, 3) True"
+    first = names["colour_first"].values()
+    assert all((one == names["photo"].permute(2, 0, 1).numpy()).all() for one in first)
+
+
 def test_pieces_are_as_long_as_those_of_torch() -> None:
     solved = SOURCE.solved("piece-lengths")
     for length, by in itertools.product(range(12), range(1, 9)):

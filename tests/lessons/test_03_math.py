@@ -162,6 +162,16 @@ def test_the_short_formula_for_a_variance_is_mostly_rounding_error() -> None:
     assert abs(((far * far).mean() - far.mean() ** 2).item() - 8.25) > 1
 
 
+def test_eigenvectors_are_scaled_and_those_of_eigh_orthonormal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = SOURCE.solved("eigen-measured")
+    capsys.readouterr()
+    exec(text("eigenvectors-measured"), names)
+    lines = ["torch.complex64 True", "torch.float32 True", "True"]
+    assert capsys.readouterr().out.splitlines() == lines
+
+
 def test_eigh_reads_the_lower_triangle_alone() -> None:
     lopsided = torch.tensor([[2.0, 100.0], [1.0, 2.0]])
     mirrored = lopsided.tril() + lopsided.tril(-1).T
