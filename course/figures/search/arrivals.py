@@ -94,9 +94,15 @@ def _draw(trained: Sequence[int], rungs: Sequence[int], eta: int) -> Figure:
         finished = epochs == rungs[-1]
         colour, how = (_FINISHED, "finished") if finished else (_STOPPED, "stopped")
         axes.barh(number, epochs - left, 0.72, left, color=colour, edgecolor=INK, zorder=2)
-        place = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
-        words = f"{_epochs(epochs)}, {how}"
-        axes.annotate(words, (epochs, number), fontsize=SIZE, color=INK, **place)
+        axes.annotate(
+            f"{_epochs(epochs)}, {how}",
+            (epochs, number),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SIZE,
+            color=INK,
+        )
     dress(axes, "epochs, on a log scale", "trial, in order of arrival")
     axes.set_yticks(range(len(trained)))
     axes.set_ylim(len(trained) - 0.4, -0.6)
