@@ -20,8 +20,8 @@ __all__ = ["show_arrivals"]
 _STOPPED, _FINISHED = FILLS[1], FILLS[0]
 _BAR, _FRAME = 0.27, 1.1  # inches: of a trial, and of the axis and the title
 _CAPTION = (
-    "A bar for each trial, the first to arrive on top, as long as it trained. Orange: stopped at "
-    "a rung. Blue: trained to the end. On top: how many trials reached a rung."
+    "A bar for each trial, the first to arrive on top, up to the last epoch that it trained. "
+    "Orange: stopped at a rung. Blue: trained to the end. On top: how many trials reached a rung."
 )
 
 
