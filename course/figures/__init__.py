@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from course.figures.pixels import show_pixels
     from course.figures.ranks import show_ranks, show_ring, show_shards
     from course.figures.sampler import show_sampler
-    from course.figures.search import show_history, show_rungs, show_space
+    from course.figures.search import show_arrivals, show_history, show_rungs, show_space
     from course.figures.storage import compare_storage, show_storage, show_walk
     from course.figures.training import show_gradients, show_means
     from course.figures.transfer import show_drift, show_loading
@@ -39,6 +39,7 @@ __all__ = [
     "draw_nothing",
     "not_drawn",
     "run_loader",
+    "show_arrivals",
     "show_batches",
     "show_bits",
     "show_broadcast",
@@ -96,6 +97,7 @@ __getattr__ = loading(
         "draw_nothing": "course.figures.picture",
         "not_drawn": "course.figures.picture",
         "run_loader": "course.simulators.loader",
+        "show_arrivals": "course.figures.search",
         "show_batches": "course.figures.loading",
         "show_bits": "course.figures.dtypes",
         "show_broadcast": "course.figures.indexing",

@@ -17,6 +17,7 @@ from tests.lessons.source import Source
 SOURCE = Source("15-experiments")
 text = SOURCE.text
 Function = Callable[..., Any]
+PICTURES = ("asha-by-hand", "asha-halving")
 
 
 def told_by(capsys: pytest.CaptureFixture[str], *ids: str) -> list[str]:
@@ -148,7 +149,47 @@ def test_the_asynchronous_rule_lets_trial_0_through_and_stops_trial_7(
     (line,) = told_by(capsys, "asha-by-hand")
     assert line == "epochs of each trial: [27, 1, 1, 27, 1, 1, 1, 1, 1] sum 61"
     last = sorted(range(9), key=lambda trial: trial_losses()[trial][-1])
-    assert (last[0], last[-1]) == (7, 0)
+    assert (last[0], last[-2:]) == (7, [3, 0])
+
+
+def test_asha_is_drawn_as_it_decided_and_halving_beside_it() -> None:
+    names = SOURCE.solved("asha-by-hand")
+    asha, halving = (eval(text(id_).splitlines()[-1], names) for id_ in PICTURES)
+    assert "Finished after 27 epochs: trials 0, 3. 61 epochs in all." in asha.alt
+    assert "The best one there is trial 3" in halving.alt
+    assert "39 epochs were spent" in halving.alt
+    after_one, after_three, after_nine = (
+        sorted(range(9), key=lambda trial: trial_losses()[trial][epoch - 1]) for epoch in (1, 3, 9)
+    )
+    assert after_one[:2] == [0, 3]  # what the text says of the two that finished
+    assert all(ranking.index(3) < ranking.index(0) for ranking in (after_three, after_nine))
+
+
+@pytest.mark.parametrize(
+    ("package", "how", "cells"),
+    [
+        ("wandb", "pip install wandb", ("wandb-asked", "wandb-run-measured")),
+        ("ray", 'pip install "ray[tune]"', ("ray-search", "ray-search-run", "ray-search-asked")),
+        ("optuna", "pip install optuna", ("optuna-search", "optuna-asked")),
+    ],
+)
+def test_what_is_off_says_how_to_get_its_package_where_it_is_missing(
+    package: str,
+    how: str,
+    cells: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for variable in ("WANDB_SILENT", "WANDB_ERROR_REPORTING"):
+        monkeypatch.setenv(variable, "true")  # the cells set them, and so it is undone
+    for variable in ("RAY_USAGE_STATS_ENABLED", "RAY_AIR_NEW_OUTPUT"):
+        monkeypatch.setenv(variable, "0")
+    for found in (None, object()):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name, found=found: found)
+        (line,) = told_by(capsys, *cells)
+        assert line.startswith("not ")
+        assert " is False" in line
+        assert line.endswith(how) == (found is None), package
 
 
 def test_the_best_of_many_guessers_looks_like_a_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["rungs_picture", "show_rungs"]
+__all__ = ["mark_rungs", "rungs_picture", "show_rungs"]
 
 _HEIGHT = 3.4  # inches
 _CAPTION = (
@@ -68,7 +68,6 @@ def _draw(losses: Losses, rungs: tuple[Rung, ...]) -> Figure:
     axes = figure.add_subplot()
     last = rungs[-1]
     for number, rung in enumerate(rungs):
-        axes.axvline(rung.epochs, color=RULE, linestyle="--", linewidth=1)
         began = rungs[number - 1].epochs if number else 1
         for trial in rung.ranking:
             best = trial == last.ranking[0]
@@ -83,7 +82,7 @@ def _draw(losses: Losses, rungs: tuple[Rung, ...]) -> Figure:
     axes.plot([last.epochs], [last.losses[0]], "o", color=INK, markersize=9, zorder=6)
     finite = [value for one in losses for value in one if math.isfinite(value)]
     dress(axes, "epoch", "loss", log=bool(finite) and min(finite) > 0)
-    _ticks(axes, rungs)
+    mark_rungs(axes, {rung.epochs: len(rung.ranking) for rung in rungs})
     return figure
 
 
@@ -95,18 +94,24 @@ def _stopped(axes: Axes, losses: Sequence[float], epochs: int) -> None:
         axes.plot([epochs], [losses[epochs - 1]], "x", color=FAULT, markersize=8, zorder=5)
 
 
-def _ticks(axes: Axes, rungs: Sequence[Rung]) -> None:
-    """Rungs evenly apart, as epochs by factors; on top how many trials reached each."""
+def mark_rungs(axes: Axes, reached: Mapping[int, int]) -> None:
+    """Rungs as dashed lines, evenly apart, as epochs by factors; on top who reached each.
+
+    Args:
+        axes: Where epochs go to the right.
+        reached: How many trials reached a rung, by its epochs.
+    """
     from matplotlib.ticker import FixedLocator, NullLocator
 
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator([rung.epochs for rung in rungs]))
+    axes.xaxis.set_major_locator(FixedLocator(list(reached)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter("{x:.0f}")
-    for rung in rungs:
+    for epochs, count in reached.items():
+        axes.axvline(epochs, color=RULE, linestyle="--", linewidth=1, zorder=1)
         axes.annotate(
-            str(len(rung.ranking)),
-            (rung.epochs, 1.0),
+            str(count),
+            (epochs, 1.0),
             xycoords=axes.get_xaxis_transform(),
             ha="center",
             va="bottom",

@@ -1,4 +1,4 @@
-"""Figures of searches: histories that go back, spaces, and the rungs of halving."""
+"""Figures of searches: histories that go back, spaces, and rungs, with waiting and without."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 
 import pytest
+from matplotlib.patches import Rectangle
 
-from course.figures import not_drawn, show_history, show_rungs, show_space
+from course.figures import not_drawn, show_arrivals, show_history, show_rungs, show_space
 from course.figures.palette import FAULT, INK
 from course.simulators.search import halving_plan
 from course.simulators.trials import EPOCHS, MOST, rates, trial_losses
@@ -86,6 +87,56 @@ def test_the_rungs_tell_who_reached_them() -> None:
     assert [text.get_text() for text in axes.texts] == ["9", "3", "1", "1"]
 
 
+def test_arrivals_tell_who_was_stopped_and_what_it_cost() -> None:
+    picture = show_arrivals([27, 1, 3, 27], 1, 27, 3)
+    assert picture.alt == (
+        "4 trials in the order of their arrival, numbered from 0. Stopped after 1 epoch: trial 1. "
+        "Stopped after 3 epochs: trial 2. Finished after 27 epochs: trials 0, 3. 58 epochs in all."
+    )
+    (axes,) = picture._draw().axes
+    assert axes.get_title() == "4 trials, 58 epochs in all, 2 finished"
+    assert (axes.get_xscale(), list(axes.get_xticks())) == ("log", [1, 3, 9, 27])
+    assert [text.get_text() for text in axes.texts if "," not in text.get_text()] == list("4322")
+
+
+def test_a_bar_is_as_long_as_its_trial_and_the_first_one_is_on_top() -> None:
+    trained = [2, 20, 18, 6]
+    (axes,) = show_arrivals(trained, 2, 20, 3)._draw().axes
+    bars = [bar for bar in axes.patches if isinstance(bar, Rectangle)]
+    assert [round(bar.get_x() + bar.get_width(), 6) for bar in bars] == trained
+    heights = [axes.transData.transform((1, bar.get_y()))[1] for bar in bars]
+    assert heights == sorted(heights, reverse=True)
+    stopped, finished, *others = (bar.get_facecolor() for bar in bars)
+    assert stopped != finished
+    assert others == [stopped, stopped]
+    words = [text.get_text() for text in axes.texts if "," in text.get_text()]
+    assert words == [f"{n} epochs, {'finished' if n == 20 else 'stopped'}" for n in trained]
+
+
+@pytest.mark.parametrize(("low", "high", "eta"), [(1, 27, 3), (2, 27, 3), (5, 5, 2), (1, 8, 2)])
+def test_both_pictures_of_rungs_have_the_same_ones(low: int, high: int, eta: int) -> None:
+    (waiting,) = show_rungs(NINE, low, high, eta)._draw().axes
+    (going_on,) = show_arrivals([high], low, high, eta)._draw().axes
+    assert list(going_on.get_xticks()) == list(waiting.get_xticks())
+
+
+@pytest.mark.parametrize(
+    ("trained", "low", "high", "eta", "words"),
+    [
+        ([], 1, 27, 3, "takes trials"),
+        ([1], 0, 27, 3, "1 <= low"),
+        ([27], 28, 27, 3, "low <= high"),
+        ([1], 1, 27, 1, "eta of 2"),
+        ([1, 4], 1, 27, 3, r"\[1, 3, 9, 27\], but trial 1 trained 4 epochs"),
+    ],
+)
+def test_arrivals_that_make_no_rungs_are_refused(
+    trained: list[int], low: int, high: int, eta: int, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        show_arrivals(trained, low, high, eta)
+
+
 def test_losses_of_nan_and_below_zero_are_drawn() -> None:
     (axes,) = show_rungs([[nan, nan], [-1.0, -2.0], [1.0, nan]], 1, 2, 2)._draw().axes
     assert axes.get_yscale() == "linear"
@@ -145,5 +196,6 @@ def test_while_grading_nothing_is_drawn() -> None:
             show_history({"a": [(0, 1.0)]}),
             show_space({"a": [(1.0, 1.0)]}, "x", "y"),
             show_rungs(NINE, 1, 27, 3),
+            show_arrivals([27, 1], 1, 27, 3),
         ):
             assert picture.alt == "Figures are not drawn in this process."
