@@ -10,6 +10,7 @@ import ctypes
 import functools
 import os
 import random
+import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
@@ -39,6 +40,7 @@ _numpys_address = vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_ad
 _NUMPYS_NBYTES = 4 * 624 + 4
 _bytes_at = ctypes.string_at
 _environment = vars(os.environ)["_data"]  # a copy of the mapping itself takes 40 times as long
+_loaded = sys.modules
 _address, _nbytes = torch.Tensor.data_ptr, vars(torch._C.TensorBase)["nbytes"].__get__
 _go_to = os.chdir
 _is_inference = torch.is_inference_mode_enabled
@@ -63,6 +65,7 @@ class GlobalState:
             "working directory": _working_directory(),
             "environment": _environment.copy(),
         }
+        self._loaded = len(_loaded)
         self.generators = (
             _bytes_of(_torchs_generator.get_state()),
             _pythons_state(),
@@ -71,7 +74,14 @@ class GlobalState:
 
     def changed_since(self, before: GlobalState) -> list[str]:
         """What is no longer as it was, by the names that `answer(..., changes=...)` takes."""
-        changed = [name for name, value in self.modes.items() if value != before.modes[name]]
+        now = self.modes
+        if self._loaded != before._loaded:
+            # A library may add variables of its own when it is imported: `torch.optim` the folder
+            # of a compiler's cache, scikit-learn two for OpenMP. That is not the caller's doing.
+            there = before.modes["environment"]
+            kept = {name: value for name, value in now["environment"].items() if name in there}
+            now = {**now, "environment": kept}
+        changed = [name for name, value in now.items() if value != before.modes[name]]
         return changed + [RANDOM_STATE] * (self.generators != before.generators)
 
 

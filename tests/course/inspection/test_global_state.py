@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -137,6 +139,18 @@ def test_what_changed_before_an_error_is_noted_and_the_error_arrives(tmp_path: P
 def test_a_variable_of_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     before = GlobalState()
     monkeypatch.setenv("LEFT_BEHIND", "1")
+    assert GlobalState().changed_since(before) == ["environment"]
+
+
+def test_a_variable_that_a_library_adds_when_it_is_imported_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("THERE_BEFORE", "1")
+    before = GlobalState()
+    monkeypatch.setitem(sys.modules, "a_library_with_a_cache", ModuleType("a_library_with_a_cache"))
+    monkeypatch.setenv("CACHE_OF_A_LIBRARY", "/tmp")
+    assert GlobalState().changed_since(before) == []
+    monkeypatch.setenv("THERE_BEFORE", "2")
     assert GlobalState().changed_since(before) == ["environment"]
 
 
