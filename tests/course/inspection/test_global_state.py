@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import random
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
