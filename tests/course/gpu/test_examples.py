@@ -51,7 +51,7 @@ def test_a_training_script_runs_out_of_memory_recovers_and_draws_its_timeline(
         [sys.executable, SCRIPT],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         cwd=tmp_path,
         env={
             "PATH": "/usr/bin:/bin",
