@@ -43,7 +43,7 @@ def explanations(course: Path, lesson: Lesson) -> dict[str, Explanation]:
     return {
         one.id: Explanation(
             id=one.id,
-            title=one.title,
+            title=one.title.rstrip("."),  # the page's own sentence goes on after it
             why=one.why,
             rules=rules.get(one.id, ()),
             section=one.section,
