@@ -67,9 +67,14 @@ def watch(plan: Plan) -> Report:
 def main() -> None:
     """Carry out the plan in the first argument."""
     adopt_orphans()
+    # Started in the background, as by `make test &`, it ignores SIGINT, and so would the program.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A file and no pipe: what survives would hold the pipe open, and nobody could say who that is.
     with tempfile.TemporaryFile("w+") as said:
-        print(json.dumps(asdict(_carried_out(Plan(**json.loads(sys.argv[1])), said))))
+        try:
+            print(json.dumps(asdict(_carried_out(Plan(**json.loads(sys.argv[1])), said))))
+        finally:  # also where nothing went by the plan
+            end_descendants()
 
 
 def _carried_out(plan: Plan, said: TextIO) -> Report:
@@ -93,7 +98,6 @@ def _carried_out(plan: Plan, said: TextIO) -> Report:
     status = program.wait(PATIENCE_S)
     seconds = time.monotonic() - begun
     survivors = _survivors()
-    end_descendants()
     said.seek(0)
     return Report(survivors, status, said.read(), seconds)
 
