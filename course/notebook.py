@@ -22,7 +22,8 @@ def keep_names_through_tests() -> None:
 
     A test cell runs among the lesson's own names: its `loss` would be the `loss` of the next cell
     that draws one. A cell that ends in `check.score(…)` therefore leaves every name that it binds
-    as it was. Other cells, and what runs outside of a notebook, are left alone.
+    as it was, but for an answer that is written in the same cell. Other cells, and what runs
+    outside of a notebook, are left alone.
     """
     events = getattr(_shell(), "events", None)
     if events is not None:
@@ -62,8 +63,19 @@ def _bound_by_test(cell: str) -> frozenset[str]:
     match body[-1:]:
         case [ast.Expr(ast.Call(ast.Attribute(attr="score")))]:
             bound = (one for one in table.get_symbols() if one.is_assigned() or one.is_imported())
-            return frozenset(one.get_name() for one in bound)
+            return frozenset(one.get_name() for one in bound) - _answers_in(body)
     return frozenset()
+
+
+def _answers_in(body: list[ast.stmt]) -> set[str]:
+    """The functions and classes of a cell that it asks for itself, with `answer("name")`."""
+    defined = {one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    asked = set()
+    for node in (node for one in body for node in ast.walk(one)):
+        match node:
+            case ast.Call(ast.Name("answer"), [ast.Constant(str(name)), *_]):
+                asked.add(name)
+    return defined & asked
 
 
 def _shell() -> Any:

@@ -74,6 +74,12 @@ def test_what_the_answer_itself_changes_stays(shell: InteractiveShell) -> None:
     assert shell.user_ns["calls"] == 3
 
 
+def test_an_answer_in_the_test_cell_itself_stays(shell: InteractiveShell) -> None:
+    run(shell, "def half(x):\n    return x / 2\n" + TEST_CELL)
+    assert shell.user_ns["half"](4) == 2
+    assert "halved" not in shell.user_ns
+
+
 @pytest.mark.parametrize(
     "cell",
     [
