@@ -1,4 +1,4 @@
-"""The notebook that runs this code, and the names that it has defined."""
+"""The notebook that runs this code: its shell, its names, and what its test cells ask for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,43 @@ import sys
 from collections.abc import MutableMapping
 from typing import Any
 
-__all__ = ["keep_names_through_tests", "notebook_names"]
+__all__ = [
+    "answers_asked_for",
+    "keep_names_through_tests",
+    "notebook_names",
+    "parsed_cell",
+    "running_shell",
+]
+
+
+def running_shell() -> Any:
+    """IPython's shell of this process, None outside of one; IPython is not imported for it."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
 
 
 def notebook_names() -> MutableMapping[str, Any]:
     """The names of the running notebook, or of `__main__` outside of one."""
-    shell = _shell()
+    shell = running_shell()
     return vars(sys.modules["__main__"]) if shell is None else shell.user_ns
+
+
+def parsed_cell(cell: Any) -> ast.Module:
+    """The syntax tree of a cell; an empty one of what Python cannot read."""
+    try:
+        return ast.parse(cell)
+    except (SyntaxError, ValueError, TypeError):
+        return ast.Module([], [])
+
+
+def answers_asked_for(cell: Any) -> list[str]:
+    """The names that a cell asks for with `answer("name")`."""
+    found = []
+    for node in ast.walk(parsed_cell(cell)):
+        match node:
+            case ast.Call(ast.Name("answer"), [ast.Constant(str(name))]):
+                found.append(name)
+    return found
 
 
 def keep_names_through_tests() -> None:
@@ -25,7 +55,7 @@ def keep_names_through_tests() -> None:
     as it was, but for an answer that is written in the same cell. Other cells, and what runs
     outside of a notebook, are left alone.
     """
-    events = getattr(_shell(), "events", None)
+    events = getattr(running_shell(), "events", None)
     if events is not None:
         kept = _KeptNames()
         events.register("pre_run_cell", kept.keep)
@@ -53,31 +83,15 @@ class _KeptNames:
 
 
 def _bound_by_test(cell: str) -> frozenset[str]:
-    """The names that a test cell binds at its top level; none of any other cell."""
-    if ".score(" not in cell:
-        return frozenset()
-    try:
-        body, table = ast.parse(cell).body, symtable.symtable(cell, "<test cell>", "exec")
-    except (SyntaxError, ValueError):
-        return frozenset()
+    """The names that a test cell binds at its top level, but for answers that stand in it.
+
+    None of any other cell: a test cell ends in `check.score(…)`.
+    """
+    body = parsed_cell(cell).body if ".score(" in cell else []
     match body[-1:]:
         case [ast.Expr(ast.Call(ast.Attribute(attr="score")))]:
-            bound = (one for one in table.get_symbols() if one.is_assigned() or one.is_imported())
-            return frozenset(one.get_name() for one in bound) - _answers_in(body)
+            names = symtable.symtable(cell, "<test cell>", "exec").get_symbols()
+            bound = {one.get_name() for one in names if one.is_assigned() or one.is_imported()}
+            written = {one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+            return frozenset(bound - (written & set(answers_asked_for(cell))))
     return frozenset()
-
-
-def _answers_in(body: list[ast.stmt]) -> set[str]:
-    """The functions and classes of a cell that it asks for itself, with `answer("name")`."""
-    defined = {one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
-    asked = set()
-    for node in (node for one in body for node in ast.walk(one)):
-        match node:
-            case ast.Call(ast.Name("answer"), [ast.Constant(str(name)), *_]):
-                asked.add(name)
-    return defined & asked
-
-
-def _shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from course.notebook import answers_asked_for, parsed_cell, running_shell
 from course.testing.results import TestResult
 
 __all__ = ["Best", "best_results", "better", "note", "take_over", "unread_answers", "watch"]
@@ -92,7 +92,7 @@ def unread_answers() -> list[str]:
     """What to tell of answers whose newest cell Python could not read, one sentence each."""
     cells = _history() or [""]
     notes = []
-    for name in _asked_for(cells[-1]):
+    for name in answers_asked_for(cells[-1]):
         defining = re.compile(rf"^\s*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.M)
         newest = next((one for one in reversed(cells[:-1]) if defining.search(one)), "")
         if newest and _is_unreadable(newest):
@@ -123,7 +123,7 @@ def watch(exercise: str, tell: Callable[[bool], None]) -> bool:
     Returns whether this is a notebook in which that can happen. The exercise's earlier table is
     watched no longer.
     """
-    cells, shell = _history(), _shell()
+    cells, shell = _history(), running_shell()
     events = getattr(shell, "events", None)
     if cells is None or events is None:
         return False
@@ -148,11 +148,6 @@ def _look_again(result: Any = None) -> None:
             table.tell(is_other)
 
 
-def _shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
-
-
 def _history() -> list[str] | None:
     """The cells that this notebook has run, the present one last; None outside of a notebook.
 
@@ -160,7 +155,7 @@ def _history() -> list[str] | None:
     """
     if "NBGRADER_EXECUTION" in os.environ:  # set by nbgrader, and by our engine, while they grade
         return None
-    cells = getattr(_shell(), "user_ns", {}).get("In")
+    cells = getattr(running_shell(), "user_ns", {}).get("In")
     return cells if isinstance(cells, list) and cells else None
 
 
@@ -175,7 +170,7 @@ def _cells_of_answers(cells: list[str]) -> dict[str, str]:
 
     A name that no cell defines has an empty one.
     """
-    wanted = set(_asked_for(cells[-1]))
+    wanted = set(answers_asked_for(cells[-1]))
     found: dict[str, str] = {}
     for cell in reversed(cells[:-1]):
         if len(found) == len(wanted):
@@ -185,16 +180,9 @@ def _cells_of_answers(cells: list[str]) -> dict[str, str]:
     return found | dict.fromkeys(sorted(wanted - found.keys()), "")
 
 
-def _asked_for(cell: str) -> Iterable[str]:
-    for node in ast.walk(_parsed(cell)):
-        match node:
-            case ast.Call(ast.Name("answer"), [ast.Constant(str(name))]):
-                yield name
-
-
 def _defined_in(cell: str) -> Iterable[str]:
     """The names that a cell gives to something; a test cell answers nothing."""
-    for statement in () if any(_asked_for(cell)) else _parsed(cell).body:
+    for statement in () if answers_asked_for(cell) else parsed_cell(cell).body:
         match statement:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -210,10 +198,3 @@ def _is_unreadable(cell: str) -> bool:
     except SyntaxError:
         return True
     return False
-
-
-def _parsed(cell: Any) -> ast.Module:
-    try:
-        return ast.parse(cell)
-    except (SyntaxError, ValueError, TypeError):
-        return ast.Module([], [])
