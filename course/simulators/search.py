@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Rung", "halving_plan"]
+__all__ = ["Rung", "halving_plan", "rung_epochs"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,20 @@ class Rung:
     losses: tuple[float, ...]
     kept: tuple[int, ...]
     spent: int
+
+
+def rung_epochs(low: int, high: int, eta: int) -> list[int]:
+    """The epochs after which trials are compared: `low`, `low * eta`, … and at last `high`.
+
+    Raises:
+        ValueError: Not 1 <= low <= high, or an eta below 2.
+    """
+    if not 1 <= low <= high or eta < 2:
+        raise ValueError(f"rungs need 1 <= low <= high and eta >= 2, not {low}, {high} and {eta}.")
+    rungs = [low]
+    while rungs[-1] < high:
+        rungs.append(min(rungs[-1] * eta, high))
+    return rungs
 
 
 def halving_plan(
@@ -43,13 +57,14 @@ def halving_plan(
     Raises:
         ValueError: no trials, too few losses, or numbers that make no rungs.
     """
-    if not losses or not 1 <= low <= high or eta < 2:
-        raise ValueError("halving_plan() takes trials, 1 <= low <= high, and an eta of 2 or more.")
+    if not losses:
+        raise ValueError("halving_plan() takes one trial or more.")
+    compared = rung_epochs(low, high, eta)
     if min(len(one) for one in losses) < high:
         raise ValueError(f"each trial needs {high} losses, one an epoch.")
     rungs: list[Rung] = []
-    trials, epochs, before, spent = list(range(len(losses))), low, 0, 0
-    while True:
+    trials, before, spent = list(range(len(losses))), 0, 0
+    for epochs in compared:
         spent += len(trials) * (epochs - before)
         ranking = sorted(trials, key=lambda trial: _rank(losses[trial][epochs - 1], trial))
         told = tuple(losses[trial][epochs - 1] for trial in ranking)
@@ -58,8 +73,9 @@ def halving_plan(
         kept = [trial for trial, loss in pairs if not math.isnan(loss)]
         rungs.append(Rung(epochs, tuple(ranking), told, tuple(kept), spent))
         if not kept:
-            return tuple(rungs)
-        trials, epochs, before = kept, min(epochs * eta, high), epochs
+            break
+        trials, before = kept, epochs
+    return tuple(rungs)
 
 
 def _rank(loss: float, trial: int) -> tuple[bool, float, int]:

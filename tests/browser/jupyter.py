@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,6 +54,15 @@ def window(browser: Browser) -> Page:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(30_000)
     return page
+
+
+def write_notebook(path: Path, cells: Mapping[str, str]) -> None:
+    """A notebook of code cells, each with its id."""
+    from nbformat import v4, write
+
+    python = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    code = [v4.new_code_cell(source, id=id) for id, source in cells.items()]
+    write(v4.new_notebook(cells=code, metadata={"kernelspec": python}), path)
 
 
 @dataclass(frozen=True)

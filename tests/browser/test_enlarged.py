@@ -12,7 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 from playwright.sync_api import Browser
 
 from course import widgets
-from tests.browser.jupyter import Lab, Notebook, window
+from tests.browser.jupyter import Lab, Notebook, window, write_notebook
 
 CALLS = {
     "explore_checkpoints": "before, {**before, 'betas': torch.full((1, 6), 0.000388)}",
@@ -48,8 +48,6 @@ ASKED = "predict('make-the-folder-then-flush').reveal('true')"
 @pytest.fixture(scope="module")
 def enlarged(browser: Browser, server: Lab, desk: Path) -> Iterator[Notebook]:
     """A notebook with every explorer, in a window of 1400 pixels at 200 %."""
-    import nbformat
-
     start = """import torch
 from course import gpu, predict
 from course.widgets import *
@@ -58,11 +56,7 @@ with gpu.Recorder() as recorder:
 adam = torch.optim.Adam(torch.nn.Linear(2, 1).parameters())
 before = {'optimizer': adam.state_dict(), 'betas': torch.zeros(1, 6)}"""
     sources = {name: f"{name}({CALLS.get(name, '')})" for name in EXPLORERS}
-    cells = [nbformat.v4.new_code_cell(text, id=id) for id, text in sources.items()]
-    cells.append(nbformat.v4.new_code_cell(ASKED, id="asked"))
-    cells.insert(0, nbformat.v4.new_code_cell(start, id="import"))
-    python = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=python), desk / "zoom.ipynb")
+    write_notebook(desk / "zoom.ipynb", {"import": start, **sources, "asked": ASKED})
     page = window(browser)
     page.set_viewport_size({"width": 700, "height": 1600})
     enlarged = Notebook.open(page, server, "zoom.ipynb")

@@ -11,7 +11,7 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.contrast import faint_words
-from tests.browser.jupyter import ROOT, Notebook, serve, window
+from tests.browser.jupyter import ROOT, Notebook, serve, window, write_notebook
 
 WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
 CELLS = f"""
@@ -55,12 +55,9 @@ def shown(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Notebook]:
     """A notebook with one of everything that the course shows, in one theme."""
-    import nbformat
-
     root = tmp_path_factory.mktemp("desk")
-    cells = [nbformat.v4.new_code_cell(text.strip()) for text in CELLS.split("%%")]
-    python = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=python), root / "all.ipynb")
+    cells = {f"cell-{n}": text.strip() for n, text in enumerate(CELLS.split("%%"))}
+    write_notebook(root / "all.ipynb", cells)
     with serve(root, tmp_path_factory.mktemp("home"), dark=request.param == "dark") as lab:
         page = window(browser)
         page.set_viewport_size({"width": 1280, "height": 4000})

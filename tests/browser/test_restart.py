@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.jupyter import Lab, Notebook, window
+from tests.browser.jupyter import Lab, Notebook, window, write_notebook
 
 CELLS = {
     "import": "from course import explore_strides, predict, quiz\n"
@@ -32,10 +30,7 @@ SHOWN = [id for id in CELLS if id != "import"]
 
 @pytest.fixture(scope="module")
 def page_path(desk: Path) -> str:
-    cells = [new_code_cell(source, id=id) for id, source in CELLS.items()]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(notebook, desk / "restart.ipynb")
+    write_notebook(desk / "restart.ipynb", CELLS)
     return "restart.ipynb"
 
 

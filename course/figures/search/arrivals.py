@@ -10,7 +10,8 @@ from course.figures.curves import SIZE, dress
 from course.figures.palette import CARD, FILLS, INK
 from course.figures.picture import Picture, drawing
 from course.figures.scene import WIDTH, Scene, paint
-from course.figures.search.rungs import mark_rungs
+from course.figures.search.rungs import epochs_told, mark_rungs
+from course.simulators.search import rung_epochs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,9 +48,9 @@ def show_arrivals(trained: Sequence[int], low: int, high: int, eta: int) -> Pict
     """
     if not drawing():
         return Picture(lambda: paint(Scene(1, 1)), alt="Figures are not drawn in this process.")
-    if not trained or not 1 <= low <= high or eta < 2:
-        raise ValueError("show_arrivals() takes trials, 1 <= low <= high, and an eta of 2 or more.")
-    rungs = _rungs(low, high, eta)
+    if not trained:
+        raise ValueError("show_arrivals() takes one trial or more.")
+    rungs = rung_epochs(low, high, eta)
     between = [number for number, epochs in enumerate(trained) if epochs not in rungs]
     if between:
         raise ValueError(
@@ -60,13 +61,6 @@ def show_arrivals(trained: Sequence[int], low: int, high: int, eta: int) -> Pict
     return Picture(partial(_draw, ends, rungs, eta), alt=_alt(ends, rungs), caption=_CAPTION)
 
 
-def _rungs(low: int, high: int, eta: int) -> list[int]:
-    rungs = [low]
-    while rungs[-1] < high:
-        rungs.append(min(rungs[-1] * eta, high))
-    return rungs
-
-
 def _alt(trained: Sequence[int], rungs: Sequence[int]) -> str:
     told = [f"{len(trained)} trials in the order of their arrival, numbered from 0."]
     for rung in rungs:
@@ -74,13 +68,9 @@ def _alt(trained: Sequence[int], rungs: Sequence[int]) -> str:
         if there:
             how = "Finished" if rung == rungs[-1] else "Stopped"
             trials = f"trial{'s'[: len(there) > 1]} {', '.join(map(str, there))}"
-            told.append(f"{how} after {_epochs(rung)}: {trials}.")
-    told.append(f"{_epochs(sum(trained))} in all.")
+            told.append(f"{how} after {epochs_told(rung)}: {trials}.")
+    told.append(f"{epochs_told(sum(trained))} in all.")
     return " ".join(told)
-
-
-def _epochs(count: int) -> str:
-    return f"{count} epoch{'s'[: count != 1]}"
 
 
 def _draw(trained: Sequence[int], rungs: Sequence[int], eta: int) -> Figure:
@@ -95,7 +85,7 @@ def _draw(trained: Sequence[int], rungs: Sequence[int], eta: int) -> Figure:
         colour, how = (_FINISHED, "finished") if finished else (_STOPPED, "stopped")
         axes.barh(number, epochs - left, 0.72, left, color=colour, edgecolor=INK, zorder=2)
         axes.annotate(
-            f"{_epochs(epochs)}, {how}",
+            f"{epochs_told(epochs)}, {how}",
             (epochs, number),
             xytext=(6, 0),
             textcoords="offset points",
@@ -109,6 +99,6 @@ def _draw(trained: Sequence[int], rungs: Sequence[int], eta: int) -> Figure:
     mark_rungs(axes, {rung: sum(epochs >= rung for epochs in trained) for rung in rungs})
     axes.set_xlim(left, rungs[-1] * eta**0.9)  # room for the words behind the longest bar
     done = sum(epochs == rungs[-1] for epochs in trained)
-    title = f"{len(trained)} trials, {_epochs(sum(trained))} in all, {done} finished"
+    title = f"{len(trained)} trials, {epochs_told(sum(trained))} in all, {done} finished"
     axes.set_title(title, fontsize=SIZE * 1.1, pad=SIZE * 1.9)
     return figure

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["mark_rungs", "rungs_picture", "show_rungs"]
+__all__ = ["epochs_told", "mark_rungs", "rungs_picture", "show_rungs"]
 
 _HEIGHT = 3.4  # inches
 _CAPTION = (
@@ -52,13 +52,18 @@ def rungs_picture(losses: Losses, rungs: Sequence[Rung]) -> Picture:
         losses: For each trial its loss after epoch 1, 2, ….
         rungs: The comparisons so far, one or more.
     """
-    told = ", ".join(f"{len(rung.ranking)} after {rung.epochs} epochs" for rung in rungs)
+    told = ", ".join(f"{len(rung.ranking)} after {epochs_told(rung.epochs)}" for rung in rungs)
     best = rungs[-1]
     alt = (
         f"Trials that reached each rung: {told}. The best one there is trial {best.ranking[0]} "
-        f"with loss {best.losses[0]:.3g}; {best.spent} epochs were spent."
+        f"with loss {best.losses[0]:.3g}; {epochs_told(best.spent)} were spent."
     )
     return Picture(partial(_draw, losses, tuple(rungs)), alt=alt, caption=_CAPTION)
+
+
+def epochs_told(count: int) -> str:
+    """How many epochs, in words."""
+    return f"{count} epoch{'s'[: count != 1]}"
 
 
 def _draw(losses: Losses, rungs: tuple[Rung, ...]) -> Figure:

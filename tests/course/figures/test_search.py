@@ -55,7 +55,7 @@ def test_nan_never_goes_on_and_ties_go_by_number() -> None:
     "numbers", [([], 1, 2, 2), (NINE, 0, 2, 2), (NINE, 3, 2, 2), (NINE, 1, 2, 1), (NINE, 1, 28, 2)]
 )
 def test_numbers_without_rungs_are_refused(numbers: tuple[object, ...]) -> None:
-    with pytest.raises(ValueError, match=r"halving_plan|losses"):
+    with pytest.raises(ValueError, match=r"halving_plan|losses|rungs need"):
         halving_plan(*numbers)  # type: ignore[arg-type]
 
 
@@ -76,7 +76,7 @@ def test_the_trials_are_real_trainings_that_cross() -> None:
 
 def test_the_rungs_tell_who_reached_them() -> None:
     picture = show_rungs(NINE, 1, 27, 3)
-    assert "9 after 1 epochs, 3 after 3 epochs, 1 after 9 epochs, 1 after 27" in picture.alt
+    assert "9 after 1 epoch, 3 after 3 epochs, 1 after 9 epochs, 1 after 27" in picture.alt
     assert "39 epochs were spent" in picture.alt
     (axes,) = picture._draw().axes
     crosses = [line for line in axes.lines if line.get_marker() == "x"]
@@ -123,10 +123,10 @@ def test_both_pictures_of_rungs_have_the_same_ones(low: int, high: int, eta: int
 @pytest.mark.parametrize(
     ("trained", "low", "high", "eta", "words"),
     [
-        ([], 1, 27, 3, "takes trials"),
+        ([], 1, 27, 3, "takes one trial"),
         ([1], 0, 27, 3, "1 <= low"),
         ([27], 28, 27, 3, "low <= high"),
-        ([1], 1, 27, 1, "eta of 2"),
+        ([1], 1, 27, 1, "eta >= 2"),
         ([1, 4], 1, 27, 3, r"\[1, 3, 9, 27\], but trial 1 trained 4 epochs"),
     ],
 )
