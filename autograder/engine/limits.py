@@ -62,14 +62,20 @@ def limit_memory(limits: Limits) -> None:
     _bind(resource.RLIMIT_AS, address_space() + limits.memory_nbytes)
 
 
-def apply(limits: Limits) -> None:
-    """Bind this process and its descendants; none of it can be raised again."""
+def apply(limits: Limits, *, beside: int = 0) -> None:
+    """Bind this process and its descendants; none of it can be raised again.
+
+    Args:
+        limits: What they may use.
+        beside: Processes and threads of the same user that the kernel counts, too. In a sandbox
+            there are none. Without one, they are what the user runs besides, a browser among it.
+    """
     bounds = {
         resource.RLIMIT_AS: address_space() + limits.memory_nbytes,
         resource.RLIMIT_CPU: int(limits.submission_s) + 5,
         resource.RLIMIT_FSIZE: limits.tmp_nbytes,
         resource.RLIMIT_NOFILE: limits.open_files,
-        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_NPROC: limits.processes + beside,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 64 * 1024,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+_TOLD = ("Rss", "Threads", "Uid")  # of a process's status
 _LAST_PID = "/proc/sys/kernel/ns_last_pid"
 
 
@@ -27,6 +28,13 @@ def threads(pids: Iterable[str]) -> int:
     return sum(int(_status(pid).get("Threads", "0")) for pid in pids)
 
 
+def threads_of_user() -> int:
+    """The threads of all processes that the user of this one has."""
+    own = str(os.getuid())
+    found = map(_status, filter(str.isdigit, os.listdir("/proc")))
+    return sum(int(one["Threads"]) for one in found if one.get("Uid", "").split()[:1] == [own])
+
+
 def last_pid() -> int:
     """The last number that a process or thread of this pid namespace, or of one below, was given.
 
@@ -45,7 +53,7 @@ def anonymous_nbytes(pid: str) -> int:
 
 def _status(pid: str) -> dict[str, str]:
     with suppress(OSError), open(f"/proc/{pid}/status") as status:
-        return dict(line.split(":", 1) for line in status if line.startswith(("Rss", "Threads")))
+        return dict(line.split(":", 1) for line in status if line.startswith(_TOLD))
     return {}
 
 
