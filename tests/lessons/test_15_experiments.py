@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,7 @@ import torch
 from course.simulators.search import halving_plan
 from course.simulators.trials import trial_losses
 from tests.lessons.source import Source
+from tests.systems.lesson_cells import run_cells
 
 SOURCE = Source("15-experiments")
 text = SOURCE.text
@@ -227,3 +230,13 @@ def test_a_sampled_config_leaves_torchs_stream_alone() -> None:
     assert drawn[7] == sample(dict(reversed(space.items())), 0, 7)
     below = sum(config["lr"] < 10**-2.5 for config in drawn)
     assert 10 < below < 30  # half of them, by factors
+
+
+def test_where_rays_workers_cannot_start_nobody_waits_for_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/srv/my courses/.venv/bin/python")
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    wanted = ("search_for_real = False", "search_for_real = True")
+    run_cells("15-experiments", "ray-search", "ray-search-asked", ray_search=wanted)
+    assert "there's a space in /srv/my courses" in capsys.readouterr().out

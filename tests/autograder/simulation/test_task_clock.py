@@ -35,7 +35,7 @@ def test_a_process_that_was_there_before_is_not_counted() -> None:
         clock = TaskClock()
     except OSError as error:
         process.kill()
-        process.wait()
+        process.communicate()
         pytest.skip(f"this kernel offers no clock: {error}")
     assert process.stdin is not None
     process.stdin.write(b"\n")
