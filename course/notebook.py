@@ -6,6 +6,7 @@ import ast
 import symtable
 import sys
 from collections.abc import MutableMapping
+from functools import lru_cache
 from typing import Any
 
 __all__ = [
@@ -13,8 +14,12 @@ __all__ = [
     "keep_names_through_tests",
     "notebook_names",
     "parsed_cell",
+    "read_ahead",
     "running_shell",
 ]
+
+
+_MOST_READ = 256  # cells whose names are remembered
 
 
 def running_shell() -> Any:
@@ -37,14 +42,25 @@ def parsed_cell(cell: Any) -> ast.Module:
         return ast.Module([], [])
 
 
-def answers_asked_for(cell: Any) -> list[str]:
+def answers_asked_for(cell: Any) -> tuple[str, ...]:
     """The names that a cell asks for with `answer("name")`."""
+    return _asked_for(cell) if type(cell) is str else ()  # `In` may have been filled by hand
+
+
+@lru_cache(_MOST_READ)
+def _asked_for(cell: str) -> tuple[str, ...]:
     found = []
     for node in ast.walk(parsed_cell(cell)):
         match node:
             case ast.Call(ast.Name("answer"), [ast.Constant(str(name))]):
                 found.append(name)
-    return found
+    return tuple(found)
+
+
+def read_ahead(cell: str) -> None:
+    """Read a test cell now, for the forks of this process that run the same text."""
+    answers_asked_for(cell)
+    _bound_by_test(cell)
 
 
 def keep_names_through_tests() -> None:
@@ -82,6 +98,7 @@ class _KeptNames:
         self._names, self._before = frozenset(), {}
 
 
+@lru_cache(_MOST_READ)
 def _bound_by_test(cell: str) -> frozenset[str]:
     """The names that a test cell binds at its top level, but for answers that stand in it.
 

@@ -38,6 +38,7 @@ from autograder.lessons.shown.cells import ShownCells
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.folder import not_readable, read_start, shown_name
+from course.notebook import read_ahead
 
 _ATTEMPTS = 2
 
@@ -175,9 +176,10 @@ class Grader:
         if key not in self._lessons:
             self._refuse_visible(lesson)
             prepared = _prepare_lesson(lesson, Path(self._scratch, str(len(self._lessons))))
-            self._shell.compile_ahead(
-                step.source for step in plan(prepared.cells) if step.kind is CellKind.TEST
-            )
+            tests = [one.source for one in plan(prepared.cells) if one.kind is CellKind.TEST]
+            self._shell.compile_ahead(tests)
+            for source in tests:
+                read_ahead(source)
             if self._every_cell:
                 prepared = replace(prepared, shown=None)
             if self._fork_server.load(prepared.modules, prepared.common_sources):

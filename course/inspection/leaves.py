@@ -36,7 +36,10 @@ def _collect(branches: Iterable[Any], found: list[Any]) -> None:
         if kind in _LEAVES:
             found.append(one)
         elif kind is list or kind is tuple:
-            _collect(one, found)
+            if _LEAVES.issuperset(map(type, one)):
+                found.extend(one)
+            else:
+                _collect(one, found)
         elif kind is dict:
             _collect(one.values(), found)
         else:

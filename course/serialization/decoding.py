@@ -60,7 +60,8 @@ class _Decoder:
             raise WireError("a buffer does not fit into its storage")
         storage = _new_storage(nbytes)
         if nbytes:
-            _memset(storage.data_ptr(), 0, nbytes)
+            if len(data) < nbytes:
+                _memset(storage.data_ptr(), 0, nbytes)
             _memmove(storage.data_ptr() + start, data, len(data))
         return storage
 
@@ -68,6 +69,8 @@ class _Decoder:
         self.items += 1
         if depth > LIMITS.depth + 8 or self.items > 4 * LIMITS.items:
             raise WireError("a document nested too deeply or with too many items")
+        if type(node) is list:
+            return self.many(node, depth)
         if type(node) is not dict:
             if type(node) in _AS_IT_IS:
                 return node
@@ -78,8 +81,7 @@ class _Decoder:
         return reader(self, node, depth)
 
     def many(self, nodes: Any, depth: int) -> list[Any]:
-        kinds = set(map(type, _checked(nodes, list)))
-        if kinds <= _AS_IT_IS:  # most of what is ever sent
+        if _AS_IT_IS.issuperset(map(type, _checked(nodes, list))):  # most of what is ever sent
             self.items += len(nodes)
             return list(nodes)
         return [self.value(node, depth + 1) for node in nodes]
@@ -217,7 +219,6 @@ def _hashable(key: Any) -> Any:
 
 
 _READERS: dict[str, Callable[[_Decoder, dict[str, Any], int], Any]] = {
-    "list": lambda d, n, depth: d.many(n["v"], depth),
     "tuple": lambda d, n, depth: tuple(d.many(n["v"], depth)),
     "set": lambda d, n, depth: {_hashable(v) for v in d.many(n["v"], depth)},
     "frozenset": lambda d, n, depth: frozenset(_hashable(v) for v in d.many(n["v"], depth)),

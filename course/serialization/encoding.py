@@ -62,6 +62,7 @@ class AnswerRef:
 
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
 _EXACT = (type(None), bool, str)
+_SCALARS = frozenset({*_EXACT, int, float})
 _SHORT = 2**63
 _string_at = ctypes.string_at
 _no_override = torch._C.DisableTorchFunctionSubclass
@@ -223,17 +224,37 @@ def torch_object(path: str) -> Any:
     return found
 
 
-def _sequence(tag: str) -> Callable[[_Encoder, Any, int], Any]:
+def _items(encoder: _Encoder, value: Any, depth: int) -> Any:
+    """The nodes of a list, or of what has as many items."""
+    if encoder.items + len(value) > encoder.limits.items:
+        name = type(value).__name__
+        return encoder.refuse(f"a {name} of {len(value)} items is more than is looked at")
+    items = list(value)
+    if depth < encoder.limits.depth and _are_plain(
+        items, encoder.limits.text
+    ):  # as in shapes, strides and indices
+        encoder.items += len(items)
+        return items
+    node, depth = encoder.node, depth + 1
+    return [node(item, depth) for item in items]
+
+
+def _are_plain(items: list[Any], most: int) -> bool:
+    """Whether all are what JSON has: short ints, finite floats, texts of `most` characters."""
+    kinds = {*map(type, items)}
+    if not kinds <= _SCALARS:
+        return False
+    if int in kinds and not all(-_SHORT < one < _SHORT for one in items if type(one) is int):
+        return False
+    if float in kinds and not all(math.isfinite(one) for one in items if type(one) is float):
+        return False
+    return str not in kinds or all(len(one) <= most for one in items if type(one) is str)
+
+
+def _tagged(tag: str) -> Callable[[_Encoder, Any, int], Any]:
     def write(encoder: _Encoder, value: Any, depth: int) -> Any:
-        if encoder.items + len(value) > encoder.limits.items:
-            return encoder.refuse(f"a {tag} of {len(value)} items is more than is looked at")
-        items = list(value)
-        plain = [item for item in items if type(item) is int and -_SHORT < item < _SHORT]
-        if len(plain) == len(items):  # as in shapes, strides and indices
-            encoder.items += len(items)
-            return {"t": tag, "v": plain}
-        node, depth = encoder.node, depth + 1
-        return {"t": tag, "v": [node(item, depth) for item in items]}
+        found = _items(encoder, value, depth)
+        return {"t": tag, "v": found} if type(found) is list else found
 
     return write
 
@@ -263,10 +284,10 @@ def _scalar(tag: str, text: Callable[[Any], Any]) -> Callable[[_Encoder, Any, in
 
 
 _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
-    list: _sequence("list"),
-    tuple: _sequence("tuple"),
-    set: _sequence("set"),
-    frozenset: _sequence("frozenset"),
+    list: _items,
+    tuple: _tagged("tuple"),
+    set: _tagged("set"),
+    frozenset: _tagged("frozenset"),
     **dict.fromkeys(_DICTS, _mapping),
     torch.Size: _scalar("size", list),
     range: _scalar("range", lambda r: [r.start, r.stop, r.step]),

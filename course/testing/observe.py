@@ -237,7 +237,7 @@ def without_values(
     """The same observation, saying of result and changed arguments that they are too large."""
     absent = {"t": "absent", "why": "it is larger than what is looked at", "attempted": True}
     after: dict[str, Any] = {key: absent for key, _ in header["after"]["value"]["v"]}
-    after["args"] = {"t": "list", "v": []}
+    after["args"] = []
     value = {"t": "dict", "v": [list(pair) for pair in after.items()]}
     return {**header, "after": {"value": value, "storages": []}}, [buffers[0], []]
 

@@ -136,6 +136,17 @@ import ctypes
 def twice(x):
     ctypes.string_at(id(x), 16)
     return x * 2""",
+    "memory by address, in a method that the measuring code calls": """\
+import ctypes, torch
+original, calls = torch.Tensor.untyped_storage, []
+def untyped_storage(tensor):
+    calls.append(tensor)
+    if len(calls) == 2:  # by what reads the bytes of tensors
+        ctypes._string_at(id(tensor), 16)
+    return original(tensor)
+def twice(x):
+    torch.Tensor.untyped_storage = untyped_storage
+    return x * 2""",
     "code under a library's name": """\
 import torch
 def twice(x):
@@ -257,9 +268,10 @@ def twice(x):
     inner.switch()
     return x * 2""",
     "compiled code of its own": """\
-import _elementtree, importlib.util, shutil
-shutil.copy(_elementtree.__file__, "/tmp/mine.so")
-spec = importlib.util.spec_from_file_location("_elementtree", "/tmp/mine.so")
+import importlib.util, shutil
+from numpy.random import mtrand  # Python's own compiled modules may be built in
+shutil.copy(mtrand.__file__, "/tmp/mine.so")
+spec = importlib.util.spec_from_file_location("mtrand", "/tmp/mine.so")
 module = importlib.util.module_from_spec(spec)
 def twice(x):
     return x * 2""",

@@ -21,6 +21,9 @@ class Contradiction(Exception):
     """Facts that cannot be true; the message says which."""
 
 
+_PLAIN = frozenset({int, float, str, bool, bytes, type(None)})
+
+
 def check_reply(request: Request, seen: Observation) -> Observation:
     """`seen` where it can be true of `request`; raises `Contradiction` where it cannot."""
     if request.options.operators and not seen.complete_log:
@@ -46,6 +49,8 @@ def _same_arguments(sent: Any, reported: Any, where: str) -> None:
             raise Contradiction(f"{where}: another value than was sent")
         if len(sent) != len(reported):
             raise Contradiction(f"{where}: {len(reported)} values instead of {len(sent)}")
+        if _PLAIN.issuperset(map(type, sent)) and list(sent) == list(reported):
+            return  # nearly all of them, and ten times as fast as one by one
         for index, (one, other) in enumerate(zip(sent, reported, strict=True)):
             _same_arguments(one, other, f"{where}[{index}]")
     elif type(sent) is dict:
@@ -90,10 +95,10 @@ def _facts_in(value: Value) -> Iterator[TensorFacts]:
         node = stack.pop()
         if isinstance(node, SeenTensor):
             yield node.facts
-        elif isinstance(node, list | tuple):
-            stack.extend(node)
-        elif isinstance(node, dict):
-            stack.extend(node.values())
+        elif isinstance(node, list | tuple | dict):
+            below = node.values() if isinstance(node, dict) else node
+            if not _PLAIN.issuperset(map(type, below)):
+                stack.extend(below)
 
 
 def _consistent(facts: TensorFacts) -> None:

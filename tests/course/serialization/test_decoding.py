@@ -45,8 +45,8 @@ def tensor_with(storage: dict[str, Any] | None = None, **facts: Any) -> dict[str
         (plain({"t": "pickle"}), "unknown tag 'pickle'"),
         (plain({"t": "x" * 50}), f"unknown tag '{'x' * 40}'"),
         (plain({}), "unknown tag 'None'"),
-        (plain([1]), "a dict was expected"),
-        (plain({"t": "list", "v": 3}), "a list was expected"),
+        (plain([(1,)]), "a dict was expected"),
+        (plain({"t": "tuple", "v": 3}), "a list was expected"),
         (plain({"t": "size", "v": [1.0]}), "a whole number was expected"),
         (plain({"t": "size", "v": [True]}), "a whole number was expected"),
         (plain({"t": "range", "v": ["1"]}), "a whole number was expected"),
@@ -56,7 +56,7 @@ def tensor_with(storage: dict[str, Any] | None = None, **facts: Any) -> dict[str
         (plain({"t": "torch", "name": "torch." + "y" * 90}), f"torch has no 'torch.{'y' * 74}'"),
         (plain({"t": "dict", "v": [[1]]}), "not a document of this course: ValueError"),
         (plain({"t": "dtype", "v": "pickle"}), "not a document of this course: KeyError"),
-        (plain({"t": "list"}), "not a document of this course: KeyError"),
+        (plain({"t": "tuple"}), "not a document of this course: KeyError"),
         ([], "not a document of this course: TypeError"),
         (plain({"t": "handle", "id": "1"}), "a whole number was expected"),
         (plain({"t": "answer", "v": 1}), "a str was expected"),
@@ -197,7 +197,7 @@ def test_storages_beyond_four_times_the_limit_keep_their_facts_and_lose_their_el
 
 def nested(depth: int) -> Any:
     """An empty list, so many lists deep."""
-    return {"t": "list", "v": [nested(depth - 1)]} if depth else {"t": "list", "v": []}
+    return [nested(depth - 1)] if depth else []
 
 
 def test_a_document_nested_too_deeply_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,15 +215,15 @@ def test_a_document_nested_too_deeply_is_refused(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("node", "items"),
     [
-        ({"t": "list", "v": [None] * 7}, 8),
-        ({"t": "list", "v": [1] * 7}, 8),
-        ({"t": "list", "v": [{"t": "list", "v": [1, 2]}, {"t": "list", "v": [3]}, None, None]}, 8),
+        ([None] * 7, 8),
+        ({"t": "tuple", "v": [1] * 7}, 8),
+        ([[1, 2], [3], None, None], 8),
     ],
 )
 def test_the_items_of_a_document_are_counted(
     monkeypatch: pytest.MonkeyPatch, node: Any, items: int
 ) -> None:
-    last = {"t": "list", "v": [node, None]}  # numbers are counted when the next node is read
+    last = [node, None]  # numbers are counted when the next node is read
     monkeypatch.setattr(
         "course.serialization.decoding.LIMITS", EncodingLimits(items=(items + 2 + 3) // 4)
     )
@@ -292,7 +292,7 @@ def test_a_handle_of_an_argument_is_resolved_by_its_number() -> None:
 
 def test_keys_that_cannot_be_keys_become_words() -> None:
     tensor, text = (
-        {"t": "list", "v": [1]},
+        [1],
         {"t": "handle", "id": 0, "kind": "k", "type": "T", "about": {}},
     )
     found = decode(plain({"t": "dict", "v": [[tensor, 1], [text, 2], ["a", 3]]}), [])

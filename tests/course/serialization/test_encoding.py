@@ -38,8 +38,8 @@ def reason(value: Any, **limits: int) -> str:
         (math.inf, {"t": "float", "v": "inf"}),
         (1.5, 1.5),
         (2**1024 - 1, 2**1024 - 1),
-        ([1, True], {"t": "list", "v": [1, True]}),
-        ([2**63], {"t": "list", "v": [2**63]}),
+        ([1, True], [1, True]),
+        ([2**63], [2**63]),
         (Pair(1, "a"), {"t": "tuple", "v": [1, "a"]}),
         (OrderedDict(a=1), {"t": "dict", "v": [["a", 1]]}),
         (Counter("aa"), {"t": "dict", "v": [["a", 2]]}),
@@ -55,7 +55,7 @@ def reason(value: Any, **limits: int) -> str:
         (frozenset({"a"}), {"t": "frozenset", "v": ["a"]}),
         (Absent("why", attempted=False), {"t": "absent", "why": "why", "attempted": False}),
         (AnswerRef("f"), {"t": "answer", "v": "f"}),
-        (Value([1]), {"t": "list", "v": [1]}),
+        (Value([1]), [1]),
         (torch.relu, {"t": "torch", "name": "torch.relu"}),
         (torch.nn.functional.normalize, {"t": "torch", "name": "torch.nn.functional.normalize"}),
         (torch.nn.Linear, {"t": "torch", "name": "torch.nn.modules.linear.Linear"}),
@@ -182,7 +182,7 @@ def test_one_storage_is_sent_once_from_its_first_to_its_last_byte_in_use() -> No
         {"nbytes": 32, "start": 8, "buffer": 0},
         {"nbytes": 4, "start": 0, "buffer": 1},
     ]
-    assert [entry["storage"] for entry in document["value"]["v"]] == [0, 1, 0, 0]
+    assert [entry["storage"] for entry in document["value"]] == [0, 1, 0, 0]
     assert np.frombuffer(buffers[0], "f4").tolist() == [2.0, 3.0, 4.0, 5.0]
 
 
@@ -195,7 +195,7 @@ def test_bytes_are_counted_over_arrays_and_storages_together() -> None:
     document, buffers = encode(value, limits=EncodingLimits(nbytes=8))
     assert [entry["buffer"] for entry in document["storages"]] == [-1, -1]
     arrays = [np.zeros(2, "f4")] * 3
-    assert [one["t"] for one in node(arrays, limits=EncodingLimits(nbytes=23))["v"]] == [
+    assert [one["t"] for one in node(arrays, limits=EncodingLimits(nbytes=23))] == [
         "array", "array", "absent",
     ]  # fmt: skip
 
