@@ -152,8 +152,9 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
+# Three workers for two cores: a third of their time they wait, for browsers, clocks and processes.
 pytest: $(READY) $(LESSONS) $(SITE)  ## the tests alone, on two cores
-	@$(PYTEST) -n 2 --dist loadfile --durations 10 $(TESTS)
+	@$(PYTEST) -n 3 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
 ifdef GPU_PYTHON

@@ -16,7 +16,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-# Before anything imports torch. Two xdist workers with two threads each fight for two cores.
+# Before anything imports torch. xdist workers with two threads each fight for two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
