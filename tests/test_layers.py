@@ -55,7 +55,10 @@ GROUND = {
     "autograder.course_directory",
     "autograder.linux",
 }
-MEASURES = {"course", "course.inspection", "course.serialization", "course.testing"}
+MEASURES = {
+    *("course", "course.notebook", "course.inspection", "course.serialization"),
+    "course.testing",
+}
 ENGINE = "autograder.engine"
 # In the engine a row is what runs in one process, or talks to it.
 INSIDE = {

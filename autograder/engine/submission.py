@@ -19,7 +19,7 @@ import torch
 from nbformat import NotebookNode
 
 from autograder import linux
-from autograder.engine.checker.client import Checker, CheckerFailed
+from autograder.engine.checker.client import Checker, CheckerFailed, read_ahead
 from autograder.engine.execution import Execution, Material, student_forker
 from autograder.engine.forkserver.client import ForkServer, ForkServerError, ForkServers
 from autograder.engine.forkserver.preload import modules_needed
@@ -38,7 +38,6 @@ from autograder.lessons.shown.cells import ShownCells
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.folder import not_readable, read_start, shown_name
-from course.notebook import read_ahead
 
 _ATTEMPTS = 2
 
@@ -176,10 +175,8 @@ class Grader:
         if key not in self._lessons:
             self._refuse_visible(lesson)
             prepared = _prepare_lesson(lesson, Path(self._scratch, str(len(self._lessons))))
-            tests = [one.source for one in plan(prepared.cells) if one.kind is CellKind.TEST]
-            self._shell.compile_ahead(tests)
-            for source in tests:
-                read_ahead(source)
+            steps = plan(prepared.cells)
+            read_ahead(self._shell, [one.source for one in steps if one.kind is CellKind.TEST])
             if self._every_cell:
                 prepared = replace(prepared, shown=None)
             if self._fork_server.load(prepared.modules, prepared.common_sources):

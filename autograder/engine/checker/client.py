@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -18,8 +19,17 @@ from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import FrameError, Kind
 from autograder.engine.student.client import SnapshotConnection
+from course import notebook
 
 _GRACE_S = 5.0  # for a test cell to end after its snapshot was disconnected
+
+
+def read_ahead(shell: Shell, tests: Iterable[str]) -> None:
+    """Compile test cells, and read what they bind, for the checkers forked from this process."""
+    tests = list(tests)
+    shell.compile_ahead(tests)
+    for source in tests:
+        notebook.read_ahead(source)
 
 
 class CheckerFailed(Exception):

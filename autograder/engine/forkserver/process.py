@@ -38,6 +38,9 @@ from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfigu
 
 _MESSAGE_NBYTES = 65_536
 _WATCH_MS = 200
+# What a user may start while a submission runs without a sandbox; one that has too many of its own
+# is ended here all the same.
+_MEANWHILE = 256
 _NEARLY, _CROWDED_LOOKS = 8, 4  # of the processes that are allowed; longer than so many looks
 
 
@@ -277,7 +280,8 @@ class _ForkServer:
         settings = self._settings
         self._limits = settings.limits.with_loopback() if loopback else settings.limits
         configuration = SandboxConfiguration(
-            self._limits, settings.sandbox, settings.keep, folder, loopback
+            *(self._limits, settings.sandbox, settings.keep, folder, loopback),
+            beside=0 if settings.sandbox else usage.threads_of_user() + _MEANWHILE,
         )
         if settings.sandbox:
             linux.unshare(linux.NEW_PID)

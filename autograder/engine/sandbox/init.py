@@ -20,7 +20,6 @@ from typing import NoReturn
 from autograder import linux
 from autograder.descendants import end_all_but
 from autograder.engine import limits
-from autograder.engine.forkserver import usage
 from autograder.engine.limits import Limits
 from autograder.engine.protocol.frames import FrameError, Kind, endpoint
 from autograder.engine.sandbox.seccomp import refuse_dangerous_calls
@@ -52,6 +51,7 @@ class SandboxConfiguration:
         keep: Directories below /tmp that stay visible (an interpreter installed there).
         folder: The submission's working directory where there is no sandbox.
         loopback: It gets a network of its own, with nothing but lo.
+        beside: Processes and threads of the same user that the kernel may count, too.
     """
 
     limits: Limits
@@ -59,6 +59,7 @@ class SandboxConfiguration:
     keep: tuple[str, ...] = ()
     folder: str = ""
     loopback: bool = False
+    beside: int = 0
 
 
 def become_init(
@@ -147,8 +148,7 @@ def _become_student(
         _redirect_streams(descriptors)
         with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
             score.write("900")
-        beside = 0 if configuration.sandbox else usage.threads_of_user() + _MEANWHILE
-        limits.apply(configuration.limits, beside=beside)
+        limits.apply(configuration.limits, beside=configuration.beside)
         refuse_dangerous_calls(loopback=configuration.loopback)
         run_student(CHANNEL_FD)
     except MemoryError:
@@ -159,9 +159,6 @@ def _become_student(
         os._exit(0)
 
 
-# What a user may start while a submission runs without a sandbox. The fork server, which knows
-# whose a process is, ends a submission that has too many of its own.
-_MEANWHILE = 256
 OUT_OF_MEMORY = 86  # exit status of a student process that had no memory left to say more
 
 
