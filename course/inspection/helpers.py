@@ -11,6 +11,10 @@ from typing import Any
 
 __all__ = ["Helpers", "counting"]
 
+# What `threading` starts a thread with. `threading.setprofile` would tell too, but on 3.11 a thread
+# that begins while an audit hook hears of another one's profile ends at once, with RuntimeError.
+_threading = vars(threading)
+_START = next(n for n in ("_start_joinable_thread", "_start_new_thread") if n in _threading)
 # Audit events (PEP 578) of CPython; 3.11 has none for threads.
 _PROCESSES = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "subprocess.Popen"})
 
@@ -39,19 +43,19 @@ def counting() -> Iterator[Helpers]:
     if not _hooked:
         _hooked.append(True)
         sys.addaudithook(_see_process)
-    helpers, before = Helpers(), threading.getprofile()
+    helpers, start = Helpers(), _threading[_START]
 
-    def see_thread(frame: Any, event: str, argument: Any) -> None:
+    def counted(*args: Any, **kwargs: Any) -> Any:
         helpers.count += 1
-        sys.setprofile(None)  # in the new thread: the first event has told what was to be known
+        return start(*args, **kwargs)
 
     _announced.discard(threading.get_ident())
     _counted.append(helpers)
-    threading.setprofile(see_thread)
+    _threading[_START] = counted
     try:
         yield helpers
     finally:
-        threading.setprofile(before)
+        _threading[_START] = start
         _counted.remove(helpers)
 
 
