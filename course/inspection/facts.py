@@ -100,6 +100,8 @@ class TensorFacts:
     def to_dict(self) -> dict[str, Any]:
         """The facts as plain data that JSON can hold."""
         values = dict(vars(self))
+        for name in _SEQUENCES:
+            values[name] = list(values[name])
         if self.grad is not None:
             values["grad"] = self.grad.to_dict()
         return values

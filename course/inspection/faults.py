@@ -30,6 +30,8 @@ def is_ours(error: BaseException) -> bool:
     Args:
         error: The exception, with its traceback.
     """
+    if not isinstance(error, AttributeError | ImportError | TypeError):
+        return False  # before any frame is asked for: beside an answer each look is audited
     frame = _last_frame(error.__traceback__)
     if frame is None or not _is_of_the_course(frame):
         return False
@@ -37,10 +39,8 @@ def is_ours(error: BaseException) -> bool:
         return isinstance(error.obj, ModuleType) and _is_theirs(error.obj.__name__)
     if isinstance(error, ImportError):
         return _is_theirs(error.name)
-    if isinstance(error, TypeError):
-        called = _OTHER_ARGUMENTS.match(str(error))
-        return called is not None and _calls_theirs(called[1], frame)
-    return False
+    called = _OTHER_ARGUMENTS.match(str(error))
+    return called is not None and _calls_theirs(called[1], frame)
 
 
 def _last_frame(traceback: TracebackType | None) -> FrameType | None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from course.hidden_lines import is_hidden_line
 from course.testing.answers import Answer, Request, submit
+from course.testing.inputs.cases import Case, columns
 from course.testing.observe import Observation
 from course.testing.recording import Options
 
@@ -98,9 +99,9 @@ class ProbedAnswer:
         """The name of the answer."""
         return self._answer.name
 
-    def each(self, cases: Sequence[dict[str, Any]]) -> Observation:
+    def each(self, cases: Sequence[Case]) -> Observation:
         """Call the procedure once for each case, in one request."""
-        sent = [{**case, "args": [self._answer.reference(), *case["args"]]} for case in cases]
+        sent = columns(cases, self._answer.reference())
         asked = self._probe
         options = replace(asked.options, operators=False)  # of many calls nobody could tell
         request = Request(asked._target, (sent,), {}, options, asked.source, each=True)

@@ -16,7 +16,7 @@ from course.serialization.collecting import uncollected
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
 from course.serialization.received import Absent, Handle, SeenTensor
 
-__all__ = ["decode"]
+__all__ = ["AS_IT_IS", "decode", "tensor_over"]
 
 _dtype_names = {
     str(value).removeprefix("torch."): value
@@ -28,7 +28,7 @@ _data = vars(torch._C.TensorBase)["data"].__get__
 _as_strided, _no_grad = torch.Tensor.as_strided, torch.no_grad
 _detach = torch.Tensor.detach
 _memmove, _memset = ctypes.memmove, ctypes.memset
-_AS_IT_IS = frozenset({type(None), bool, int, float, str})
+AS_IT_IS = frozenset({type(None), bool, int, float, str})
 
 
 class _Decoder:
@@ -72,7 +72,7 @@ class _Decoder:
         if type(node) is list:
             return self.many(node, depth)
         if type(node) is not dict:
-            if type(node) in _AS_IT_IS:
+            if type(node) in AS_IT_IS:
                 return node
             raise WireError("a dict was expected")
         reader = _READERS.get(node.get("t", ""))
@@ -81,7 +81,7 @@ class _Decoder:
         return reader(self, node, depth)
 
     def many(self, nodes: Any, depth: int) -> list[Any]:
-        if _AS_IT_IS.issuperset(map(type, _checked(nodes, list))):  # most of what is ever sent
+        if AS_IT_IS.issuperset(map(type, _checked(nodes, list))):  # most of what is ever sent
             self.items += len(nodes)
             return list(nodes)
         return [self.value(node, depth + 1) for node in nodes]
@@ -110,28 +110,37 @@ class _Decoder:
         layout = (seen.shape, seen.stride, seen.storage_offset)
         base = self.bases.get(index)
         if not seen.is_view or (base is not None and base.dtype is not dtype):
-            made = self._over(storage, dtype, seen.storage_offset, seen.shape, seen.stride)
+            made = tensor_over(storage, dtype, seen.storage_offset, seen.shape, seen.stride)
             self.bases.setdefault(index, made)
             return made
         if base is None:
             count = storage.nbytes() // seen.itemsize
-            base = self.bases[index] = self._over(storage, dtype, 0, (count,), (1,))
+            base = self.bases[index] = tensor_over(storage, dtype, 0, (count,), (1,))
         if base.requires_grad and not seen.requires_grad:
             base = _detach(base)  # a view of a leaf takes its flag over, even under no_grad
         # A view of one common base shares its version counter, as the original did.
         with _no_grad():
             return _as_strided(base, *layout)
 
-    @staticmethod
-    def _over(
-        storage: torch.UntypedStorage,
-        dtype: torch.dtype,
-        offset: int,
-        shape: tuple[int, ...],
-        stride: tuple[int, ...],
-    ) -> torch.Tensor:
-        # set_ counts as a change in place; `.data` starts a version counter of its own.
-        return _data(_set(_empty(0, dtype=dtype), storage, offset, shape, stride))
+
+def tensor_over(
+    storage: torch.UntypedStorage,
+    dtype: torch.dtype,
+    offset: int,
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+) -> torch.Tensor:
+    """A tensor of this layout over a storage, which nobody has written to.
+
+    Args:
+        storage: Where its elements are.
+        dtype: Their dtype.
+        offset: Elements before the first one.
+        shape: The sizes of its dimensions.
+        stride: Elements from one to the next, along each dimension.
+    """
+    # set_ counts as a change in place; `.data` starts a version counter of its own.
+    return _data(_set(_empty(0, dtype=dtype), storage, offset, shape, stride))
 
 
 def _with_grad(tensor: torch.Tensor, seen: TensorFacts) -> torch.Tensor:

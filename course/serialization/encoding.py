@@ -79,7 +79,7 @@ class _Encoder:
         after_foreign: Callable[[], None] | None,
     ) -> None:
         self.keep, self.strict, self.limits = keep, strict, limits
-        self.after_foreign = after_foreign
+        self.after_foreign = after_foreign or _nobody_asks
         self.items = 0
         self.buffers: Buffers = []
         self.nbytes = 0
@@ -91,20 +91,19 @@ class _Encoder:
         if depth > self.limits.depth or self.items > self.limits.items:
             return self.refuse(f"nested deeper than {self.limits.depth} or too many items")
         kind = type(value)
-        if kind in _EXACT:
-            return self.text(value) if kind is str else value
-        if kind is int:
-            return value if value.bit_length() <= 1024 else self.refuse("an int above 1024 bits")
-        if kind is float:
-            return value if math.isfinite(value) else {"t": "float", "v": repr(value)}
-        writer = _WRITERS.get(kind)
-        if writer is not None:
-            return writer(self, value, depth)
-        if isinstance(value, torch.Tensor):
+        if kind is _Tensor:
             return self.tensor(value)
-        if isinstance(value, tuple) and hasattr(kind, "_fields"):
-            return {"t": "tuple", "v": [self.node(v, depth + 1) for v in tuple.__iter__(value)]}
-        return self.other(value, depth)
+        writer = None
+        if type(kind) is type:  # a metaclass may run code of its own when its class is compared
+            if kind in _EXACT:
+                return self.text(value) if kind is str else value
+            if kind is int:
+                short = value.bit_length() <= 1024
+                return value if short else self.refuse("an int above 1024 bits")
+            if kind is float:
+                return value if math.isfinite(value) else {"t": "float", "v": repr(value)}
+            writer = _WRITERS.get(kind)
+        return self.other(value, depth) if writer is None else writer(self, value, depth)
 
     def refuse(self, reason: str) -> Any:
         if self.strict:
@@ -117,7 +116,19 @@ class _Encoder:
         return self.refuse(f"a text of {len(value)} characters; at most {self.limits.text}")
 
     def other(self, value: Any, depth: int) -> Any:
+        """The node of what may run code of its own whenever it is looked at."""
+        look = self.after_foreign
+        is_tensor = isinstance(value, _Tensor) and (
+            type(value) in _OF_TORCH or adapter_of(value) is not None
+        )
+        is_named_tuple = isinstance(value, tuple) and hasattr(type(value), "_fields")
+        look()
+        if is_tensor:
+            return self.tensor(value)
+        if is_named_tuple:
+            return {"t": "tuple", "v": [self.node(v, depth + 1) for v in tuple.__iter__(value)]}
         name = _torch_name(value)
+        look()
         if name is not None:
             return {"t": "torch", "name": name}
         if self.strict:
@@ -126,21 +137,20 @@ class _Encoder:
                 "and plain data, and build the rest in a @probe beside the answer."
             )
         kind, about = form_of(value)
+        class_name = type(value).__name__[:200]
+        look()
         form = {
             "t": "handle",
             "id": 0 if self.keep is None else self.keep(value),
             "kind": kind,
-            "type": type(value).__name__[:200],
+            "type": class_name,
             "about": {str(k): self.node(v, depth + 1) for k, v in about.items()},
         }
-        if self.after_foreign is not None:
-            self.after_foreign()
+        look()
         return form
 
     def tensor(self, value: torch.Tensor) -> Any:
         adapter = adapter_of(value)
-        if adapter is None and type(value) not in (torch.Tensor, torch.nn.Parameter, _Buffer):
-            return self.other(value, 0)
         seen = _facts.facts(value)
         node = {"t": "tensor", "facts": seen.to_dict(), "storage": -1, "lazy": []}
         if seen.layout == "strided" and seen.device != "meta":
@@ -200,7 +210,12 @@ class _Encoder:
         return {**entry, "buffer": len(self.buffers) - 1}
 
 
-_Buffer = getattr(torch.nn, "Buffer", torch.Tensor)
+def _nobody_asks() -> None:
+    pass
+
+
+_Tensor = torch.Tensor
+_OF_TORCH = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor))
 
 
 def _torch_name(value: Any) -> str | None:

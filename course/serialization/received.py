@@ -8,7 +8,7 @@ ever raising.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 
 from course.inspection.facts import TensorFacts
 
-__all__ = ["Absent", "Handle", "SeenTensor", "Value", "as_node"]
+__all__ = ["Absent", "Deferred", "Handle", "SeenTensor", "Value", "as_node"]
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,36 @@ class Value:
     def _missing(self, reason: str) -> Absent:
         return self._node if isinstance(self._node, Absent) else Absent(reason)
 
+    def with_idle(self, idle: Value | None) -> Value:
+        """The same value, which knows what would stand here had nothing been done."""
+        return Value(self._node, self._where, idle)
+
     def __repr__(self) -> str:
         return f"<{self._where}: {describe(self._node)}>"
+
+
+class Deferred(Value):
+    """A value whose plain form is made when somebody looks at it; most checks never do."""
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], Any], where: str, idle: Value | None = None) -> None:
+        self._make: Callable[[], Any] | None = make
+        super().__init__(None, where, idle)
+
+    @property
+    def _node(self) -> Any:
+        if self._make is not None:
+            self._made, self._make = self._make(), None
+        return self._made
+
+    @_node.setter
+    def _node(self, node: Any) -> None:
+        self._made = node
+
+    def with_idle(self, idle: Value | None) -> Value:
+        """The same value, still not made; see `Value.with_idle`."""
+        return Deferred(lambda: self._node, self._where, idle)
 
 
 def as_node(subject: Any) -> Any:

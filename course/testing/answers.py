@@ -16,8 +16,9 @@ from typing import Any, Protocol, cast
 from course.inspection.global_state import watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
-from course.serialization.received import Value
+from course.serialization.received import Deferred
 from course.testing.compare import SideEffect, mode_changes, side_effects
+from course.testing.inputs.cases import Case, columns
 from course.testing.observe import (
     NotDefinedError,
     Observation,
@@ -36,7 +37,7 @@ class Request:
 
     `target` is ("answer", name), ("read", name) or ("probe", name); `source` is the text of a
     probe that the test cell defines, None for a probe of `course.probes`. With `each` the one
-    argument is a list of cases, as `Case.to_plain` writes them, and a call is made for each.
+    argument holds cases, as `columns` writes them, and a call is made for each.
     """
 
     target: tuple[str, str]
@@ -89,24 +90,29 @@ class LocalBackend:
         self._namespace = namespace
         self._probe_names = {} if probe_names is None else probe_names
         self._kept: list[Any] = []
+        self._numbers: dict[int, int] = {}
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
         """The observation, after the same journey through plain data as between processes."""
         header, buffers = request.to_wire()
         reply, reply_buffers = self.serve(header, buffers, live)
-        return from_wire(reply, reply_buffers, request.name)
+        return from_wire(reply, reply_buffers, request.name, (header["document"], buffers))
 
     def serve(
         self, header: dict[str, Any], buffers: Buffers, live: Callable[..., Any] | None = None
     ) -> tuple[dict[str, Any], list[Buffers]]:
         """Run a request that arrived as plain data; the reply is plain data too."""
+        # Both at once: to look at what the learner made may run code that replaces them.
+        observe, intact = observe_to_wire, self._monitor.intact
         kind, name = header["target"]
         options, changed = Options(**header["options"]), list[str]()
         resolve = functools.partial(self._resolve, changed)
         arguments = decode(header["document"], buffers, resolve=resolve)
         call = self._callable(kind, name, live or self._probe(kind, name, header["source"]))
         args, kwargs, each = tuple(arguments["args"]), arguments["kwargs"], header["each"]
-        seen, left = observe_to_wire(call, args, kwargs, options, self._keep, self._monitor, each)
+        sent, whole = (header["document"], buffers), intact()
+        seen, left = observe(call, args, kwargs, options, self._keep, self._monitor, each, sent)
+        seen["intact"] = seen["intact"] and whole
         if kind == "probe":  # what the probe itself changes is its own affair
             seen["changed"] = changed
         return seen, left
@@ -145,8 +151,11 @@ class LocalBackend:
         return self._kept[key - 1]
 
     def _keep(self, value: object) -> int:
-        self._kept.append(value)
-        return len(self._kept)
+        known = self._numbers.get(id(value))
+        if known is None:
+            self._kept.append(value)  # which also keeps its id from being given to another
+            known = self._numbers[id(value)] = len(self._kept)
+        return known
 
 
 class _Undefined:
@@ -172,7 +181,8 @@ class CallOutcome:
     """What is remembered of a request; its values would keep every input of a lesson alive.
 
     `side_effects` is None where nobody asked for them: of a probe without an answer, and of a look
-    at an object.
+    at an object. `returned` says whether calls of the answer itself came to any result but None;
+    it is None for a probe, and for a look.
     """
 
     name: str
@@ -181,6 +191,7 @@ class CallOutcome:
     printed_count: int
     side_effects: tuple[SideEffect, ...] | None = None
     misconception: str | Mapping[str, str] | None = None
+    returned: bool | None = None
 
 
 @dataclass
@@ -221,7 +232,7 @@ def submit(
     if not request.options.operators:
         none = cast(Any, Unrecorded())
         seen = replace(seen, operators=none, functions=none, composites=none, new_nbytes=none)
-    seen = _with_idle(seen, request.target[0])
+    seen = _with_idle(seen, request)
     effects = misconception = None
     given = _answers_given(request)
     if leaves is None and given:
@@ -232,12 +243,18 @@ def submit(
         gradients = request.options.backward and not request.each  # those fill no `.grad`
         effects = tuple(side_effects(seen, leaves.may_change, request.each, gradients))
         misconception = leaves.misconception
-    _session.seen.append(
-        CallOutcome(
-            *(seen.name, seen.attempted, seen.error, seen.printed_count), effects, misconception
-        )
-    )
+    returned = _returned(seen, request.each) if request.target[0] == "answer" else None
+    about = seen.name, seen.attempted, seen.error, seen.printed_count
+    _session.seen.append(CallOutcome(*about, effects, misconception, returned))
     return seen
+
+
+def _returned(seen: Observation, each: bool) -> bool:
+    """Whether a call ended with anything but None; an error counts as something."""
+    if seen.error is not None or not each:
+        return seen.error is not None or seen.result.node is not None
+    columns = seen.result["result"].node, seen.result["error"].node
+    return any(one != [None] * len(one) if isinstance(one, list) else True for one in columns)
 
 
 def _answers_given(request: Request) -> list[str]:
@@ -245,7 +262,7 @@ def _answers_given(request: Request) -> list[str]:
     if request.target[0] != "probe":
         return []
     args, kwargs = request.args, request.kwargs
-    given = [*(args[0][0]["args"] if request.each and args[0] else args), *kwargs.values()]
+    given = [*(args[0]["first"] if request.each else args), *kwargs.values()]
     return [one.name for one in given if isinstance(one, AnswerRef)]
 
 
@@ -257,18 +274,20 @@ def _leaves_of(names: Sequence[str]) -> Leaves:
 
 
 def _any_attempted(seen: Observation) -> bool:
-    errors = [one["error"].node for one in seen.result]
+    errors = [one.node for one in seen.result["error"]]
     return any(error is None or not is_stub(error["type"], error["message"]) for error in errors)
 
 
-def _with_idle(seen: Observation, kind: str) -> Observation:
+def _with_idle(seen: Observation, request: Request) -> Observation:
     """The observation, whose values know what would stand there had the answer done nothing."""
-    given = seen.args[0] if kind == "answer" and len(seen.args) else None
+    given = None
+    if request.target[0] == "answer" and request.args and not request.each:
+        given = Deferred(lambda: seen.args[0].node, "argument[0]")
     return replace(
         seen,
-        result=Value(seen.result.node, seen.result.where, given),
-        args_after=Value(seen.args_after.node, seen.args_after.where, seen.args),
-        kwargs_after=Value(seen.kwargs_after.node, seen.kwargs_after.where, seen.kwargs),
+        result=seen.result.with_idle(given),
+        args_after=seen.args_after.with_idle(seen.args),
+        kwargs_after=seen.kwargs_after.with_idle(seen.kwargs),
     )
 
 
@@ -295,10 +314,10 @@ class Answer:
         request = Request(("answer", self.name), args, kwargs, self.options)
         return submit(request, leaves=self.leaves)
 
-    def each(self, cases: Sequence[dict[str, Any]]) -> Observation:
+    def each(self, cases: Sequence[Case]) -> Observation:
         """Call the object once for each case, in one request; see `Check.agrees`."""
         options = replace(self.options, operators=False)
-        request = Request(("answer", self.name), (list(cases),), {}, options, each=True)
+        request = Request(("answer", self.name), (columns(cases),), {}, options, each=True)
         return submit(request, leaves=self.leaves)
 
     def standing_in(self, reference: Callable[..., Any]) -> Callable[..., Any]:

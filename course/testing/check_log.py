@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from course.hidden_lines import called_from_hidden_part
 from course.inspection.global_state import RANDOM_STATE
-from course.serialization.received import Absent, AbsentError, as_node
+from course.serialization.received import Absent, AbsentError, Value, as_node
 from course.testing import answers
 from course.testing.answers import CallOutcome
 from course.testing.compare import difference
@@ -30,6 +31,7 @@ class CheckLog:
     def __init__(self, exercise: str) -> None:
         self.exercise = exercise
         self._results: list[CheckResult] = []
+        self._subjects: list[list[Subject]] = []  # of each, where no belief fits it exactly
         self._since = len(answers.outcomes())
 
     def record(
@@ -48,9 +50,7 @@ class CheckLog:
         `error_is_fine`. `ways` are those to pass it without work. Raises TypeError where `how`
         holds anything else.
         """
-        unknown = how.keys() - {*_KNOWN}
-        if unknown:
-            raise TypeError(f"a check takes {', '.join(_KNOWN)}; not {unknown}")
+        _refuse_unknown(how)
         lost = absent = _lost(subjects, error_is_fine)
         try:
             failure = _tested(test) if absent is None else Failure(absent.reason)
@@ -58,12 +58,15 @@ class CheckLog:
             absent = error.absent
             failure = Failure(absent.reason)
         fault = absent is not None and absent.fault  # that shows nothing of what a learner believes
+        named = how.get("misconception")
+        belief = None if fault else _which(named, failure, lost)
+        self._subjects.append([] if belief and isinstance(named, dict) else subjects)
         self._results.append(
             CheckResult.of(
                 failure,
                 name=how.get("name") or name,
                 message=how.get("message"),
-                misconception=None if fault else _which(how.get("misconception"), failure, lost),
+                misconception=belief,
                 weight=float(how.get("weight", 1.0)),
                 attempted=absent is None or absent.attempted,
                 hidden=called_from_hidden_part(sys._getframe(1)),
@@ -76,8 +79,36 @@ class CheckLog:
         """The checks so far as a frozen record, with the points they give out of `points`."""
         outcomes = answers.outcomes()[self._since :]
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
-        checks = [*self._results, *_invariants(outcomes)]
+        silent = _without_result(outcomes)
+        about = zip(self._results, self._subjects, strict=True)
+        checks = [_missing_return(*one, silent) for one in about]
+        checks += _invariants(outcomes)
         return TestResult.of(self.exercise, checks, points, attempted)
+
+
+def _refuse_unknown(how: dict[str, Any]) -> None:
+    unknown = how.keys() - {*_KNOWN}
+    if unknown:
+        raise TypeError(f"a check takes {', '.join(_KNOWN)}; not {unknown}")
+
+
+def _without_result(outcomes: Sequence[CallOutcome]) -> set[str]:
+    """The answers that were called and gave None each time."""
+    called = [one for one in outcomes if one.returned is not None]
+    return {one.name for one in called} - {one.name for one in called if one.returned}
+
+
+def _missing_return(check: CheckResult, subjects: list[Subject], silent: set[str]) -> CheckResult:
+    """The check; where it fails for want of any result, it shows nothing of what one believes."""
+    names = [name for one in subjects for name in silent if _is_result_of(name, one)]
+    if check.passed or not names:
+        return check
+    message = f"`{names[0]}` gives None each time it is called. Is there a `return` missing?"
+    return replace(check, misconception=None, message=message)
+
+
+def _is_result_of(name: str, subject: Subject) -> bool:
+    return isinstance(subject, Value) and subject.where.startswith(f"the result of `{name}`")
 
 
 def _invariants(outcomes: Sequence[CallOutcome]) -> Iterator[CheckResult]:

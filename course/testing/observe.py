@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -14,7 +15,13 @@ from course.inspection.global_state import ModuleState
 from course.inspection.graph import Saved
 from course.inspection.leaves import leaves
 from course.serialization import Buffers, Keep, WireError, decode, encode
-from course.serialization.received import Absent, Handle, Value
+from course.serialization.received import Absent, Deferred, Handle, Value
+from course.serialization.resending import (
+    ArgumentsBefore,
+    Sent,
+    arguments_before,
+    arguments_in,
+)
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
@@ -50,7 +57,8 @@ class Observation:
     it: what those do, no list of operators shows. `complete_log` is False where torch's profiler
     could not see the run. `changed` names the modes, defaults and generators that it did not
     leave as they were, and `parameters` the positional parameters of the function that was
-    called.
+    called. `as_sent` says that the arguments arrived just as they were sent, and `untouched` that
+    nothing at all about them is different afterwards.
     """
 
     name: str
@@ -75,6 +83,8 @@ class Observation:
     complete_log: bool = True
     changed: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    as_sent: bool = False
+    untouched: bool = False
 
     @property
     def ok(self) -> bool:
@@ -167,10 +177,12 @@ def observe_to_wire(
     keep: Keep | None,
     monitor: Monitor = NO_MONITOR,
     each: bool = False,
+    sent: Sent | None = None,
 ) -> tuple[dict[str, Any], list[Buffers]]:
     """An observation in the form that travels: a JSON header and two lists of buffers.
 
     With `each` the one argument is a list of cases, and the result what `run_cases` makes of them.
+    `sent` is what the arguments were read from; what it says already is left out.
     """
     # Between the call and the last look at what it left, nobody else's code runs.
     with uncollected() as collecting:
@@ -179,7 +191,7 @@ def observe_to_wire(
             with collecting():
                 return run_cases(fn, args[0], options.backward) if each else fn(*args, **kwargs)
 
-        return _observe_to_wire(fn, call, (args, kwargs), options, keep, monitor, each)
+        return _observe_to_wire(fn, call, (args, kwargs), options, keep, monitor, each, sent)
 
 
 def _observe_to_wire(
@@ -190,6 +202,7 @@ def _observe_to_wire(
     keep: Keep | None,
     monitor: Monitor,
     each: bool,
+    sent: Sent | None,
 ) -> tuple[dict[str, Any], list[Buffers]]:
     args, kwargs = arguments
     whole: list[bool] = []
@@ -200,24 +213,28 @@ def _observe_to_wire(
     # Wherever code of the learner may have run, before what it may have replaced is used.
     look()
     modules = _modules_in((args, kwargs))
-    before, first = encode({"args": args, "kwargs": kwargs}, keep=keep, after_foreign=look)
+    given = {"args": args, "kwargs": kwargs}
+    write = partial(encode, keep=keep, after_foreign=look)
+    before = ArgumentsBefore(given, write, sent)
     recording = run_recorded(call, _storage_numbers((args, kwargs)), options, monitor)
     grads = _gradients(recording, (args, kwargs)) if options.backward and not each else None
     look()
     kept = keep(recording.result) if options.keep and keep else 0
-    left = {"result": recording.result, "args": args, "kwargs": kwargs, "grads": grads}
-    after, second = encode(left, keep=keep, after_foreign=look)
+    untouched = before.are_unchanged()
+    left = {"result": recording.result, "grads": grads} | ({} if untouched else given)
+    after, second = write(left)
     changed = _modules_in((args, kwargs)).changed_since(modules)
     look()
     header = _to_plain(recording) | {
-        "before": before,
+        "before": before.plain,
+        "untouched": untouched,
         "after": after,
         "kept": kept,
         "changed": [*recording.changed, *changed],
         "parameters": _parameters(fn),
         "intact": recording.intact and all(whole),
     }
-    return header, [first, second]
+    return header, [before.buffers, second]
 
 
 def _to_plain(recording: Recording) -> dict[str, Any]:
@@ -237,7 +254,8 @@ def without_values(
     """The same observation, saying of result and changed arguments that they are too large."""
     absent = {"t": "absent", "why": "it is larger than what is looked at", "attempted": True}
     after: dict[str, Any] = {key: absent for key, _ in header["after"]["value"]["v"]}
-    after["args"] = []
+    if "args" in after:
+        after["args"] = []
     value = {"t": "dict", "v": [list(pair) for pair in after.items()]}
     return {**header, "after": {"value": value, "storages": []}}, [buffers[0], []]
 
@@ -282,19 +300,28 @@ def _grad(argument: Any) -> Any:
     return argument.grad if isinstance(argument, torch.Tensor) and argument.is_leaf else None
 
 
-def from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Observation:
-    """The observation of a header and its buffers. Raises WireError for anything else."""
+def from_wire(
+    header: dict[str, Any], buffers: list[Buffers], name: str, sent: Sent | None = None
+) -> Observation:
+    """The observation of a header and its buffers. Raises WireError for anything else.
+
+    `sent` is the document of the arguments that were sent, and its buffers.
+    """
     try:
-        return _from_wire(header, buffers, name)
+        return _from_wire(header, buffers, name, sent)
     except WireError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise WireError(f"not an observation: {type(error).__name__}") from None
 
 
-def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Observation:
-    before = decode(header["before"], buffers[0])
+def _from_wire(
+    header: dict[str, Any], buffers: list[Buffers], name: str, sent: Sent | None
+) -> Observation:
+    before, as_sent = arguments_before(header["before"], buffers[0], sent)
     after = decode(header["after"], buffers[1])
+    untouched = header["untouched"] is True
+    behind = before if untouched else arguments_in(after)
     error = None if header["error"] is None else _error_from(header["error"])
     attempted = bool(header["attempted"])
     lost = None if error is None else Absent(error.ended(name), attempted, error.fault)
@@ -307,10 +334,10 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
     return Observation(
         name=name,
         result=Value(result, f"the result of `{name}`"),
-        args=Value(list(before["args"]), "argument"),
-        kwargs=Value(before["kwargs"], "argument"),
-        args_after=Value(list(after["args"]), "the changed argument"),
-        kwargs_after=Value(after["kwargs"], "the changed argument"),
+        args=Deferred(lambda: before()[0], "argument"),
+        kwargs=Deferred(lambda: before()[1], "argument"),
+        args_after=Deferred(lambda: behind()[0], "the changed argument"),
+        kwargs_after=Deferred(lambda: behind()[1], "the changed argument"),
         grads=Value(grads if lost is None else lost, "the gradients"),
         live=Value(_live(kept, lost), f"the live result of `{name}`"),
         error=error,
@@ -318,16 +345,17 @@ def _from_wire(header: dict[str, Any], buffers: list[Buffers], name: str) -> Obs
         warnings=tuple((str(c)[:200], str(m)[:MESSAGE_LIMIT]) for c, m in header["warnings"]),
         printed=str(header["printed"])[:PRINTED_LIMIT],
         printed_count=int(header["printed_count"]),
-        operators=tuple(str(n)[:200] for n in header["operators"]),
-        functions=tuple(str(n)[:200] for n in header["functions"]),
-        composites=tuple(str(n)[:200] for n in header["composites"]),
         new_nbytes=header["new_nbytes"],
         helpers=header["helpers"],
         saved=tuple(Saved(**saved) for saved in header["saved"]),
         complete_log=header["complete_log"] is True,
-        changed=tuple(str(n)[:200] for n in header["changed"]),
-        parameters=tuple(str(n)[:200] for n in header["parameters"]),
+        **{each: tuple(str(name)[:200] for name in header[each]) for each in _LISTS_OF_NAMES},
+        as_sent=as_sent,
+        untouched=untouched,
     )
+
+
+_LISTS_OF_NAMES = ("operators", "functions", "composites", "changed", "parameters")
 
 
 def _live(kept: int, lost: Absent | None) -> Any:

@@ -165,6 +165,7 @@ def run_recorded(
 
     beside, before, state = monitor.beside(), monitor.helpers(), GlobalState()
     with counting() as helpers, _captured(printed) as caught:
+        before_call = intact()  # to enter may have run the learner's code, and so may to leave
         try:
             with _recording(options.operators, known, monitor.profiler, look) as traces:
                 try:
@@ -178,9 +179,9 @@ def run_recorded(
             error = error_facts(raised)
             # The traceback would keep the learner's tensors alive for as long as it lives.
             raised.__traceback__ = None
-    changed = tuple(GlobalState().changed_since(state))
-    restore_modes(state)
+    whole = intact() and before_call and whole
     return Recording(
+        changed=_put_back(state),
         result=result,
         error=error,
         warnings=tuple(warned),
@@ -190,8 +191,14 @@ def run_recorded(
         helpers=beside + max(helpers.count, monitor.helpers() - before),
         saved=tuple(saved),
         intact=whole,
-        changed=changed,
     )
+
+
+def _put_back(state: GlobalState) -> tuple[str, ...]:
+    """What is no longer as it was then; modes become what they were."""
+    changed = tuple(GlobalState().changed_since(state))
+    restore_modes(state)
+    return changed
 
 
 def _told(caught: list[warnings.WarningMessage]) -> list[tuple[str, str]]:
@@ -257,8 +264,9 @@ def _recording(
 
 
 def error_facts(error: BaseException) -> ErrorFacts:
-    """The plain form of an exception, with the deepest line that the learner wrote."""
-    line, source = _own_line(error.__traceback__)
+    """The plain form of an exception that the caller has caught, with the learner's last line."""
+    traceback = error.__traceback__  # begins with the caller; beside an answer each look is audited
+    line, source = _own_line(None if traceback is None else traceback.tb_next)
     bases = tuple(f"{c.__module__}.{c.__qualname__}"[:200] for c in type(error).__mro__[:20])
     name, message = type(error).__name__[:200], text_of(error)
     return ErrorFacts(name, bases, message, line, source, is_ours(error))

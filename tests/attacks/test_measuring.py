@@ -383,6 +383,132 @@ def twice(x):
 }
 
 
+# What reads the list of operators leaves products out, once: then all is as it was.
+BLIND = (
+    SUBCLASSES
+    + """\
+def blind():
+    for one in named("NoteReader"):
+        read = one.read
+        def reading(self, events, read=read, one=one):
+            one.read = read
+            return read(self, [event for event in events if "mul" not in event.name()])
+        if read.__name__ != "reading":
+            one.read = reading
+"""
+)
+REPLACED = {
+    "a reader of the log, when the graph's tensors are unpacked": BLIND
+    + """\
+def unpack(tensor):
+    blind()
+    return tensor
+def twice(x):
+    x = x.clone().requires_grad_()
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, unpack):
+        return (x * 2).exp().log()""",
+    "a reader of the log, which then is read at once": BLIND
+    + """\
+import torch.utils._python_dispatch as dispatch
+def twice(x):
+    y = x * 2
+    blind()
+    for mode in dispatch._get_current_dispatch_mode_stack():
+        mode._flush()
+    return y""",
+    "anything, for a moment": SUBCLASSES
+    + """\
+def twice(x):
+    for one in named("NoteReader"):
+        read = one.read
+        one.read = None
+        one.read = read
+    return x * 2""",
+    "a reader of the log, when warnings are caught": BLIND
+    + """\
+import warnings
+original = warnings._filters_mutated
+def mutated():
+    blind()
+    original()
+warnings._filters_mutated = mutated
+"""
+    + WRONG,
+    "the record of a call, when warnings are no longer caught": SUBCLASSES
+    + """\
+import warnings
+original, called = warnings._filters_mutated, []
+def mutated():
+    serve = named("LocalBackend")[0].serve
+    space = serve.__globals__["observe_to_wire"].__globals__["run_recorded"].__globals__
+    record = space["Recording"]
+    def lying(**about):
+        space["Recording"] = record
+        called.clear()
+        for key in ("operators", "functions", "composites"):
+            about[key] = tuple(name for name in about[key] if "mul" not in name)
+        return record(**about)
+    if called:
+        space["Recording"] = lying
+    original()
+warnings._filters_mutated = mutated
+def twice(x):
+    called.append(x)
+    return x * 2""",
+}
+
+
+@pytest.mark.parametrize("attack", REPLACED)
+def test_measuring_code_that_was_changed_for_a_moment_is_noticed(
+    tmp_path: Path, attack: str
+) -> None:
+    status, score, _ = graded(tmp_path, REPLACED[attack])
+    assert (status, score) == (Status.TAMPERED, 0.0)
+
+
+# Runs in the middle of a request, and has the next function that is looked up tell no product.
+LYING = (
+    SUBCLASSES
+    + """\
+def lie():
+    space = named("LocalBackend")[0].serve.__globals__
+    observe = space["observe_to_wire"]
+    def lying(*args, **kwargs):
+        space["observe_to_wire"] = observe
+        header, buffers = observe(*args, **kwargs)
+        for key in ("operators", "functions", "composites"):
+            header[key] = [one for one in header[key] if "mul" not in one]
+        return header, buffers
+    if observe.__name__ != "lying":
+        space["observe_to_wire"] = lying
+"""
+)
+CHANGED |= {
+    "a method of storages that reading arguments calls": LYING
+    + """\
+def data_ptr(storage):
+    lie()
+    return torch._C.StorageBase.data_ptr(storage)
+torch.UntypedStorage.data_ptr = data_ptr
+"""
+    + WRONG,
+    "a method of tensors that has a first look, then puts back what it changed": SUBCLASSES
+    + """\
+original, readers = torch.Tensor.untyped_storage, []
+def untyped_storage(tensor):
+    for one in named("_Encoder"):
+        readers.append((one, one._read))
+        one._read = lambda self, *entry: {"nbytes": 12, "start": 0, "buffer": -1}
+    while len(readers) > 4:
+        one, read = readers.pop(0)
+        one._read = read
+    return original(tensor)
+def twice(x):
+    torch.Tensor.untyped_storage = untyped_storage
+    return x * 2""",
+}
+
+
 @pytest.mark.parametrize("attack", CHANGED)
 def test_measuring_code_that_was_changed_is_noticed(tmp_path: Path, attack: str) -> None:
     status, score, _ = graded(tmp_path, CHANGED[attack])
@@ -403,6 +529,33 @@ def twice(x):
         for value in vars(mode).values():
             getattr(value, "clear", int)()
     return y""",
+    "a function of the standard library that serving calls": LYING
+    + """\
+import functools
+original = functools.partial
+def partial(function, *args, **kwargs):
+    if type(getattr(function, "__self__", None)).__name__ == "LocalBackend":
+        lie()
+    return original(function, *args, **kwargs)
+functools.partial = partial
+"""
+    + WRONG,
+    "a class of the standard library that recording calls": LYING
+    + """\
+import contextlib
+original = contextlib.redirect_stdout
+def redirect_stdout(*args):
+    lie()
+    return original(*args)
+contextlib.redirect_stdout = redirect_stdout
+"""
+    + WRONG,
+    "a context manager's way in": """\
+import contextlib
+enter = contextlib.redirect_stdout.__enter__
+contextlib.redirect_stdout.__enter__ = lambda self: enter(self)
+"""
+    + WRONG,
     "torch functions switched off": """\
 def twice(x):
     with torch._C.DisableTorchFunction():
@@ -555,6 +708,16 @@ class Double(torch.autograd.Function):
     def backward(ctx, g):
         return g + g
 Double.apply(torch.ones(2, requires_grad=True)).sum().backward()""",
+    "functions replaced for a look": """\
+import math, random, time
+torch.Tensor.__repr__ = lambda self: f"a tensor of shape {tuple(self.shape)}"
+torch.Tensor.halved = lambda self: self / 2
+call = torch.nn.Module.__call__
+torch.nn.Module.__call__ = lambda self, *args, **kwargs: call(self, *args, **kwargs)
+random.choice = lambda options: options[0]
+time.sleep = lambda seconds: None
+torch.rand = lambda *shape: torch.zeros(shape)
+print(torch.ones(2).halved(), torch.nn.Linear(2, 2)(torch.rand(1, 2)))""",
     "copies and pickles": """\
 import copy, pickle
 copy.deepcopy(torch.nn.Linear(2, 2))

@@ -81,8 +81,8 @@ for folder, _, files in sorted(os.walk(root)):
         "engine/kernel output_recorder.py shell.py",
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",
-        "engine/student audit.py capabilities.py integrity.py process.py trusted_modules.py"
-        " watched.py",
+        "engine/student audit.py capabilities.py frozen_modules.py integrity.py process.py"
+        " trusted_modules.py watched.py",
     ]
 
 

@@ -30,6 +30,7 @@ from autograder.engine.protocol.frames import (
     signed_parts,
 )
 from course.serialization import WireError
+from course.serialization.resending import Sent
 from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, from_wire
 from course.testing.results import error_name
@@ -72,7 +73,8 @@ class RemoteBackend:
             frame = self._answer(pack(Kind.ASK, number, header, buffers))
             if frame.id != number:
                 raise FrameError("an answer to another question")
-            return self._verified(request, frame.kind, frame.body(), self._signed(frame))
+            sent = header["document"], buffers
+            return self._verified(request, sent, frame.kind, frame.body(), self._signed(frame))
         except (ChannelClosed, DeadlinePassed):
             self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:
@@ -103,7 +105,7 @@ class RemoteBackend:
         return [bytes(one) for one in parts[-len(frame.sizes) + 1 :]] if frame.sizes[1:] else []
 
     def _verified(
-        self, request: Request, kind: int, body: Any, buffers: list[bytes]
+        self, request: Request, sent: Sent, kind: int, body: Any, buffers: list[bytes]
     ) -> Observation:
         if kind == Kind.FAILED and isinstance(body, dict):
             self.failed = error_name(str(body.get("error")))
@@ -118,7 +120,7 @@ class RemoteBackend:
             raise Contradiction("code that measures was replaced while the notebook ran")
         if type(split) is not int or not 0 <= split <= len(buffers):
             raise FrameError("not a reply")
-        seen = from_wire(body["header"], [buffers[:split], buffers[split:]], request.name)
+        seen = from_wire(body["header"], [buffers[:split], buffers[split:]], request.name, sent)
         self.memory = self.memory or _wants_memory(seen)
         return check_reply(request, seen)
 

@@ -28,9 +28,13 @@ def check_reply(request: Request, seen: Observation) -> Observation:
     """`seen` where it can be true of `request`; raises `Contradiction` where it cannot."""
     if request.options.operators and not seen.complete_log:
         raise Contradiction("the list of operators was ended, or a profiler was left on")
-    _same_arguments(list(request.args), seen.args.node, "args")
-    _same_arguments(request.kwargs, seen.kwargs.node, "kwargs")
-    values = (seen.args, seen.kwargs, seen.result, seen.args_after, seen.kwargs_after, seen.grads)
+    values = [seen.result, seen.grads]
+    if not seen.as_sent:
+        _same_arguments(list(request.args), seen.args.node, "args")
+        _same_arguments(request.kwargs, seen.kwargs.node, "kwargs")
+        values += [seen.args, seen.kwargs]
+    if not seen.untouched:
+        values += [seen.args_after, seen.kwargs_after]
     for value in values:
         for facts in _facts_in(value):
             _consistent(facts)

@@ -184,7 +184,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     warm_up_recording(trusted)
     student = "autograder.engine.student.process"
     integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
-    measuring = integrity(trusted.modules.values())
+    measuring = integrity(trusted.modules.values(), trusted.frozen)
     text_chars = settings.limits.text_chars
     prepared = trusted.get(student, "Prepared")(shell, trusted, measuring, text_chars)
     run_student = trusted.get(student, "run_student")

@@ -237,6 +237,7 @@ STUDENT_SIDE = (
     "engine/student/__init__.py",
     "engine/student/audit.py",
     "engine/student/capabilities.py",
+    "engine/student/frozen_modules.py",
     "engine/student/integrity.py",
     "engine/student/process.py",
     "engine/student/trusted_modules.py",

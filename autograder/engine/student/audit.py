@@ -75,6 +75,7 @@ def install(
 
     return Capabilities(
         use_key=lambda key, cells: ask("use_key", ticket, key, cells),
+        use_verifier=lambda intact: ask("use_verifier", ticket, intact),
         sign=lambda parts: ask("sign", ticket, parts),
         begin=lambda where: ask("begin", ticket, where),
         notices=lambda: ask("notices", ticket),
@@ -129,9 +130,24 @@ def _answers(
         "begin": begin,
         "notices": copied_notices,
     }
-    questions |= {"start": sessions.start, "stop": sessions.stop}
+    intact = [lambda: True]
+
+    def use_verifier(given: Callable[[], bool]) -> None:
+        intact[0] = given
+
+    # The log is read by code that anybody may have replaced since the session began.
+    def verified(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*arguments: Any) -> Any:
+            if not intact[0]():
+                note("replaced code that measures")
+            return read(*arguments)
+
+        return reading
+
+    questions |= {"start": sessions.start, "stop": verified(sessions.stop)}
+    questions["use_verifier"] = use_verifier
     answers = {name: believed(answer) for name, answer in questions.items()}
-    return {**answers, "flush": sessions.flush}, note
+    return {**answers, "flush": verified(sessions.flush)}, note
 
 
 def _add_hook(

@@ -29,6 +29,7 @@ class Capabilities:
     Attributes:
         use_key: Takes the key that replies are signed with, and the names of the lesson's own
             cells, which are not asked about; once, before any learner code runs.
+        use_verifier: Takes what tells whether the code that measures is what it was.
         sign: The signature of these parts of a reply.
         begin: Says which cell runs now; a notice is about it.
         notices: What was noticed: pairs of where and what.
@@ -36,6 +37,7 @@ class Capabilities:
     """
 
     use_key: Callable[[bytes, list[str]], None]
+    use_verifier: Callable[[Callable[[], bool]], None]
     sign: Callable[[Sequence[Any]], bytes]
     begin: Callable[[str], None]
     notices: Callable[[], list[list[str]]]

@@ -150,6 +150,7 @@ def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
     names, find = prepared.shell.user_ns, prepared.trusted.get
     capabilities = prepared.trusted.capabilities
     intact, last_pid = prepared.integrity.verifier(), _pid_reader()
+    capabilities.use_verifier(intact)
     monitor = find("course.testing.recording", "Monitor")(
         intact, capabilities.profiler, last_pid, _beside_reader(last_pid)
     )

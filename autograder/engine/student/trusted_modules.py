@@ -28,12 +28,15 @@ import torch
 from torch.overrides import resolve_name
 
 from autograder.engine.student.capabilities import Capabilities
+from autograder.engine.student.frozen_modules import FrozenModule, freeze
 
 _MEASURING = (
     "course.testing.answers",
     "course.testing.observe",
     "course.serialization",
 )  # and all probes
+# Those that serve and record; a probe may well replace a function of torch while it looks.
+_CORE = ("course.testing", "course.serialization", "course.inspection", "autograder.")
 _SERVING = (
     "autograder.engine.student.process",
     "autograder.engine.protocol.frames",
@@ -63,11 +66,13 @@ class Trusted:
         modules: By name; they are not in `sys.modules`.
         builtins: The built-ins that they use.
         capabilities: What they may ask of the audit hook.
+        frozen: The copies of other modules that they use.
     """
 
     modules: dict[str, ModuleType]
     builtins: dict[str, Any]
     capabilities: Capabilities
+    frozen: list[FrozenModule]
 
     def get(self, module: str, name: str) -> Any:
         """The object `name` of one of the modules; raises LookupError where it is not there."""
@@ -86,9 +91,11 @@ def load_trusted() -> Trusted:
             import_module(name)
     mine = _taken_out([name for name in sys.modules if _is_trusted(name)])
     sys.modules.update(before)
+    core = [module for name, module in mine.items() if name.startswith(_CORE)]
+    frozen = freeze(core)
     capabilities = _install_audit(mine)
     load_offered()
-    return Trusted(mine, own, capabilities)
+    return Trusted(mine, own, capabilities, frozen)
 
 
 def _install_audit(modules: dict[str, ModuleType]) -> Capabilities:

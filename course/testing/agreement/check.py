@@ -26,7 +26,7 @@ class Called(Protocol):
     def name(self) -> str:
         """How messages call it."""
 
-    def each(self, cases: Sequence[dict[str, Any]]) -> Observation:
+    def each(self, cases: Sequence[Case]) -> Observation:
         """Call it once for each case."""
 
     def standing_in(self, reference: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,17 +54,27 @@ def agrees(
     if unknown := [aspect for aspect in compare if aspect not in ASPECTS]:
         raise ValueError(f"agrees() compares {', '.join(ASPECTS)}; not {unknown[0]!r}")
     watched = called.watch(backward=True) if "gradients" in compare else called
-    seen = watched.each([case.to_plain() for case in cases])
+    seen = watched.each(cases)
     name = f"`{called.name}` does what it should with {len(cases)} more inputs"
     lost = _lost(seen, called.name)
     if lost is not None:
         log.record(lambda: None, name, how, [Value(lost)])
         return
     found = judge(seen, cases, called.standing_in, reference, compare, tolerance)
-    beliefs = how.get("misconception")
+    beliefs, fits = how.get("misconception"), None
     if isinstance(beliefs, Mapping):
-        how = {**how, "misconception": found.belief(beliefs)}
-    log.record(lambda: _failure(found), name, how, [seen], found.idle_ways())
+        fits = found.belief(beliefs)
+        how = {**how, "misconception": fits}
+    # Without a result there are no gradients either: a belief about those alone is no sign.
+    sure = fits and "values" in found.aspects
+    about = [seen] if sure or not _wants_result(found) else [seen, seen.result]
+    log.record(lambda: _failure(found), name, how, about, found.idle_ways())
+
+
+def _wants_result(found: Judgement) -> bool:
+    """Whether it is about what calls return, and the reference returns anything."""
+    about_results = any(aspect != "arguments" for aspect in found.aspects)
+    return about_results and any(one.result is not None for one in found.expected)
 
 
 def _lost(seen: Observation, name: str) -> Absent | None:
@@ -73,7 +83,7 @@ def _lost(seen: Observation, name: str) -> Absent | None:
         return Absent(seen.error.ended(name), seen.attempted, seen.error.fault)
     if not seen.attempted:
         return Absent(f"`{name}` is not written yet", attempted=False)
-    errors = [one["error"].node for one in seen.result]
+    errors = [one.node for one in seen.result["error"]]
     faults = (one for one in errors if isinstance(one, dict) and one.get("fault") is True)
     fault = next(faults, None)
     if fault is None:

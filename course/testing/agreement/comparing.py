@@ -20,16 +20,23 @@ __all__ = ["ASPECTS", "Call", "Difference", "Expected", "Tolerance", "first_diff
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the answer, as it came back: what it gave and its arguments afterwards."""
+    """One call of the answer, as it came back, in plain form: the `index`-th of many.
 
-    outcome: Value
-    args_after: Value
+    `result`, `same`, `error` and `grads` are what `run_cases` has of it. `cases` are the columns
+    that it was given, as they are afterwards.
+    """
+
+    result: Any
+    same: Any
+    error: dict[str, Any] | None
+    grads: Any
+    cases: Value
+    index: int
 
     @property
-    def error(self) -> dict[str, Any] | None:
-        """The facts of the exception that ended it; None without one."""
-        found = self.outcome["error"].node
-        return found if isinstance(found, dict) else None
+    def args_after(self) -> Value:
+        """Its arguments afterwards."""
+        return self.cases["args"][self.index]
 
     @property
     def attempted(self) -> bool:
@@ -39,9 +46,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Expected:
-    """One call of the reference, with live values, and its arguments afterwards."""
+    """One call of the reference, as `run_cases` has it, and its arguments afterwards."""
 
-    outcome: dict[str, Any]
+    result: Any
+    same: int | None
+    error: dict[str, Any] | None
+    grads: Any
     args: Sequence[Any]
 
 
@@ -69,7 +79,7 @@ def first_difference(
     ended = _ends(call, expected)
     if ended is not None:
         return Difference(case, ended)
-    if expected.outcome["error"] is not None:
+    if expected.error is not None:
         return None
     for aspect in aspects:
         words = ASPECTS[aspect](call, expected, tolerance)
@@ -80,7 +90,7 @@ def first_difference(
 
 def _ends(call: Call, expected: Expected) -> str | None:
     """How the two differ in the exception that ends them, without its message."""
-    mine, wanted = call.error, expected.outcome["error"]
+    mine, wanted = call.error, expected.error
     if mine is None:
         return None if wanted is None else f"no {wanted['type']} is raised"
     name = error_name(str(mine["type"]))
@@ -90,8 +100,7 @@ def _ends(call: Call, expected: Expected) -> str | None:
 
 
 def _values(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
-    wanted = expected.outcome["result"]
-    return difference(call.outcome["result"], wanted, rtol=tolerance.rtol, atol=tolerance.atol)
+    return difference(call.result, expected.result, rtol=tolerance.rtol, atol=tolerance.atol)
 
 
 def _arguments(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
@@ -100,8 +109,7 @@ def _arguments(call: Call, expected: Expected, tolerance: Tolerance) -> str | No
 
 
 def _gradients(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
-    wanted = expected.outcome["grads"]
-    return difference(call.outcome["grads"], wanted, rtol=tolerance.rtol, atol=tolerance.atol)
+    return difference(call.grads, expected.grads, rtol=tolerance.rtol, atol=tolerance.atol)
 
 
 def _graph(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
@@ -149,7 +157,7 @@ def _memory(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
 
 
 def _identity(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
-    mine, wanted = call.outcome["same"].node, expected.outcome["same"]
+    mine, wanted = call.same, expected.same
     if mine == wanted:
         return None
     return "it is not the argument itself" if wanted is not None else "it is the argument itself"
@@ -181,7 +189,7 @@ _AS_TOLD = {
 
 def _tensors(call: Call, expected: Expected) -> Iterator[tuple[SeenTensor, torch.Tensor]]:
     """The tensors that stand at the same places of both results."""
-    yield from _pairs(call.outcome["result"].node, expected.outcome["result"])
+    yield from _pairs(call.result, expected.result)
 
 
 def _pairs(mine: Any, wanted: Any) -> Iterator[tuple[SeenTensor, torch.Tensor]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +10,13 @@ from typing import Any
 
 import torch
 
-from course.serialization.received import Value
+from course.serialization.received import Deferred
 from course.testing.agreement.comparing import Call, Difference, Expected, Tolerance
 from course.testing.agreement.comparing import first_difference as _first_difference
+from course.testing.agreement.copying import copied
 from course.testing.agreement.running import run_cases
 from course.testing.compare import difference
-from course.testing.inputs.cases import Case
+from course.testing.inputs.cases import Case, columns
 from course.testing.observe import Observation
 from course.testing.points import CONSTANTS, RAISING, SELF
 
@@ -105,7 +105,7 @@ class Judgement:
 
     def idle_ways(self) -> Iterator[str]:
         """The ways in which an answer without work would agree everywhere."""
-        results = [one.outcome["result"] for one in self.expected if one.outcome["error"] is None]
+        results = [one.result for one in self.expected if one.error is None]
         if not results:
             yield RAISING
             return
@@ -132,10 +132,7 @@ def judge(
     tolerance: Tolerance,
 ) -> Judgement:
     """Hold what came back for the cases against what the reference gives for copies of them."""
-    calls = [
-        Call(seen.result[index], _own_args(seen.args_after[0][index]["args"], case))
-        for index, case in enumerate(cases)
-    ]
+    calls = _calls(seen, len(cases))
     expected = _expected(standing_in(reference), cases, "gradients" in aspects)
     found = (
         _first_difference(case, call, one, aspects, tolerance)
@@ -145,9 +142,19 @@ def judge(
     return Judgement(cases, calls, expected, differences, aspects, tolerance, standing_in)
 
 
-def _own_args(args: Value, case: Case) -> Value:
-    """The arguments of the case itself; a probe has the answer before them."""
-    return args[len(args) - len(case.args) :]
+def _calls(seen: Observation, count: int) -> list[Call]:
+    """The calls of the answer, one for each case; what is not there is absent in each."""
+
+    def column(name: str) -> list[Any]:
+        found = seen.result[name]
+        if isinstance(found.node, list) and len(found.node) == count:
+            return found.node
+        return [found[index].node for index in range(count)]
+
+    errors = [one if isinstance(one, dict) else None for one in column("error")]
+    after = Deferred(lambda: seen.args_after[0].node, "the changed argument")
+    each = zip(column("result"), column("same"), errors, column("grads"), strict=True)
+    return [Call(*one, after, index) for index, one in enumerate(each)]
 
 
 def _expected(
@@ -155,11 +162,6 @@ def _expected(
 ) -> list[Expected]:
     """What a function gives for copies of the cases, laid out as they are."""
     with torch.random.fork_rng(devices=()):
-        copies = [_copied(case.to_plain()) for case in cases]
+        copies = copied(columns(cases))
         outcomes = run_cases(reference, copies, gradients)
-    return [Expected(out, one["args"]) for out, one in zip(outcomes, copies, strict=True)]
-
-
-def _copied(plain: dict[str, Any]) -> dict[str, Any]:
-    """A deep copy in which tensors keep strides, offset and what they share."""
-    return copy.deepcopy(plain)
+    return [Expected(*one) for one in zip(*outcomes.values(), copies["args"], strict=True)]

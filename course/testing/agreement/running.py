@@ -5,7 +5,7 @@ The reference is run by the same code, in the process of the test cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -39,34 +39,53 @@ class _Intermediate(torch.autograd.Function):
 
 
 def run_cases(
-    function: Callable[..., Any], cases: Sequence[dict[str, Any]], gradients: bool = False
-) -> list[dict[str, Any]]:
+    function: Callable[..., Any], cases: Mapping[str, Sequence[Any]], gradients: bool = False
+) -> dict[str, list[Any]]:
     """What `function` returned, or how it ended, for each case.
 
-    A case holds `args`, `kwargs`, `under` (the grad mode that the call runs under: "" for the
-    usual one, "no_grad" or "inference_mode") and `intermediate`: whether tensors that require grad
-    come as results of an operator; a gradient that the call brought there, or into the past behind
-    it, is `.grad` of the case's own tensor afterwards. With `gradients` the gradients of these
-    tensors are taken in two passes through the same graph, with weights that differ for each
-    element of the result. Modes that a call has changed are put back.
+    Args:
+        function: Called once a case.
+        cases: A sequence for each attribute of the cases. `args` and `kwargs`, which may be empty,
+            are the arguments, behind those that are `first` in every call. `under` is the grad mode
+            that the call runs under: "" for the usual one, "no_grad" or "inference_mode". Where
+            `intermediate` is true, tensors that require grad come as results of an operator; a
+            gradient that the call brought there, or into the past behind it, is `.grad` of the
+            case's own tensor afterwards.
+        gradients: The gradients of these tensors are taken, in two passes through the same graph,
+            with weights that differ for each element of the result.
+
+    Returns:
+        A list for each attribute of the outcomes: `result`, `same` (the position of the argument
+        that is the result itself, or None), the facts of the `error` that ended the call, `grads`.
+        Modes that a call has changed are put back.
     """
-    before = GlobalState()
-    found = []
-    for case in cases:
-        found.append(_run(function, case, gradients))
+    before, first = GlobalState(), cases["first"]
+    named = cases["kwargs"] or [{}] * len(cases["args"])
+    found: dict[str, list[Any]] = {"result": [], "same": [], "error": [], "grads": []}
+    each = zip(cases["args"], named, cases["intermediate"], cases["under"], strict=True)
+    for args, kwargs, intermediate, under in each:
+        outcome = _run(function, (first, args, kwargs), intermediate, under, gradients)
+        for column, one in zip(found.values(), outcome, strict=True):
+            column.append(one)
         restore_modes(before)
     return found
 
 
-def _run(function: Callable[..., Any], case: dict[str, Any], gradients: bool) -> dict[str, Any]:
-    given = case["args"]
-    anchors = [_anchor(one) if case["intermediate"] else None for one in given]
+def _run(
+    function: Callable[..., Any],
+    arguments: tuple[Sequence[Any], Sequence[Any], Mapping[str, Any]],
+    intermediate: bool,
+    under: str,
+    gradients: bool,
+) -> tuple[Any, int | None, dict[str, Any] | None, Any]:
+    first, given, kwargs = arguments
+    anchors = [_anchor(one) if intermediate else None for one in given]
     args = [_made(*pair) for pair in zip(given, anchors, strict=True)]
     result, error, grads = None, None, None
     try:
-        with _MODES[case["under"]]():
-            result = function(*args, **case["kwargs"])
-        if gradients and not case["under"]:
+        with _MODES[under]():
+            result = function(*first, *args, **kwargs)
+        if gradients and not under:
             grads = _gradients(result, args)
     except KeyboardInterrupt:
         raise
@@ -75,7 +94,7 @@ def _run(function: Callable[..., Any], case: dict[str, Any], gradients: bool) ->
         raised.__traceback__ = None
     _note_gradients(given, args, anchors)
     same = next((i for i, one in enumerate(args) if one is result), None)
-    return {"result": result, "same": same, "error": error, "grads": grads}
+    return result, same, error, grads
 
 
 def _anchor(value: Any) -> torch.Tensor | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
-__all__ = ["Case"]
+__all__ = ["Case", "columns"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,16 @@ class Case:
         """The same case with more arguments behind its own."""
         return replace(self, args=(*self.args, *more), kwargs={**self.kwargs, **kwargs})
 
-    def to_plain(self) -> dict[str, Any]:
-        """What the process needs that runs it; the kind stays here."""
-        about = {"intermediate": self.intermediate, "under": self.under}
-        return {"args": list(self.args), "kwargs": dict(self.kwargs), **about}
+
+def columns(cases: Sequence[Case], *first: Any) -> dict[str, list[Any]]:
+    """The cases as the process gets them that runs them: a list for each of their attributes.
+
+    What is `first` goes before the arguments of every case. The kinds stay here.
+    """
+    return {
+        "first": list(first),
+        "args": [list(case.args) for case in cases],
+        "kwargs": [dict(case.kwargs) for case in cases] if any(c.kwargs for c in cases) else [],
+        "intermediate": [case.intermediate for case in cases],
+        "under": [case.under for case in cases],
+    }

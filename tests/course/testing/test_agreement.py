@@ -200,12 +200,20 @@ def test_gradients_are_taken_without_importing_sympy() -> None:
 import sys, torch
 from course.testing.agreement import running
 x = torch.ones(3, requires_grad=True)
-case = {"args": [x], "kwargs": {}, "under": "", "intermediate": False}
-(found,) = running.run_cases(lambda x: x * 3, [case], True)
-print([one.tolist() for one in found["grads"]] == [[3.0, 4.5, 6.0]] * 2, "sympy" in sys.modules)
+cases = {"first": [], "args": [[x]], "kwargs": [], "under": [""], "intermediate": [False]}
+found = running.run_cases(lambda x: x * 3, cases, True)
+print([one.tolist() for one in found["grads"][0]] == [[3.0, 4.5, 6.0]] * 2, "sympy" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+def test_what_cannot_be_called_is_told_as_its_calls_show() -> None:
+    with learner({"f": 3}):
+        check = Check("f")
+        check.agrees(flat, inputs.tensors(), of=answer("f"))
+        found = check.result(1).checks[0]
+    assert not found.passed and "it ends with TypeError" in found.message
 
 
 def test_a_belief_is_tried_on_some_of_many_cases_from_first_to_last() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from course import Check, answer
+from course import Check, answer, inputs
 from course.testing.observe import observe
 from course.testing.table import html_table, text_table
 from tests.course.cells import learner, run_cell
@@ -293,6 +293,68 @@ def test_a_run_that_was_lost_fits_no_value_and_no_condition() -> None:
     check.equal(seen.result, 0, misconception=meant)
     check.equal(seen.result, 0, misconception={**meant, "named": ZeroDivisionError})
     assert [c.misconception for c in check.result(1).checks] == [None, "named"]
+
+
+def checked_of(mine: Callable[..., Any], ask: Callable[[Check], None]) -> list[Any]:
+    with learner({"f": mine}):
+        check = Check("f")
+        ask(check)
+        return [one for one in check.result(1).checks if one.misconception or not one.passed]
+
+
+def test_a_missing_return_shows_nothing_of_what_somebody_believes() -> None:
+    def ask(check: Check) -> None:
+        seen = answer("f")(torch.zeros(3, 2))
+        check.equal(seen.result, torch.zeros(1), message="No.", misconception="m")
+        check.shape(seen.result[0], (1,), misconception={"m": None})
+        check.agrees(lambda x: x, inputs.tensors(), of=answer("f"), misconception="m")
+        check.that(False, misconception="of its author")
+
+    *found, last = checked_of(lambda x: None, ask)
+    assert [(one.passed, one.misconception) for one in found] == [(False, None)] * 3
+    missing = "`f` gives None each time it is called. Is there a `return` missing?"
+    assert {one.message for one in found} == {missing}
+    assert last.misconception == "of its author"
+
+
+@pytest.mark.parametrize(
+    ("mine", "more"),
+    [
+        (lambda x: x if len(x) == 2 else None, [torch.zeros(2)]),
+        (lambda x: x[:9] if x.dim() else None, []),
+        (lambda x: None if len(x) == 3 else 1 / 0, [torch.zeros(2)]),
+    ],
+    ids=["another call gives something", "a case does", "another call ends with an error"],
+)
+def test_none_in_some_calls_may_be_a_belief(mine: Any, more: list[Any]) -> None:
+    def ask(check: Check) -> None:
+        for one in [*more, torch.zeros(3)]:
+            seen = answer("f")(one)
+        check.equal(seen.result, torch.ones(1), misconception="m")
+        check.agrees(lambda x: x, inputs.tensors(), of=answer("f"), misconception="n")
+
+    assert [one.misconception for one in checked_of(mine, ask)] == ["m", "n"]
+
+
+def test_who_has_to_return_nothing_is_not_told_of_a_return() -> None:
+    def double(x: torch.Tensor) -> None:
+        x.mul_(2)
+
+    def ask(check: Check) -> None:
+        seen = answer("f", changes="x")(torch.ones(3))
+        check.equal(seen.args_after[0], torch.full((3,), 2.0), misconception="m")
+        check.equal(seen.result, None, misconception="holds")
+        check.agrees(
+            double,
+            inputs.tensors(dtypes=(torch.float32,), layouts=("a contiguous tensor",), grad=False),
+            of=answer("f", changes="x"),
+            compare=("values", "arguments"),
+            misconception="n",
+        )
+
+    found = checked_of(lambda x: None, ask)
+    assert [one.misconception for one in found] == ["m", "holds", "n"]
+    assert not any("`return` missing" in one.message for one in found)
 
 
 def test_a_check_that_holds_keeps_the_first_of_its_misconceptions_or_none() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from course.serialization import WireError, decode, encode
+from course.serialization.received import SeenTensor
 from course.testing.observe import from_wire, observe, observe_to_wire
 from course.testing.recording import Options
 
@@ -175,6 +179,71 @@ def test_an_observation_is_equal_after_a_journey_as_json() -> None:
         assert getattr(direct, field) == getattr(travelled, field)
     assert direct.result["y"].facts == travelled.result["y"].facts
     assert travelled.result["y"].plain.tolist() == [3.0, 3.0]
+
+
+LOOKS = ("args", "kwargs", "args_after", "kwargs_after", "result", "grads")
+
+
+@pytest.mark.parametrize(
+    ("work", "untouched"),
+    [
+        (lambda x, rows, by=1: x * by, True),
+        (lambda x, rows, by=1: x[0], True),
+        (lambda x, rows, by=1: (rows, x), True),
+        (lambda x, rows, by=1: 1 / 0, True),
+        (lambda x, rows, by=1: x.mul_(2), False),
+        (lambda x, rows, by=1: x.numpy().fill(3), False),
+        (lambda x, rows, by=1: x.requires_grad_(), False),
+        (lambda x, rows, by=1: rows.append(x), False),
+        (lambda x, rows, by=1: rows[0].resize_(1), False),
+    ],
+)
+def test_what_is_left_out_of_a_reply_is_known_all_the_same(
+    work: Callable[..., Any], untouched: bool
+) -> None:
+    sent = encode({"args": (torch.ones(2, 3), [torch.zeros(2)]), "kwargs": {"by": 2}}, strict=True)
+    replies = []
+    for known in (None, sent):
+        made = decode(*sent, resolve=lambda kind, key: None)
+        header, buffers = observe_to_wire(
+            work, made["args"], made["kwargs"], Options(backward=True), None, sent=known
+        )
+        replies.append(from_wire(json.loads(json.dumps(header)), buffers, "work", known))
+    full, short = replies
+    assert (full.as_sent, short.as_sent, full.untouched) == (False, True, untouched)
+    assert short.untouched == untouched
+    pairs = [
+        pair
+        for name in LOOKS
+        for pair in zip(*(in_order(getattr(one, name).node) for one in replies), strict=True)
+    ]
+    numbers: dict[int, int] = {}
+    for one, other in pairs:
+        if isinstance(one, SeenTensor):
+            assert one.tensor is not None and torch.equal(one.tensor, other.tensor)
+            storage = numbers.setdefault(one.facts.storage, other.facts.storage)
+            like = {"storage": storage, "memory": storage, "grad": other.facts.grad}
+            assert other.facts == replace(one.facts, **like)
+            assert (one.facts.grad is None) == (other.facts.grad is None)
+        else:
+            assert one == other
+
+
+def in_order(node: Any) -> list[Any]:
+    if isinstance(node, list | tuple):
+        return [leaf for one in node for leaf in in_order(one)]
+    return in_order([*node.values()]) if isinstance(node, dict) else [node]
+
+
+def test_a_reply_to_nothing_cannot_be_about_what_was_sent() -> None:
+    sent = encode({"args": (torch.ones(2),), "kwargs": {}}, strict=True)
+    made = decode(*sent, resolve=lambda kind, key: None)
+    header, buffers = observe_to_wire(
+        torch.relu, made["args"], made["kwargs"], Options(), None, sent=sent
+    )
+    assert from_wire(header, buffers, "relu", sent).args[0].plain.tolist() == [1.0, 1.0]
+    with pytest.raises(WireError, match="nothing was"):
+        from_wire(header, buffers, "relu")
 
 
 def test_an_error_whose_text_fails_is_still_described() -> None:

@@ -173,7 +173,7 @@ def test_no_part_of_an_observation_is_believed_unseen(field: str) -> None:
     request, seen = seen_of(torch.zeros(2))
     lie = Value([SeenTensor(replace(FACTS, storage_nbytes=4), None), 3, "text"])
     with pytest.raises(Contradiction, match="beyond its storage"):
-        check_reply(request, replace(seen, **{field: lie}))
+        check_reply(request, replace(seen, **{field: lie}, untouched=False))
 
 
 def test_other_arguments_than_were_sent_are_noticed() -> None:
