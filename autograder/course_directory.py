@@ -65,6 +65,11 @@ class CourseDirectory:
         return self.root / ".autograder"
 
     @property
+    def unentered(self) -> Path:
+        """The directory of the lists of those whose grade may not have reached the gradebook."""
+        return self.state / "unentered"
+
+    @property
     def report(self) -> Path:
         """The directory of the class report and its CSV files."""
         return self.root / "report"

@@ -42,6 +42,18 @@ def end_all_but(keep: Collection[int]) -> None:
     _end(lambda: [pid for pid in descendants(os.getpid(), dead=False) if pid not in keep])
 
 
+def end_tree(root: int) -> None:
+    """Kill `root`, a child of this process that adopts orphans, and everything below it.
+
+    It is stopped first: then it starts nothing more, and still adopts what loses its parent.
+    """
+    with suppress(OSError):
+        os.kill(root, signal.SIGSTOP)
+    _end(lambda: descendants(root, dead=False))
+    with suppress(OSError):
+        os.kill(root, signal.SIGKILL)
+
+
 def _end(find: Callable[[], list[int]]) -> None:
     for _ in range(_ROUNDS):
         found = find()

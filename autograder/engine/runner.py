@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from autograder.descendants import end_tree
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import raise_own_limits
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
@@ -257,8 +258,9 @@ class _WorkerPool:
         """End it; its workers have been closed."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_S)
-        self._process.kill()
-        self._process.wait()
+        if not self.has_ended:  # it still loads torch, and cannot end what it has started
+            end_tree(self._process.pid)
+            self._process.wait()
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._log.close()
 

@@ -7,7 +7,6 @@ what the journal has is not run again, and what the gradebook lacks is entered.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from autograder.grading.database_address import check_address
 from autograder.grading.prefetch import Prefetch
 from autograder.import_speed import importing
 from autograder.lessons.model import Lesson
-from autograder.records.journal import Journal, only_grader
+from autograder.records.journal import Journal, only_grader, remove_unfinished
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
 from autograder.records.runner import Job, Outcome, Runner, unrun
 from autograder.submissions.discovery import Submission, students_with
@@ -79,7 +78,7 @@ def grade(
     check_address(course)  # now, and not after hours of grading
     with only_grader(course.state):
         lessons = {one.lesson.slug: one.lesson for one in submissions}
-        _remove_unfinished(course, journal, submissions)
+        remove_unfinished(_folders_written(course, journal, submissions))
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
         done, sync = _carry_out(course, journal, plans, runner, progress)
@@ -89,16 +88,13 @@ def grade(
     return GradingResult(chosen, sync.trouble, tuple(sync.news))
 
 
-def _remove_unfinished(
+def _folders_written(
     course: CourseDirectory, journal: Journal, submissions: Sequence[Submission]
-) -> None:
-    """Remove the unfinished files of a run that was killed; nobody else writes there now."""
+) -> set[Path]:
+    """Where a run that was killed may have left unfinished files."""
     folders = {journal.root / one.lesson.slug for one in submissions}
     folders |= {course.autograded(one.student, one.lesson.slug) for one in submissions}
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            for path in folder.glob(".*.tmp"):
-                path.unlink()
+    return folders | {course.state, course.unentered}
 
 
 def _plan(

@@ -148,4 +148,4 @@ def unentered(course: CourseDirectory, lesson: str) -> frozenset[str]:
 
 
 def _list_of(course: CourseDirectory, lesson: str) -> Path:
-    return course.state / "unentered" / f"{lesson}.json"
+    return course.unentered / f"{lesson}.json"

@@ -29,6 +29,7 @@ from autograder.records.model import RecordError, SubmissionRecord
 
 FORMAT = 1
 _PENDING = ".pending.json"
+_UNFINISHED = ".tmp"
 _NAME_NBYTES, _KEPT_CHARS = 255, 40  # of a file's name; four bytes a character at most
 
 
@@ -193,23 +194,39 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=_UNFINISHED, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, mode)
         _replace(temporary, path)
+        temporary = ""
     except OSError as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         raise JournalError(
             f"cannot be written: {error.strerror}",
             place=str(path),
             remedy="Make room or give the permission, then run the same command again: "
             "it continues where it stopped.",
         ) from error
+    finally:
+        if temporary:  # also where Ctrl-C came
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file of this name is what a killed `write_bytes` has left."""
+    return name.startswith(".") and name.endswith(_UNFINISHED)
+
+
+def remove_unfinished(folders: Iterable[Path]) -> None:
+    """Remove what killed writes have left in `folders`; nobody may write there at this moment."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for path in folder.iterdir():
+                if is_unfinished(path.name):
+                    path.unlink()
 
 
 def _replace(temporary: str, path: Path) -> None:

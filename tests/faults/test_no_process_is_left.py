@@ -5,6 +5,7 @@ What is watched are processes of this test alone: see `warden`.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -47,6 +48,7 @@ if os.fork() == 0:
 def total(x):
     return x.sum()
 """
+SLOW = "import time\ntime.sleep(54321)\n"
 STOCK = """
 import sys
 from pathlib import Path
@@ -172,6 +174,25 @@ def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
     tmp_path: Path, sandbox: str, last: signal.Signals
 ) -> None:
     found = killed(tmp_path, sandbox, "starting sandbox", last=last)
+    assert found.survivors == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_pool_that_still_loads_leaves_nothing_of_what_it_started(tmp_path: Path) -> None:
+    # Bubblewrap that is killed early leaves a child that waits for it; here every time.
+    program, torch = tmp_path / "bin" / "bwrap", tmp_path / "slow" / "torch.py"
+    for path, text in ((program, "#!/bin/sh\nsleep 54321 &\nsleep 54321\n"), (torch, SLOW)):
+        path.parent.mkdir()
+        path.write_text(text)
+        path.chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    env = {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(torch.parent),
+        "TMPDIR": str(tmp_path / "tmp"),
+    }
+    command = [sys.executable, "-c", DRIVER, str(tmp_path / "course"), "sandbox", "1", ENDLESS]
+    found = watch(Plan(command, env, ("starting sandbox",), last=signal.SIGINT))
     assert found.survivors == []
     assert list((tmp_path / "tmp").iterdir()) == []
 

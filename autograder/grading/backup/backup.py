@@ -31,7 +31,7 @@ from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.backup.gradebook_copy import COPY_NAMES, copy_of, described
 from autograder.grading.sync import ROSTER
-from autograder.records.journal import only_grader
+from autograder.records.journal import is_unfinished, only_grader
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -222,8 +222,7 @@ def kept_state(state: Path) -> Iterator[tuple[str, Path]]:
             names = [name for name in names if name not in LEFT_OUT]
         for name in names:
             path = Path(folder, name)
-            unfinished = name.startswith(".") and name.endswith(".tmp")  # of a killed write
-            if stat.S_ISREG(path.lstat().st_mode) and not unfinished:
+            if stat.S_ISREG(path.lstat().st_mode) and not is_unfinished(name):
                 yield (below / name).as_posix(), path
 
 

@@ -300,6 +300,20 @@ def test_a_run_after_kill_9_ends_with_what_an_uninterrupted_one_gives(
     assert everything(broken) == everything(whole)
 
 
+def test_no_write_that_is_killed_leaves_a_file(tmp_path: Path) -> None:
+    # One after the other, as many as the first run has: the disk hears of each with `fsync`.
+    course, _ = classroom(tmp_path, "ada")
+    left = []
+    for at in range(9):
+        killed_in(lambda: graded(course), os, "fsync", at=at, after=True)
+        left.append({path.parent.name for path in tmp_path.rglob(".*.tmp")})
+        graded(course)
+        assert not list(tmp_path.rglob(".*.tmp"))
+        shutil.rmtree(course.state)
+    assert {".autograder", "unentered", SLUG} <= set().union(*left)
+    assert left[-1] == set()
+
+
 def test_a_regrade_that_is_killed_leaves_the_old_grades_marked(tmp_path: Path) -> None:
     course, _ = classroom(tmp_path, "ada", "bob")
     graded(course, give(1.0))

@@ -91,6 +91,18 @@ def test_a_disk_that_refuses_is_named_and_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ctrl_c_while_a_file_is_written_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_handle: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_bytes(tmp_path / "x.json", b"1")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_refused_write_keeps_the_old_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
