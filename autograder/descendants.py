@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 
 _ROUNDS, _PAUSE_S = 200, 0.005
+_LOOK_S = 0.02
 
 
 def descendants(root: int, *, keep: Collection[int] = (), dead: bool = True) -> list[int]:
@@ -52,6 +53,19 @@ def end_tree(root: int) -> None:
     _end(lambda: descendants(root, dead=False))
     with suppress(OSError):
         os.kill(root, signal.SIGKILL)
+
+
+def wait_for_end(child: int) -> int:
+    """The exit code of a child of this process once it has ended; -N where signal N ended it.
+
+    It looks now and then.  A blocking wait would not hear of a signal that comes just before it:
+    Python runs its handler after the wait.
+    """
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(_LOOK_S)
 
 
 def _end(find: Callable[[], list[int]]) -> None:

@@ -26,6 +26,7 @@ from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.outcomes import TABLE_KEY
 from autograder.environment import adopt_orphans, end_with_parent
 
+_LOOK_S = 0.5
 _NOTHING: dict[str, Any] = {"errors": [None] * 3, "table": None, "value": None, "stderr": False}
 
 
@@ -104,9 +105,12 @@ def _await(reading: int, deadline: float) -> dict[str, Any]:
     """Return the child's line; what the child started may hold the pipe open after it."""
     received = bytearray()
     while not received.endswith(b"\n"):
-        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            return {**_NOTHING, "ended": "timeout"}
+        left = deadline - time.monotonic()
+        # Never for long: a signal that comes just before is handled only afterwards.
+        if not select.select([reading], [], [], max(0.0, min(left, _LOOK_S)))[0]:
+            if left <= 0:
+                return {**_NOTHING, "ended": "timeout"}
+            continue
         part = os.read(reading, 1 << 16)
         if not part:
             return {**_NOTHING, "ended": "died"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 
 from autograder.descendants import end_descendants
 from autograder.environment import adopt_orphans, end_with_parent
@@ -28,7 +29,9 @@ def main(parent: int, command: list[str]) -> None:
     end_with_parent(parent)
     adopt_orphans()
     try:
-        code = subprocess.call(command)
+        # With a limit it looks now and then: a signal that comes just before a wait without one
+        # is handled only after it.
+        code = subprocess.call(command, timeout=threading.TIMEOUT_MAX)
     finally:
         end_descendants()
     sys.exit(code if code >= 0 else 128 - code)  # a signal as a shell counts it

@@ -137,6 +137,19 @@ def interrupted():
 os.fork = interrupted
 server.main(os.getppid(), sys.argv[1], ["endless"])
 """
+# As where SIGTERM comes just before the server begins to wait: the wait is not interrupted.
+UNHEARD = """
+import os, signal, sys, threading, time
+from autograder.lessons.lint.proofs import server
+
+def end_it():
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=end_it, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # the other thread gets it
+server.main(os.getppid(), sys.argv[1], ["endless"])
+"""
 SANDBOX = ["sandbox", "none"]
 
 
@@ -242,10 +255,13 @@ def test_a_proof_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
     assert (found.status, found.survivors) == (-signal.SIGKILL, [])
 
 
-def test_a_proof_ends_with_its_server_that_is_told_to_end_while_it_forks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [INTERRUPTED, UNHEARD], ids=["it forks", "it begins to wait"])
+def test_a_proof_ends_with_its_server_that_is_told_to_end_while(
+    tmp_path: Path, program: str
+) -> None:
     claims = tmp_path / "01-tiny.toml"
     claims.write_text(CLAIM)
-    command = [sys.executable, "-c", INTERRUPTED, str(claims)]
+    command = [sys.executable, "-c", program, str(claims)]
     found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, last=0))
     assert (found.status, found.survivors) == (1, [])
 

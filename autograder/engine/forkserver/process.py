@@ -24,6 +24,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -38,6 +39,7 @@ from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfigu
 
 _MESSAGE_NBYTES = 65_536
 _WATCH_MS = 200
+_LOOK_S = 0.05
 # What a user may start while a submission runs without a sandbox; one that has too many of its own
 # is ended here all the same.
 _MEANWHILE = 256
@@ -101,9 +103,13 @@ def try_namespaces(uid: int | None) -> None:
 def _wait_for_ends(fork_servers: set[int], settings: ForkServerSettings) -> None:
     """Wait until all fork servers have ended; the processes that one has left end with it."""
     while fork_servers:
-        fork_servers.discard(os.wait()[0])
-        if not settings.sandbox:  # there the namespaces end with their fork server
+        if settings.sandbox:  # there the namespaces end with their fork server
+            fork_servers.discard(os.wait()[0])
+        elif ended := os.waitpid(-1, os.WNOHANG)[0]:
+            fork_servers.discard(ended)
             end_descendants(keep=fork_servers)
+        else:
+            time.sleep(_LOOK_S)  # SIGTERM that comes just before a wait is handled only after it
 
 
 def _end_with_all(*_: object) -> NoReturn:

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.descendants import end_descendants
+from autograder.descendants import end_descendants, wait_for_end
 from autograder.environment import adopt_orphans, end_with_parent
 from course.claims import Claim, prove
 from course.claims.schema import parse
@@ -32,10 +32,9 @@ def main(parent: int, file: str, ids: list[str]) -> None:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             _prove(file, ids)
             return
-        _, status = os.waitpid(child, 0)
+        code = wait_for_end(child)
     finally:
         end_descendants()
-    code = os.waitstatus_to_exitcode(status)
     sys.exit(code if code >= 0 else 128 - code)  # a signal as a shell counts it
 
 
