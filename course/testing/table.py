@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -102,17 +102,40 @@ def _label(check: CheckResult) -> str:
 def text_table(result: TestResult, about: About = _NOTHING) -> str:
     """The table as text, one line a check and one for what to look at."""
     lines = [headline(result, about), *(f"  ! {note}" for note in about.notes)]
-    reasons: set[str] = set()
-    for check in result.checks:
-        lines.append(f"  {_MARKS[_state(check)]} {_label(check)}")
-        told = check.message in reasons and not check.passed
-        if check.message and check.attempted and not told:
-            reasons.add(check.message)
-            lines.append(f"      {check.message}")
-            lines += [f"      {name}: {value}" for name, value in _pair(check)]
-        if not check.passed and check.attempted:
-            lines += [f"      {line}" for line in _hint(check)]
+    for row in _rows(result):
+        lines.append(f"  {_MARKS[_state(row.check)]} {_label(row.check)}")
+        lines += [f"      {row.message}"] if row.message else []
+        lines += [f"      {name}: {value}" for name, value in row.pair]
+        lines += [f"      {row.belief}"] if row.belief else []
     return "\n".join([*lines, *(f"  {line}" for line in _closing(result, about))])
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A check, and what is told below its name."""
+
+    check: CheckResult
+    message: str = ""
+    pair: Sequence[tuple[str, str]] = ()
+    belief: str = ""
+
+
+def _rows(result: TestResult) -> Iterator[_Row]:
+    """A row for each check. What a row above has told of a failure is not told again."""
+    told: set[Any] = set()
+    for check in result.checks:
+        if not check.attempted:
+            yield _Row(check)
+        elif check.passed:
+            yield _Row(check, check.message)
+        else:
+            message, pair, belief = check.message, _pair(check), _belief(check)
+            known = (message, tuple(pair)) in told
+            told.add((message, tuple(pair)))
+            if known:
+                message, pair = "", []
+            yield _Row(check, message, pair, "" if belief in told else belief)
+            told.add(belief)
 
 
 def _closing(result: TestResult, about: About) -> list[str]:
@@ -129,25 +152,25 @@ def _pair(check: CheckResult) -> list[tuple[str, str]]:
     return [("yours", check.actual), ("expected", check.expected)]
 
 
-def _hint(check: CheckResult) -> list[str]:
+def _belief(check: CheckResult) -> str:
     """What may be believed wrongly, where the lesson has a text for it."""
     if check.misconception is None:
-        return []
+        return ""
     from course.claims import misconception
 
     try:
         found = misconception(check.misconception)
     except LookupError:
-        return []
+        return ""
     title = found.title.strip().rstrip(".")
-    return [f"You may believe: “{title}.” In fact: {found.why}"]
+    return f"You may believe: “{title}.” In fact: {found.why}"
 
 
 def html_table(
     result: TestResult, about: About = _NOTHING, *, picture: Callable[..., Any] | None = None
 ) -> str:
     """The table as HTML; `picture(check)` draws the first failed layout check."""
-    rows = "".join(_row(check) for check in result.checks)
+    rows = "".join(map(_html_row, _rows(result)))
     drawn = _drawing(result, picture) if picture is not None else ""
     notes = "".join(f'<p role="status">⚠ {_marked(note)}</p>' for note in about.notes)
     closing = "".join(f"<p>{_marked(line)}</p>" for line in _closing(result, about))
@@ -161,15 +184,15 @@ def html_table(
     )
 
 
-def _row(check: CheckResult) -> str:
-    state = _state(check)
+def _html_row(row: _Row) -> str:
+    state = _state(row.check)
     cell = "padding:4px 8px;text-align:left;vertical-align:top;border-top:1px solid #9ca3af55"
-    body = [_marked(_label(check))]
-    if check.attempted and check.message:
-        body.append(f'<div style="margin-top:2px">{_marked(check.message)}</div>')
-    if not check.passed and check.attempted:
-        body += [f"<div>{name}: <code>{escape(value)}</code></div>" for name, value in _pair(check)]
-        body += [f"<div><em>{_marked(line)}</em></div>" for line in _hint(check)]
+    body = [_marked(_label(row.check))]
+    if row.message:
+        body.append(f'<div style="margin-top:2px">{_marked(row.message)}</div>')
+    body += [f"<div>{name}: <code>{escape(value)}</code></div>" for name, value in row.pair]
+    if row.belief:
+        body.append(f"<div><em>{_marked(row.belief)}</em></div>")
     return (
         f'<tr><td style="{cell};width:1.5em;font-weight:bold;{on_any_ground(_COLOURS[state])}" '
         f'aria-label="{_WORDS[state]}" title="{_WORDS[state]}">{_MARKS[state]}</td>'

@@ -95,6 +95,23 @@ def test_a_misconception_is_quoted_as_one(
     assert "You may believe: “views copy.” In fact: They share." in table(result(False))
 
 
+@pytest.mark.parametrize("table", [text_table, html_table])
+def test_what_a_row_above_has_told_is_not_told_again(
+    table: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from course.claims import schema
+
+    belief = schema.Misconception("a", "views copy.", "They share.", "views", "04")
+    monkeypatch.setattr("course.claims.misconception", lambda id: belief, raising=False)
+    check = Check("half")
+    for actual in (0, 0, 5, 1):
+        check.equal(actual, 1, name="what it gives", message="Halve it.", misconception="a")
+    written = table(check.result(2))
+    assert written.count("Halve it.") == 2  # of 0 and of 5: the values are others
+    assert written.count("what it gives") == 4
+    assert written.count("You may believe") == 1
+
+
 def test_an_unknown_word_about_a_table_is_refused() -> None:
     with pytest.raises(TypeError, match="wy"):
         Check("half").score(2, wy="no")
