@@ -16,6 +16,7 @@ from autograder.lessons.lint.thresholds import (
     LEAST_CHECKS,
     LEAST_HIDDEN,
     PROJECT_MINUTES,
+    UNIT_MINUTES,
 )
 from autograder.lessons.model import all_lessons
 from autograder.lessons.regions import stubbed
@@ -101,6 +102,7 @@ def test_the_core_takes_the_minutes_that_the_plan_says(slug: str) -> None:
     least, most = PROJECT_MINUTES if project else CORE_MINUTES
     whole = len(SOURCES[slug].lesson.exercises) >= ALL_LEVELS_FROM  # not only just begun
     assert least * whole <= sum(said) <= min(promised, default=most) <= most
+    assert project or all(UNIT_MINUTES[0] <= n <= UNIT_MINUTES[1] for n in said if whole)
 
 
 @every_lesson
