@@ -40,6 +40,9 @@ def reason(value: Any, **limits: int) -> str:
         (2**1024 - 1, 2**1024 - 1),
         ([1, True], [1, True]),
         ([2**63], [2**63]),
+        ([-(2**63), 2**1024 - 1], [-(2**63), 2**1024 - 1]),
+        ([1, math.inf, "a"], [1, {"t": "float", "v": "inf"}, "a"]),
+        ([1, 1.5, "a", None], [1, 1.5, "a", None]),
         (Pair(1, "a"), {"t": "tuple", "v": [1, "a"]}),
         (OrderedDict(a=1), {"t": "dict", "v": [["a", 1]]}),
         (Counter("aa"), {"t": "dict", "v": [["a", 2]]}),
@@ -74,6 +77,7 @@ def test_a_value_is_written_as_a_node(value: Any, expected: Any) -> None:
         ([1, 2], {"items": 2}, "a list of 2 items is more than is looked at"),
         ((None, None), {"items": 2}, "a tuple of 2 items is more than is looked at"),
         ({1: 1}, {"items": 2}, "a dict of 1 items is more than is looked at"),
+        ((1, 2), {"items": 2}, "a tuple of 2 items is more than is looked at"),
         (np.array(["a"]), {}, "a NumPy array of dtype <U1"),
         (np.zeros(2, "f4"), {"nbytes": 7}, "an array of 8 bytes"),
         (None, {"items": 0}, "nested deeper than 32 or too many items"),
@@ -121,6 +125,47 @@ def test_items_are_counted_over_the_whole_value() -> None:
     encode(value, strict=True, limits=EncodingLimits(items=11))
     with pytest.raises(WireError, match=r"too many items|more than is looked at"):
         encode(value, strict=True, limits=EncodingLimits(items=10))
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "why"),
+    [
+        ([1, 2**1024], {}, "an int above 1024 bits"),
+        ([1, -(2**1024)], {}, "an int above 1024 bits"),
+        (["a", "abcd"], {"text": 3}, "a text of 4 characters; at most 3"),
+        ([1, "abcd"], {"text": 3}, "a text of 4 characters; at most 3"),
+        ({"abcd": 1}, {"text": 3}, "a text of 4 characters; at most 3"),
+        ({1: {"abcd": None}}, {"text": 3}, "a text of 4 characters; at most 3"),
+    ],
+)
+def test_what_is_too_large_inside_a_container_says_so(
+    value: Any, limits: dict[str, int], why: str
+) -> None:
+    with pytest.raises(WireError) as caught:
+        encode(value, strict=True, limits=EncodingLimits(**limits))
+    assert str(caught.value) == f"an argument cannot travel: {why}"
+
+
+@pytest.mark.parametrize(
+    ("value", "items"),
+    [
+        ([{"a": None}, 1], 5),  # the list, the dict, a key and a value, the number
+        ([{"a": None, "b": None}], 6),
+        ([{"a": [1, 2, 3], "b": 1}], 9),
+        ({"a": [1, 2, 3], "b": [1, 2, 3]}, 5),  # each entry of the outermost has as many
+    ],
+)
+def test_keys_and_values_are_counted(value: Any, items: int) -> None:
+    assert node(value, strict=True, limits=EncodingLimits(items=items)) == node(value)
+    with pytest.raises(WireError, match=r"too many items|more than is looked at"):
+        encode(value, strict=True, limits=EncodingLimits(items=items - 1))
+
+
+def test_a_key_for_which_there_is_no_room_is_refused() -> None:
+    found = node([{"a": [1, 2, 3], "b": 1}], limits=EncodingLimits(items=7))
+    first, second = found[0]["v"]
+    assert first == ["a", [1, 2, 3]]
+    assert [one["why"] for one in second] == ["nested deeper than 32 or too many items"] * 2
 
 
 def test_an_object_without_plain_form_becomes_a_handle_with_the_number_that_keep_gives() -> None:
