@@ -27,6 +27,8 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _HUGE_NBYTES = 2**21
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 _SIGKILL = 9
+# Sizes of holes in the heap, the largest first: whatever a smaller one leaves of one is smaller.
+_HOLES = (*(1032 * 6**n // 5**n for n in range(26, 0, -1)), *range(1032, 23, -16))
 _SET_FLAGS, _UP, _RUNNING = 0x8914, 0x1, 0x40  # SIOCSIFFLAGS and two of its flags
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -155,6 +157,34 @@ def _write(path: str, text: str) -> None:
         os.write(fd, text.encode())
     finally:
         os.close(fd)
+
+
+class _MallocInfo(ctypes.Structure):
+    _names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in _names.split()]
+
+
+def retire_free_memory() -> int:
+    """Keep what is free between this process's allocations from being used again; its bytes.
+
+    Imports leave thousands of holes in glibc's heap. A fork that fills one gets a copy of the whole
+    page, and most of its pages so: a fifth of the page faults of a snapshot (measured: 40,400
+    become 32,000 over ten test cells). Afterwards forks allocate from fresh pages, in a row.
+    Elsewhere than with glibc 2.33 or newer, nothing changes.
+    """
+    if not hasattr(_libc, "mallinfo2"):
+        return 0
+    _libc.mallinfo2.restype, _libc.malloc.restype = _MallocInfo, ctypes.c_void_p
+    _libc.sbrk.restype, _libc.sbrk.argtypes = ctypes.c_void_p, [ctypes.c_ssize_t]
+    _libc.malloc.argtypes = [ctypes.c_size_t]
+    info = _libc.mallinfo2()
+    top = _libc.sbrk(0) - info.keepcost
+    taken = 0
+    for size in _HOLES:
+        # What comes from below the end of the heap was a hole.
+        while taken < info.arena and (_libc.malloc(size) or top) < top:
+            taken += size
+    return taken
 
 
 def use_huge_pages() -> int:

@@ -21,11 +21,12 @@ from types import TracebackType
 from typing import Self
 
 from autograder.descendants import end_tree
+from autograder.engine.forkserver.preload import slow_modules
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import raise_own_limits
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
 from autograder.engine.worker import WorkerSettings
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, LessonError
 from autograder.lessons.autotests import with_autotests
 from autograder.records.model import Status
 from autograder.records.runner import Job, Outcome, unrun
@@ -137,7 +138,7 @@ class EngineRunner:
             self._start(busy, job, attempt=1)
 
     def _start(self, busy: dict[Connection, _Task], job: Job, *, attempt: int) -> None:
-        worker = self._idle_worker()
+        worker = self._idle_worker(job)
         task = _Task(worker, job, attempt, time.monotonic())
         busy[worker.connection] = task
         if worker.pid is not None:
@@ -184,11 +185,12 @@ class EngineRunner:
             self._pools.remove(pool)
             pool.close()
 
-    def _idle_worker(self) -> _Worker:
+    def _idle_worker(self, job: Job) -> _Worker:
         if not self._idle:
             # All at first; later one in place of one that died.
             count = 1 if self._pools else self._size
-            pool = _WorkerPool(count, self._limits, self._sandbox, self._hide, self._every_cell)
+            about = self._limits, self._sandbox, self._hide, self._every_cell
+            pool = _WorkerPool(count, *about, _shared_modules(job))
             self._pools.append(pool)
             self._idle += pool.workers
         return self._idle.pop()
@@ -196,6 +198,15 @@ class EngineRunner:
     def __del__(self) -> None:
         with suppress(Exception):
             self.close()
+
+
+def _shared_modules(job: Job) -> tuple[str, ...]:
+    """What all workers load once; most classes hand in one lesson at a time."""
+    try:
+        cells = job.lesson.cells()
+    except LessonError:  # the job's own outcome will say so
+        return ()
+    return slow_modules(one["source"] for one in cells if one["cell_type"] == "code")
 
 
 def _with_tests(job: Job) -> Job:
@@ -214,8 +225,15 @@ class _WorkerPool:
     """The process that starts the workers; they share what it has loaded."""
 
     def __init__(
-        self, count: int, limits: Limits, sandbox: bool, hide: tuple[Path, ...], every_cell: bool
+        self,
+        count: int,
+        limits: Limits,
+        sandbox: bool,
+        hide: tuple[Path, ...],
+        every_cell: bool,
+        modules: tuple[str, ...],
     ) -> None:
+        self._scratch = Path(tempfile.gettempdir(), f"grader-{uuid.uuid4().hex}")
         pairs = [socket.socketpair() for _ in range(count)]
         numbers = tuple(theirs.fileno() for _, theirs in pairs)
         root = str(Path(__file__).resolve().parents[2])
@@ -223,12 +241,12 @@ class _WorkerPool:
         own = {"PYTHONPATH": paths, "NBGRADER_EXECUTION": "autograde"}
         own |= ONE_THREAD
         own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
-        self._scratch = Path(tempfile.gettempdir(), f"grader-{uuid.uuid4().hex}")
+        about = limits, sandbox, hide, every_cell, self._scratch, modules
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "autograder.engine.worker"),
-                WorkerSettings(numbers, limits, sandbox, hide, every_cell, self._scratch).as_text(),
+                WorkerSettings(numbers, *about).as_text(),
             ],
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,

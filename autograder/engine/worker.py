@@ -40,6 +40,7 @@ class WorkerSettings:
     hide: tuple[Path, ...]
     every_cell: bool
     scratch: Path  # a directory made here; the process that ends last removes it
+    modules: tuple[str, ...] = ()  # what all workers share of the first lesson's
 
     def as_text(self) -> str:
         """The settings as the argument that starts the workers."""
@@ -52,7 +53,8 @@ class WorkerSettings:
         hide = tuple(Path(path) for path in data["hide"])
         controls, limits = tuple(data["controls"]), Limits(**data["limits"])
         every_cell, scratch = data["every_cell"], Path(data["scratch"])
-        return cls(controls, limits, data["sandbox"], hide, every_cell, scratch)
+        modules = tuple(data["modules"])
+        return cls(controls, limits, data["sandbox"], hide, every_cell, scratch, modules)
 
 
 def main() -> None:
@@ -77,8 +79,9 @@ def _start_and_wait(settings: WorkerSettings) -> None:
             sandbox=settings.sandbox,
             hide=settings.hide,
             scratch=str(settings.scratch),
+            modules=settings.modules,
         )
-        shell = _prepared_shell()
+        shell = _prepared_shell(settings.modules)
         check_memory(settings.limits)
     except AutograderError as error:
         for control in settings.controls:
@@ -140,10 +143,10 @@ def _serve(
     grader.close()
 
 
-def _prepared_shell() -> Any:
+def _prepared_shell(modules: Sequence[str]) -> Any:
     from autograder.engine.submission import prepared_shell
 
-    return prepared_shell()
+    return prepared_shell(modules)
 
 
 def _grade(grader: Any, job: Any, sandboxed: bool) -> Any:

@@ -10,15 +10,17 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.bubblewrap import (
+    Command,
     SandboxError,
     sandbox_remedy,
     sandboxed,
@@ -69,6 +71,18 @@ class Exit:
     excess: Excess | None = None
 
 
+def _started(command: Command, log: IO[bytes], numbers: Sequence[int]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command.argv,
+        env=command.env,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=numbers,
+        cwd="/",
+    )
+
+
 class ForkServers:
     """Fork servers that share what they load, inside bubblewrap unless `sandbox` is false.
 
@@ -84,6 +98,7 @@ class ForkServers:
         sandbox: bool = True,
         hide: Iterable[Path] = (),
         scratch: str | None = None,
+        modules: Sequence[str] = (),
     ) -> None:
         """Start them; loading goes on in the background.
 
@@ -93,23 +108,17 @@ class ForkServers:
             sandbox: False starts them without bubblewrap.
             hide: Directories that no submission may see.
             scratch: The directory in which submissions without a sandbox may write.
+            modules: What all of them share of a lesson's modules; none may start a thread.
 
         Raises:
             SandboxError: There is no bubblewrap here.
         """
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(count)]
         numbers = [theirs.fileno() for _, theirs in pairs]
-        command = sandboxed(limits, numbers, hide) if sandbox else unsandboxed(limits, numbers)
+        start = partial(sandboxed, hide=hide) if sandbox else unsandboxed
+        command = start(limits, numbers, modules=modules)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
-        self._process = subprocess.Popen(
-            command.argv,
-            env=command.env,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            pass_fds=numbers,
-            cwd="/",
-        )
+        self._process = _started(command, self._log, numbers)
         for _, theirs in pairs:
             theirs.close()
         self.servers = tuple(

@@ -25,11 +25,20 @@ def modules_needed(sources: Iterable[str]) -> tuple[str, ...]:
     """
     text = list(sources)
     found = {name for source in text for name in _imported(source)}
-    if any(_USES_COMPILER.search(source) for source in text):
-        found.add(_COMPILER)
-    if any(_USES_SYMBOLS.search(source) for source in text):
-        found.add(_SYMBOLS)
-    return tuple(sorted(found))
+    return tuple(sorted(found.union(slow_modules(text))))
+
+
+def slow_modules(sources: Iterable[str]) -> tuple[str, ...]:
+    """The modules of torch, slow to import, that torch itself imports where these cells use it.
+
+    None of them starts a thread, so that fork servers can share them.
+
+    >>> slow_modules(["optimizer = torch.optim.SGD(parameters)"])
+    ('torch._dynamo',)
+    """
+    text = list(sources)
+    uses = ((_COMPILER, _USES_COMPILER), (_SYMBOLS, _USES_SYMBOLS))
+    return tuple(name for name, pattern in uses if any(map(pattern.search, text)))
 
 
 def _imported(source: str) -> set[str]:

@@ -27,7 +27,6 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -56,13 +55,14 @@ class ForkServerSettings:
     parent: int  # without a sandbox: the process that starts the fork servers and ends them
     uid: int | None  # become this user first: the grader runs as root
     keep: tuple[str, ...]
+    modules: tuple[str, ...]  # what the first lesson is known to need
 
     @classmethod
     def read(cls, text: str) -> ForkServerSettings:
         """The settings in that argument."""
         data = json.loads(text)
         data["limits"] = Limits(**data["limits"])
-        for name in ("controls", "keep"):
+        for name in ("controls", "keep", "modules"):
             data[name] = tuple(data[name])
         return cls(**data)
 
@@ -181,10 +181,9 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
-    trusted = load_trusted()
-    shell = new_shell()
-    with suppress(ImportError):
-        import matplotlib.pyplot  # noqa: F401  (loads the fonts once, for every figure)
+    trusted, shell = load_trusted(), new_shell()
+    load_modules(["matplotlib.pyplot", *settings.modules])  # it loads the fonts, for every figure
+    gc.freeze()  # the shell's first cells collect garbage: 0.1 s over all that torch imports
     warm_up(shell)
     warm_up_torch()
     warm_up_recording(trusted)
@@ -277,6 +276,7 @@ class _ForkServer:
         tempfile.tempdir = None
         gc.collect()
         gc.freeze()
+        linux.retire_free_memory()
         linux.use_huge_pages()
         self._baseline = usage.anonymous_nbytes("self")
         about = {"loaded": len(names), "threads": _threads()}

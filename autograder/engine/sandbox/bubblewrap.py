@@ -90,13 +90,19 @@ def _from_pip() -> str | None:
     return None
 
 
-def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()) -> Command:
+def sandboxed(
+    limits: Limits,
+    controls: Sequence[int],
+    hide: Iterable[Path] = (),
+    modules: Sequence[str] = (),
+) -> Command:
     """The command that starts fork servers inside bubblewrap.
 
     Args:
         limits: What each submission may use.
         controls: The file descriptors of their sockets, one for each fork server.
         hide: Directories that must not be visible, even below one that is.
+        modules: What they load before they serve.
 
     Raises:
         SandboxError: There is no bubblewrap here.
@@ -110,6 +116,7 @@ def sandboxed(limits: Limits, controls: Sequence[int], hide: Iterable[Path] = ()
         "parent": 0,
         "uid": UNPRIVILEGED_UID if root else None,
         "keep": [str(path) for path in shown if path.is_relative_to("/tmp")],
+        "modules": list(modules),
     }
     return _inside(_python(settings), shown, hide)
 
@@ -131,7 +138,7 @@ def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path
     return Command(tuple(argv), {"PATH": "/usr/bin:/bin"})
 
 
-def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
+def unsandboxed(limits: Limits, controls: Sequence[int], modules: Sequence[str] = ()) -> Command:
     """The command of fork servers with nothing around them but limits."""
     settings = {
         "controls": list(controls),
@@ -140,6 +147,7 @@ def unsandboxed(limits: Limits, controls: Sequence[int]) -> Command:
         "parent": os.getpid(),
         "uid": None,
         "keep": [],
+        "modules": list(modules),
     }
     roots = [_root_of_packages(), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = _environment(os.pathsep.join(map(str, roots)))
