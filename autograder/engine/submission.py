@@ -19,7 +19,13 @@ import torch
 from nbformat import NotebookNode
 
 from autograder import linux
-from autograder.engine.checker.client import Checker, CheckerFailed, read_ahead
+from autograder.engine.checker.client import (
+    Checker,
+    CheckerFailed,
+    CheckerMaterial,
+    read_ahead,
+)
+from autograder.engine.checker.template import CheckerTemplate
 from autograder.engine.execution import Execution, Material, student_forker
 from autograder.engine.forkserver.client import ForkServer, ForkServerError, ForkServers
 from autograder.engine.forkserver.preload import modules_needed
@@ -51,20 +57,24 @@ class _PreparedLesson:
     material: Material
     folder: str
     modules: tuple[str, ...]
+    tests: tuple[str, ...]
     common_sources: tuple[str, ...]  # cells that are the same for every learner
     loopback: bool  # each submission gets a network of its own
     shown: ShownCells | None  # cells that only show; None: every cell runs
 
 
-def prepared_shell() -> Shell:
-    """Load what checkers use, ready to be forked; the shell in which they run test cells."""
+def prepared_shell(modules: Iterable[str] = ()) -> Shell:
+    """Load what checkers use, and `modules`; the shell, ready to be forked, for test cells."""
     torch.set_num_threads(1)
     shell = new_shell()
+    load_offered()
+    load_modules(modules)
+    gc.freeze()  # `warm_up` collects garbage: 0.1 s over all that torch imports
     warm_up(shell)
     warm_up_torch()
-    load_offered()
     gc.collect()
     gc.freeze()
+    linux.retire_free_memory()
     linux.use_huge_pages()
     return shell
 
@@ -96,10 +106,13 @@ class Grader:
         self._shell, self._fork_server = shell, fork_server
         self._own: ForkServers | None = None  # replaces one that failed
         self._lessons: dict[str, _PreparedLesson] = {}
+        self._template: CheckerTemplate | None = None
+        self._templated: _PreparedLesson | None = None  # the lesson that it is for
         fork_server.wait()
 
     def close(self) -> None:
         """End all processes and remove what was written."""
+        self._end_template()
         self._fork_server.close()
         if self._own is not None:
             self._own.close()
@@ -154,12 +167,14 @@ class Grader:
         loopback = prepared.loopback
         limits = self._limits.with_loopback() if loopback else self._limits
         listener = self.listener
+        checkers = CheckerMaterial(self._shell, prepared.folder, limits)
+        template = None if last_attempt else self._template_of(prepared, checkers)
         execution = Execution(
             steps,
             prepared.material,
             limits,
             fork_student=student_forker(self._fork_server, limits, listener, loopback=loopback),
-            fork_checker=lambda: Checker(self._shell, prepared.folder, limits, listener),
+            fork_checker=lambda: Checker(checkers, listener, template),
             suspect=suspect,
             last_attempt=last_attempt,
         )
@@ -170,13 +185,30 @@ class Grader:
         record = _record(job, steps, execution.outcomes, repaired, begun, self._sandbox)
         return Outcome(record, _notebook(repaired.cells, prepared, steps, execution.outcomes))
 
+    def _template_of(
+        self, prepared: _PreparedLesson, checkers: CheckerMaterial
+    ) -> CheckerTemplate | None:
+        """What checkers of the lesson are forked from; None where that does not pay, or not yet."""
+        if self._templated is not prepared:  # its first submission may be its last
+            self._end_template()
+            self._templated = prepared
+        elif self._template is None:
+            self._template = checkers.template(prepared.material.setup, prepared.tests)
+        elif self._template.is_ready:
+            return self._template
+        return None
+
+    def _end_template(self) -> None:
+        if self._template is not None:
+            self._template.close()
+            self._template = None
+
     def _lesson(self, lesson: Lesson) -> _PreparedLesson:
         key = f"{lesson.source}\0{lesson.digest}"
         if key not in self._lessons:
             self._refuse_visible(lesson)
             prepared = _prepare_lesson(lesson, Path(self._scratch, str(len(self._lessons))))
-            steps = plan(prepared.cells)
-            read_ahead(self._shell, [one.source for one in steps if one.kind is CellKind.TEST])
+            read_ahead(self._shell, prepared.tests)
             if self._every_cell:
                 prepared = replace(prepared, shown=None)
             if self._fork_server.load(prepared.modules, prepared.common_sources):
@@ -219,15 +251,17 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
         target.symlink_to(path.resolve())
     files = {name: path.read_bytes() for name, path in names.items()}
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    steps = plan(cells)
+    tests = tuple(step.source for step in steps if step.kind is CellKind.TEST)
     common_sources = tuple(
         step.source
-        for step, cell in zip(plan(cells), cells, strict=True)
+        for step, cell in zip(steps, cells, strict=True)
         if step.kind is CellKind.RUN and not is_answer(cell)
     )
     material = Material(setup_source(cells), files, common_sources)
     about = dict(notebook.get("metadata", {}))
     return _PreparedLesson(
-        *(cells, about, material, str(folder), modules, common_sources),
+        *(cells, about, material, str(folder), modules, tests, common_sources),
         declares_loopback(cells),
         ShownCells(cells),
     )

@@ -58,7 +58,8 @@ class Observation:
     could not see the run. `changed` names the modes, defaults and generators that it did not
     leave as they were, and `parameters` the positional parameters of the function that was
     called. `as_sent` says that the arguments arrived just as they were sent, and `untouched` that
-    nothing at all about them is different afterwards.
+    nothing at all about them is different afterwards. `asked` is a digest of the request, empty
+    where nobody computed one.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Observation:
     parameters: tuple[str, ...] = ()
     as_sent: bool = False
     untouched: bool = False
+    asked: bytes = b""
 
     @property
     def ok(self) -> bool:
@@ -352,6 +354,7 @@ def _from_wire(
         **{each: tuple(str(name)[:200] for name in header[each]) for each in _LISTS_OF_NAMES},
         as_sent=as_sent,
         untouched=untouched,
+        asked=b"",  # the caller knows it
     )
 
 

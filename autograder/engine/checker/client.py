@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn
 
 from autograder import linux
+from autograder.engine.checker.template import CheckerTemplate, ForkedChecker
 from autograder.engine.deadline import Deadline, await_frame
 from autograder.engine.forkserver import usage
 from autograder.engine.kernel.shell import Shell
@@ -54,35 +57,85 @@ class CheckerStuck(Exception):
         self.failure = failure
 
 
+@dataclass(frozen=True)
+class CheckerMaterial:
+    """What checkers of a lesson run with.
+
+    Attributes:
+        shell: A prepared shell; the test cells run in it.
+        folder: The working directory of the test cells, with the lesson's files.
+        limits: What a checker may use for what learners' code returns.
+    """
+
+    shell: Shell
+    folder: str
+    limits: Limits
+
+    def template(self, setup: str, tests: Sequence[str]) -> CheckerTemplate:
+        """A process that checkers can be forked from; it has run the set-up cell `setup`."""
+        run = partial(_run_checker, self)
+        return CheckerTemplate(self.shell, self.folder, setup, tests, run)
+
+
+@dataclass(frozen=True)
+class _Child:
+    """A checker process that the worker itself has forked."""
+
+    pid: int
+
+    def end(self) -> None:
+        """End the process."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def _fork(material: CheckerMaterial, ours: socket.socket, theirs: socket.socket) -> _Child:
+    worker = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        _run_checker(material, theirs.fileno(), worker)
+    return _Child(pid)
+
+
 class Checker:
     """The worker's client of a checker process, which runs the test cells of one submission."""
 
-    def __init__(self, shell: Shell, folder: str, limits: Limits, listener: Listener) -> None:
+    def __init__(
+        self, material: CheckerMaterial, listener: Listener, template: CheckerTemplate | None = None
+    ) -> None:
         """Fork the checker from this process, which has the course loaded and runs no learner code.
 
         Args:
-            shell: A prepared shell; the test cells run in it.
-            folder: The working directory of the test cells, with the lesson's files.
-            limits: What the checker may use for what learners' code returns.
+            material: What it runs with.
             listener: Serves the student process while a test cell runs.
+            template: Forks it instead; it has run the set-up cell.
+
+        Raises:
+            CheckerFailed: The template did not fork it.
         """
-        self._limits, self._listener = limits, listener
+        self._limits, self._listener = material.limits, listener
+        self._is_set_up = template is not None
         ours, theirs = socket.socketpair()
-        worker = os.getpid()
-        self._pid = os.fork()
-        if self._pid == 0:
-            ours.close()
-            _run_checker(theirs.fileno(), shell, folder, limits, worker)
-        theirs.close()
+        with theirs:
+            if template is None:
+                self._process: _Child | ForkedChecker = _fork(material, ours, theirs)
+            else:
+                try:
+                    self._process = template.fork(theirs.fileno())
+                except OSError as error:
+                    ours.close()
+                    raise CheckerFailed(str(error)) from error
         self._channel = Channel(ours)
 
     def set_up(self, source: str, until: Deadline) -> None:
-        """Run the lesson's set-up cell.
+        """Run the lesson's set-up cell, unless the template has.
 
         Raises:
             CheckerFailed: It did not run to its end before the deadline `until`.
         """
-        if source:
+        if source and not self._is_set_up:
             self._run(source, None, until)
 
     def run(self, source: str, connection: SnapshotConnection, until: Deadline) -> CellOutcome:
@@ -149,18 +202,16 @@ class Checker:
     @property
     def pid(self) -> int:
         """The number of the process."""
-        return self._pid
+        return self._process.pid
 
     def cpu_s(self) -> float:
         """The seconds of processor time that the process has used."""
-        return usage.cpu_s([str(self._pid)])
+        return usage.cpu_s([str(self.pid)])
 
     def close(self) -> None:
         """End the process."""
         self._channel.close()
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        self._process.end()
 
 
 class _SnapshotEnded(Exception):
@@ -196,15 +247,15 @@ def _outcome(
     return CellOutcome(tuple(outputs.as_list()), end["count"], end["error"], failure, end["memory"])
 
 
-def _run_checker(channel: int, shell: Shell, folder: str, limits: Limits, worker: int) -> None:
+def _run_checker(material: CheckerMaterial, channel: int, parent: int) -> NoReturn:
     from autograder.engine.checker.process import run_checker
 
     try:
         # It holds copies of the worker's sockets, which would stay open after the worker's end.
-        linux.die_with_parent(worker)
+        linux.die_with_parent(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        limit_memory(limits)
-        run_checker(channel, shell, folder, limits.text_chars)
+        limit_memory(material.limits)
+        run_checker(channel, material.shell, material.folder, material.limits.text_chars)
     except BaseException:
         os._exit(1)
     finally:

@@ -12,10 +12,12 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any
 
+from autograder.engine.checker.rehearsal import digest_of
 from autograder.engine.checker.verify import Contradiction, check_reply
 from autograder.engine.kernel.shell import Shell, record_with
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
@@ -73,8 +75,8 @@ class RemoteBackend:
             frame = self._answer(pack(Kind.ASK, number, header, buffers))
             if frame.id != number:
                 raise FrameError("an answer to another question")
-            sent = header["document"], buffers
-            return self._verified(request, sent, frame.kind, frame.body(), self._signed(frame))
+            seen = self._verified(request, (header["document"], buffers), frame)
+            return replace(seen, asked=digest_of(header, buffers)) if request.each else seen
         except (ChannelClosed, DeadlinePassed):
             self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:
@@ -104,9 +106,8 @@ class RemoteBackend:
             raise FrameError("a reply that other code than the grader's has sent")
         return [bytes(one) for one in parts[-len(frame.sizes) + 1 :]] if frame.sizes[1:] else []
 
-    def _verified(
-        self, request: Request, sent: Sent, kind: int, body: Any, buffers: list[bytes]
-    ) -> Observation:
+    def _verified(self, request: Request, sent: Sent, frame: Frame) -> Observation:
+        kind, body, buffers = frame.kind, frame.body(), self._signed(frame)
         if kind == Kind.FAILED and isinstance(body, dict):
             self.failed = error_name(str(body.get("error")))
             raise RequestAborted

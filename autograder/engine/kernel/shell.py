@@ -165,6 +165,16 @@ class Shell(InteractiveShell):
                 if not super().should_run_async(source, transformed_cell=translated):
                     self._compiled_cells[source] = self._compiled(source, translated)
 
+    def statements_of(self, source: str) -> list[CodeType]:
+        """The statements of a cell, one by one, without its last expression."""
+        translated = self.transform_cell(source)
+        name = self.compile.cache(translated, 0, source)
+        steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
+        if steps and isinstance(steps[-1], ast.Expr):
+            del steps[-1]
+        compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
+        return [compiler(ast.Module([step], []), name, "exec") for step in steps]
+
     def _compiled(self, source: str, translated: str) -> _CompiledCell:
         name = self.compile.cache(translated, 0, source)
         steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body

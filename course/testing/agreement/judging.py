@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from course.serialization.received import Deferred
+from course.testing.agreement import ahead
 from course.testing.agreement.comparing import Call, Difference, Expected, Tolerance
 from course.testing.agreement.comparing import first_difference as _first_difference
 from course.testing.agreement.copying import copied
@@ -20,7 +21,7 @@ from course.testing.inputs.cases import Case, columns
 from course.testing.observe import Observation
 from course.testing.points import CONSTANTS, RAISING, SELF
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["Judgement", "expected_of", "judge"]
 
 _MOST_TOLD = 4
 _MOST_TRIED = 16  # of the differing cases; all of them decide between likely beliefs
@@ -133,13 +134,28 @@ def judge(
 ) -> Judgement:
     """Hold what came back for the cases against what the reference gives for copies of them."""
     calls = _calls(seen, len(cases))
-    expected = _expected(standing_in(reference), cases, "gradients" in aspects)
+    expected = expected_of(seen.asked, cases, standing_in, reference, "gradients" in aspects)
     found = (
         _first_difference(case, call, one, aspects, tolerance)
         for case, call, one in zip(cases, calls, expected, strict=True)
     )
     differences = [one for one in found if one is not None]
     return Judgement(cases, calls, expected, differences, aspects, tolerance, standing_in)
+
+
+def expected_of(
+    asked: bytes,
+    cases: Sequence[Case],
+    standing_in: StandingIn,
+    reference: Callable[..., Any],
+    gradients: bool,
+) -> list[Expected]:
+    """What the reference gives for copies of the cases, which a request with this digest holds."""
+
+    def compute() -> list[Expected]:
+        return _expected(standing_in(reference), cases, gradients)
+
+    return ahead.expected(asked, reference, (gradients,), compute)
 
 
 def _calls(seen: Observation, count: int) -> list[Call]:

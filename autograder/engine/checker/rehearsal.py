@@ -1,0 +1,76 @@
+"""Running a lesson's test cells once without an answer, for what does not depend on one.
+
+What a test cell asks over many cases, and what its reference gives for them, is the same for every
+submission. A rehearsal computes it in a process that checkers are forked from; see
+`course.testing.agreement.ahead`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+from autograder.engine.kernel.shell import Shell
+from course.serialization import Buffers
+from course.serialization.received import Absent, Value
+from course.testing.agreement import ahead
+from course.testing.answers import Request, use_backend
+from course.testing.observe import Observation
+from course.testing.recording import ErrorFacts
+
+# Numbers that tell where in this process a tensor lives, not what it is.
+_PLACES = re.compile(rb'"storage":\d+,"storage_nbytes"|"alignment":\d+,"memory":\d+')
+
+
+def digest_of(header: dict[str, Any], buffers: Buffers) -> bytes:
+    """What tells a request apart from every other, wherever its tensors live."""
+    text = json.dumps(header, separators=(",", ":"), sort_keys=False).encode()
+    found = blake2b(_PLACES.sub(b"", text), digest_size=16)
+    for one in buffers:
+        view = memoryview(one).cast("B")
+        found.update(len(view).to_bytes(8, "little"))
+        found.update(view)
+    return found.digest()
+
+
+class _Nobody:
+    """A backend behind which no answer is."""
+
+    def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
+        """An observation of a call that was not made."""
+        why = f"`{request.name}` is not asked in a rehearsal"
+        nothing = Value(Absent(why, attempted=False))
+        seen = Observation(
+            *(request.name, *(nothing,) * 7, ErrorFacts("LookupError", (), why)),
+            attempted=False,
+            untouched=True,
+        )
+        return replace(seen, asked=digest_of(*request.to_wire())) if request.each else seen
+
+
+def rehearse(shell: Shell, tests: Iterable[str]) -> int:
+    """Run test cells for what their references give.
+
+    Args:
+        shell: Has run the lesson's set-up cell. Its names stay as they are.
+        tests: The test cells.
+
+    Returns:
+        How many comparisons with a reference need not be computed any more.
+    """
+    use_backend(_Nobody())
+    ahead.collecting(True)
+    try:
+        for source in tests:
+            names = dict(shell.user_ns)
+            for statement in shell.statements_of(source):
+                with suppress(Exception):  # what looks at an answer ends there
+                    exec(statement, names)
+    finally:
+        ahead.collecting(False)
+    return ahead.found_count()

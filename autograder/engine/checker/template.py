@@ -1,0 +1,194 @@
+"""A process that checkers are forked from: it has done what is the same for every submission.
+
+It runs the lesson's set-up cell and a rehearsal of its test cells, tells its worker that it is
+ready, and then forks a checker whenever it is asked. Until then, and where it fails, checkers are
+forked from the worker itself, which gives the same results later.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from autograder import linux
+from autograder.descendants import descendants, kill_descendants
+from autograder.engine.kernel.shell import Shell, record_with
+
+_REHEARSAL_S = 30  # of processor time: who takes longer is not waited for
+_FORK_S = 10.0
+_READY, _FORK = b"ready", b"fork"
+
+RunChecker = Callable[[int, int], NoReturn]
+_OTHERS = ("socket:", "pipe:", "anon_inode:")  # what the worker talks to
+
+
+@dataclass(frozen=True)
+class ForkedChecker:
+    """A checker process that the template has forked: its number, and a file descriptor for it."""
+
+    pid: int
+    pidfd: int
+
+    def end(self) -> None:
+        """End the process and close the file descriptor."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        select.select([self.pidfd], [], [])
+        os.close(self.pidfd)
+
+
+class CheckerTemplate:
+    """The worker's client of a template process."""
+
+    def __init__(
+        self, shell: Shell, folder: str, setup: str, tests: Sequence[str], run_checker: RunChecker
+    ) -> None:
+        """Fork it; it gets ready meanwhile.
+
+        Args:
+            shell: A prepared shell.
+            folder: The working directory of the test cells.
+            setup: The source of the lesson's set-up cell.
+            tests: The sources of its test cells.
+            run_checker: Is a checker on a channel, given as a file descriptor, for as long as the
+                process with the given id lives.
+        """
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        worker = os.getpid()
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._control.close()
+            _run_template(theirs, worker, (shell, folder, setup, tests), run_checker)
+        theirs.close()
+        self._is_ready = self._has_failed = False
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._pid
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether checkers will never be forked from it, or never again."""
+        return self._has_failed
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether checkers can be forked from it; it is not waited for."""
+        if not self._is_ready and not self._has_failed and _readable(self._control, 0.0):
+            self._is_ready = self._receive() == _READY
+            self._has_failed = not self._is_ready
+        return self._is_ready and not self._has_failed
+
+    def fork(self, channel: int) -> ForkedChecker:
+        """Fork a checker.
+
+        Args:
+            channel: The file descriptor of its end of the channel.
+
+        Returns:
+            Its process.
+
+        Raises:
+            OSError: The template did not fork it, and cannot be used any more.
+        """
+        try:
+            socket.send_fds(self._control, [_FORK], [channel])
+            if not _readable(self._control, _FORK_S):
+                raise TimeoutError("the process that checkers are forked from does not answer")
+            data, fds, _, _ = socket.recv_fds(self._control, 16, 1)
+            if not data or not fds:
+                raise ConnectionResetError("the process that checkers are forked from has ended")
+            return ForkedChecker(int(data), fds[0])
+        except OSError:
+            self._has_failed = True
+            raise
+
+    def close(self) -> None:
+        """End it; a checker that it forked ends with it."""
+        self._control.close()
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+
+    def _receive(self) -> bytes:
+        with suppress(OSError):
+            return self._control.recv(16)
+        return b""
+
+
+def _readable(control: socket.socket, timeout: float) -> bool:
+    return bool(select.select([control], [], [], timeout)[0])
+
+
+def _run_template(
+    control: socket.socket,
+    worker: int,
+    material: tuple[Shell, str, str, Sequence[str]],
+    run_checker: RunChecker,
+) -> NoReturn:
+    try:
+        linux.die_with_parent(worker)
+        _close_others(control.fileno())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _prepare(*material)
+        control.send(_READY)
+        _serve(control, run_checker)
+    except BaseException:
+        os._exit(1)
+    finally:
+        kill_descendants(os.getpid())
+        os._exit(0)
+
+
+def _close_others(control: int) -> None:
+    """Close the worker's connections: who waits for their end would wait for this process too."""
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            fd = int(name)
+            if fd != control and os.readlink(f"/proc/self/fd/{fd}").startswith(_OTHERS):
+                os.close(fd)
+
+
+def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> None:
+    """Do what is the same for every submission; raises where forks of this process would differ."""
+    from autograder.engine.checker.rehearsal import rehearse
+
+    signal.setitimer(signal.ITIMER_PROF, _REHEARSAL_S)  # SIGPROF ends the process
+    os.chdir(folder)
+    record_with(shell, lambda event: None, 0)
+    if setup:
+        shell.run(setup)
+    rehearse(shell, tests)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    if len(os.listdir("/proc/self/task")) > 1 or descendants(os.getpid()):
+        raise RuntimeError("what a test cell started goes on, and a fork would lack it")
+    gc.collect()
+    gc.freeze()
+
+
+def _serve(control: socket.socket, run_checker: RunChecker) -> None:
+    """Fork checkers until the worker closes the socket."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    own = os.getpid()
+    while True:
+        data, fds, _, _ = socket.recv_fds(control, 16, 1)
+        if not data:
+            return
+        (channel,) = fds
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            run_checker(channel, own)
+        os.close(channel)
+        process = os.pidfd_open(pid)
+        socket.send_fds(control, [str(pid).encode()], [process])
+        os.close(process)

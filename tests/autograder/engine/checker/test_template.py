@@ -1,0 +1,183 @@
+"""Checkers forked from a process that has done what is the same for every submission."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any, NoReturn, cast
+
+import pytest
+
+from autograder.engine.checker import template as template_module
+from autograder.engine.checker.template import CheckerTemplate
+from autograder.engine.kernel.shell import Shell
+from autograder.records.runner import Outcome
+from tests.autograder.engine.exam import (
+    engine,
+    exam_cells,
+    graded_cell,
+    hand_in,
+    printed,
+    solution,
+    write_lesson,
+)
+
+REFERENCE = """\
+import os
+from course import inputs
+add_up = answer("add_up")
+check = Check("add-up")
+print("forked from", os.getppid())
+check.equal(add_up(torch.ones(2)).result, torch.tensor(2.0))
+### BEGIN HIDDEN TESTS
+def reference(x):
+    print("computed")
+    return x.sum()
+check.agrees(reference, [inputs.Case("numbers", (torch.arange(n + 1.0),)) for n in range(40)])
+### END HIDDEN TESTS
+check.score(4)"""
+LASTING = REFERENCE.replace(
+    "import os\n",
+    "import os, threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n",
+)
+ADD_UP = "def add_up(x):\n    return x.sum()"
+NEARLY = "def add_up(x):\n    return x.sum() if len(x) < 9 else x.sum() + 1"
+
+
+def cells(answer: str, test: str = REFERENCE) -> list[dict[str, Any]]:
+    """The exam with an exercise more, which has a reference."""
+    return [*exam_cells(), solution("add-up", answer), graded_cell("add-up", test, 4)]
+
+
+def graded(tmp_path: Path, test: str) -> list[Outcome]:
+    """The outcomes of eight submissions of one lesson, every second one wrong, in their order."""
+    lesson = write_lesson(tmp_path, cells(ADD_UP, test))
+    answers = [ADD_UP, NEARLY] * 4
+    jobs = [hand_in(tmp_path, lesson, cells(a, test), f"s{n}") for n, a in enumerate(answers)]
+    found = []
+    for job in jobs:
+        found += engine().run_many([job])
+        time.sleep(0.5)  # a template gets ready beside the submissions
+    return found
+
+
+def judged(outcome: Outcome) -> list[tuple[object, ...]]:
+    """What was found, but for the time that it took."""
+    return [(e.id, e.status, e.score, e.max, e.failed) for e in outcome.record.exercises]
+
+
+def test_forks_of_a_template_find_the_same_and_compute_no_reference(tmp_path: Path) -> None:
+    found = graded(tmp_path, REFERENCE)
+    (worker,) = engine().workers
+    own = f"forked from {worker}\n"
+    said = [printed(one, "test-add-up") for one in found]
+    assert said[0] == own + "computed\n" * 40
+    assert [own in one or "computed" in one for one in said[-2:]] == [False, False]
+    assert [judged(one) for one in found] == [judged(found[0]), judged(found[1])] * 4
+    assert found[0].record.score == 9
+    assert found[-1].record.score < 9
+
+
+def test_a_lesson_whose_tests_leave_threads_has_no_template(tmp_path: Path) -> None:
+    found = graded(tmp_path, LASTING)
+    (worker,) = engine().workers
+    said = [printed(one, "test-add-up") for one in found]
+    assert said == [f"forked from {worker}\n" + "computed\n" * 40] * 8
+    assert [one.record.score == 9 for one in found] == [True, False] * 4
+
+
+@dataclass
+class CellsOnly:
+    """A shell that keeps what it was asked to run."""
+
+    user_ns: dict[str, Any] = field(default_factory=dict)
+
+    def ready(self, recorder: object) -> None:
+        pass
+
+    def run(self, source: str) -> None:
+        exec(source, self.user_ns)
+
+    def statements_of(self, source: str) -> list[CodeType]:
+        return [compile(source, "<test>", "exec")]
+
+
+def say_what_was_set_up(shell: CellsOnly) -> Any:
+    def run(channel: int, parent: int) -> NoReturn:
+        os.write(channel, f"{parent == os.getppid()} {shell.user_ns.get('found')}".encode())
+        signal.pause()
+        os._exit(0)
+
+    return run
+
+
+def template(tmp_path: Path, test: str) -> CheckerTemplate:
+    shell = CellsOnly()
+    plain = cast(Shell, shell)
+    run = say_what_was_set_up(shell)
+    return CheckerTemplate(plain, str(tmp_path), "found = 7", [test], run)
+
+
+def gets_ready(one: CheckerTemplate) -> bool:
+    """Whether it is ready within ten seconds."""
+    for _ in range(500):
+        if one.is_ready or one.has_failed:
+            break
+        time.sleep(0.02)
+    return one.is_ready
+
+
+@pytest.fixture
+def channel() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_a_checker_is_forked_after_the_set_up_cell_and_ends_when_told(
+    tmp_path: Path, channel: tuple[socket.socket, socket.socket]
+) -> None:
+    made = template(tmp_path, "found = 9")  # which stays in the rehearsal
+    try:
+        assert gets_ready(made)
+        checker = made.fork(channel[1].fileno())
+        assert channel[0].recv(100) == b"True 7"
+        checker.end()
+        assert not Path(f"/proc/{checker.pid}").exists()
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize(
+    "test", ["while True: pass", "import subprocess\nsubprocess.Popen(['sleep', '60'])"]
+)
+def test_what_does_not_end_makes_no_template(
+    test: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(template_module, "_REHEARSAL_S", 0.2)
+    made = template(tmp_path, test)
+    try:
+        assert not gets_ready(made)
+        assert made.has_failed
+    finally:
+        made.close()
+
+
+def test_a_template_that_was_killed_forks_nothing(
+    tmp_path: Path, channel: tuple[socket.socket, socket.socket]
+) -> None:
+    made = template(tmp_path, "pass")
+    assert gets_ready(made)
+    os.kill(made.pid, signal.SIGKILL)
+    try:
+        with pytest.raises(OSError, match=r"forked from|Broken pipe"):
+            made.fork(channel[1].fileno())
+        assert not made.is_ready
+    finally:
+        made.close()

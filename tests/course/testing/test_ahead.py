@@ -1,0 +1,60 @@
+"""What references give, computed once for the forks of a process."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.testing.agreement import ahead
+from course.testing.agreement.comparing import Expected
+
+ONE, TWO = (Expected(n, None, None, None, ()) for n in (1, 2))
+
+
+def reference() -> None:
+    """Stands at a place of its own."""
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "_ahead", ahead._Ahead())
+
+
+def collected(asked: bytes, result: Expected, about: tuple[object, ...] = (False,)) -> None:
+    ahead.collecting(True)
+    ahead.expected(asked, reference, about, lambda: [result])
+    ahead.collecting(False)
+
+
+def found(asked: bytes, about: tuple[object, ...] = (False,)) -> list[Expected]:
+    return ahead.expected(asked, reference, about, lambda: [TWO])
+
+
+def test_what_was_collected_is_found_again() -> None:
+    collected(b"cases", ONE)
+    assert (found(b"cases"), ahead.found_count()) == ([ONE], 1)
+
+
+def test_other_cases_another_way_and_another_reference_are_computed() -> None:
+    collected(b"cases", ONE)
+    assert found(b"others") == [TWO]
+    assert found(b"cases", (True,)) == [TWO]
+    assert ahead.expected(b"cases", found, (False,), lambda: [TWO]) == [TWO]
+
+
+def test_what_could_be_two_things_is_neither() -> None:
+    collected(b"cases", ONE)
+    collected(b"cases", ONE)
+    assert (found(b"cases"), ahead.found_count()) == ([TWO], 0)
+
+
+def test_nothing_is_kept_where_nobody_collects_or_says_what_was_asked() -> None:
+    assert (found(b"cases"), ahead.found_count()) == ([TWO], 0)
+    collected(b"", ONE)
+    assert (found(b""), ahead.found_count()) == ([TWO], 0)
+
+
+def test_an_object_that_is_called_is_no_reference_to_know_again() -> None:
+    ahead.collecting(True)
+    ahead.expected(b"cases", int, (False,), lambda: [ONE])
+    ahead.collecting(False)
+    assert ahead.expected(b"cases", int, (False,), lambda: [TWO]) == [TWO]
