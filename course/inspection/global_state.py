@@ -34,10 +34,16 @@ _default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_
 _default_device, _anomalies = torch.get_default_device, torch.is_anomaly_enabled
 _threads, _set_threads = torch.get_num_threads, torch.set_num_threads
 _deterministic = torch.are_deterministic_algorithms_enabled
-_torchs_generator, _pythons_state = torch.default_generator, random.getstate
+_function_modes = torch._C._len_torch_function_stack
+_torchs_generator = torch.default_generator
 # NumPy's Mersenne twister: 624 words and a position. Its `state` takes 40 times as long to read.
 _numpys_address = vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_address
 _NUMPYS_NBYTES = 4 * 624 + 4
+# Python's own, an index and 624 words behind the object's head, and the second of two Gaussian
+# numbers. Its `getstate` makes a tuple of 625 integers: 20 times as long to read, and to compare.
+_pythons = vars(random)["_inst"]
+_pythons_fields, _pythons_address = vars(_pythons), id(_pythons) + object.__basicsize__
+_PYTHONS_NBYTES = 4 + 4 * 624
 _bytes_at = ctypes.string_at
 _environment = vars(os.environ)["_data"]  # a copy of the mapping itself takes 40 times as long
 _loaded = sys.modules
@@ -58,7 +64,8 @@ class GlobalState:
         self.modes: dict[str, Any] = {
             "grad mode": (_grad_mode(), _is_inference()),
             "default dtype": _default_dtype(),
-            "default device": str(_default_device()),
+            # A default device is a mode of its own.
+            "default device": str(_default_device()) if _function_modes() else "cpu",
             "number of threads": _threads(),
             "anomaly mode": _anomalies(),
             "deterministic algorithms": _deterministic(),
@@ -68,7 +75,8 @@ class GlobalState:
         self._loaded = len(_loaded)
         self.generators = (
             _bytes_of(_torchs_generator.get_state()),
-            _pythons_state(),
+            _bytes_at(_pythons_address, _PYTHONS_NBYTES),
+            _pythons_fields.get("gauss_next"),
             _bytes_at(_numpys_address, _NUMPYS_NBYTES),
         )
 

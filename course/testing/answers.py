@@ -25,6 +25,7 @@ from course.testing.observe import (
     from_wire,
     is_stub,
     observe_to_wire,
+    with_changes,
 )
 from course.testing.recording import NO_MONITOR, USUAL, ErrorFacts, Monitor, Options, Unrecorded
 
@@ -228,10 +229,10 @@ def submit(
     """
     seen = _session.backend.run(request, live)
     if request.each:
-        seen = replace(seen, attempted=seen.attempted and _any_attempted(seen))
+        seen = with_changes(seen, attempted=seen.attempted and _any_attempted(seen))
     if not request.options.operators:
         none = cast(Any, Unrecorded())
-        seen = replace(seen, operators=none, functions=none, composites=none, new_nbytes=none)
+        seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
     seen = _with_idle(seen, request)
     effects = misconception = None
     given = _answers_given(request)
@@ -283,7 +284,7 @@ def _with_idle(seen: Observation, request: Request) -> Observation:
     given = None
     if request.target[0] == "answer" and request.args and not request.each:
         given = Deferred(lambda: seen.args[0].node, "argument[0]")
-    return replace(
+    return with_changes(
         seen,
         result=seen.result.with_idle(given),
         args_after=seen.args_after.with_idle(seen.args),

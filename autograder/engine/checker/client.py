@@ -248,9 +248,9 @@ def _outcome(
 
 
 def _run_checker(material: CheckerMaterial, channel: int, parent: int) -> NoReturn:
-    from autograder.engine.checker.process import run_checker
+    try:  # whatever happens, the fork must not go on as the worker
+        from autograder.engine.checker.process import run_checker
 
-    try:
         # It holds copies of the worker's sockets, which would stay open after the worker's end.
         linux.die_with_parent(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)

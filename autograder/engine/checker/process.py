@@ -12,7 +12,6 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any
@@ -34,7 +33,7 @@ from autograder.engine.protocol.frames import (
 from course.serialization import WireError
 from course.serialization.resending import Sent
 from course.testing.answers import Request, use_backend
-from course.testing.observe import Observation, from_wire
+from course.testing.observe import Observation, from_wire, with_changes
 from course.testing.results import error_name
 
 
@@ -76,7 +75,7 @@ class RemoteBackend:
             if frame.id != number:
                 raise FrameError("an answer to another question")
             seen = self._verified(request, (header["document"], buffers), frame)
-            return replace(seen, asked=digest_of(header, buffers)) if request.each else seen
+            return with_changes(seen, asked=digest_of(header, buffers)) if request.each else seen
         except (ChannelClosed, DeadlinePassed):
             self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:

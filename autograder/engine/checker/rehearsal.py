@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -20,7 +19,7 @@ from course.serialization import Buffers
 from course.serialization.received import Absent, Value
 from course.testing.agreement import ahead
 from course.testing.answers import Request, use_backend
-from course.testing.observe import Observation
+from course.testing.observe import Observation, with_changes
 from course.testing.recording import ErrorFacts
 
 # Numbers that tell where in this process a tensor lives, not what it is.
@@ -50,7 +49,7 @@ class _Nobody:
             attempted=False,
             untouched=True,
         )
-        return replace(seen, asked=digest_of(*request.to_wire())) if request.each else seen
+        return with_changes(seen, asked=digest_of(*request.to_wire())) if request.each else seen
 
 
 def rehearse(shell: Shell, tests: Iterable[str]) -> int:

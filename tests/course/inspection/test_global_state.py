@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from course.inspection.global_state import (
+    RANDOM_STATE,
     GlobalState,
     ModuleState,
     restore_modes,
@@ -165,3 +166,23 @@ def test_a_look_is_no_operator_of_torch() -> None:
     with torch.profiler.profile(acc_events=True) as profiler:
         GlobalState()
     assert [one.name for one in profiler.events() if "::" in one.name] == []
+
+
+def test_every_draw_from_pythons_generator_is_seen() -> None:
+    random.seed(7)
+    for draw in (random.random, lambda: random.gauss(0, 1), lambda: random.gauss(0, 1)):
+        before = GlobalState()
+        assert GlobalState().changed_since(before) == []
+        draw()  # the second Gaussian number was made with the first one
+        assert GlobalState().changed_since(before) == [RANDOM_STATE]
+    state, before = random.getstate(), GlobalState()
+    random.seed(8)
+    random.setstate(state)
+    assert GlobalState().changed_since(before) == []
+
+
+def test_a_default_device_is_seen_as_a_context_too() -> None:
+    before = GlobalState()
+    with torch.device("meta"):
+        assert GlobalState().changed_since(before) == ["default device"]
+    assert GlobalState().changed_since(before) == []
