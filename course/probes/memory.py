@@ -85,11 +85,11 @@ def growth_reported(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
     """
     calls: list[str] = []
     device = gpu.device()
-    kept: list[Any] = [torch.ones(_MIB // 4, device=device) for _ in range(12) if kind == "drop"]
+    kept: list[Any] = [torch.empty(_MIB // 4, device=device) for _ in range(12) if kind == "drop"]
 
     def step() -> torch.Tensor | None:
         calls.append(kind)
-        x = torch.ones(_MIB // 4, device=device)
+        x = torch.empty(_MIB // 4, device=device)
         _kept(kind, kept, len(calls), x)
         return x if kind == "return" else None
 
@@ -266,7 +266,7 @@ def batch_in_parts(
     device = gpu.device()
     x = (torch.arange(size * 256.0).view(size, 256).sin() * 2).to(device)
     y = x.square()
-    scales = (Scale(0.1 * number) for number in range(8))
+    scales = (Scale(0.2 * number) for number in range(4))
     model = nn.Sequential(*scales, nn.Dropout().eval()).to(device)
     sizes: list[int] = []
     model.register_forward_pre_hook(lambda _, inputs: sizes.append(len(inputs[0])))
@@ -297,11 +297,12 @@ def blocks_run(run_blocks: Callable[..., Any], needs_grad: bool) -> dict[str, An
         "kept" and "peak" in bytes, "runs" (the block of each call), "out" on the CPU, "gradients".
     """
     runs: list[int] = []
-    blocks = [nn.Sequential(nn.Dropout(0.2), *(Scale(0.2 * k) for k in range(8))) for _ in range(4)]
+    scales = [[Scale(0.25 * number) for number in range(6)] for _ in range(4)]
+    blocks = [nn.Sequential(nn.Dropout(0.2), *each) for each in scales]
     for number, block in enumerate(blocks):
         block.to(gpu.device())
         block.register_forward_pre_hook(lambda *_, number=number: runs.append(number))
-    x = (torch.arange(128 * 256.0).view(128, 256).sin() * 2).to(gpu.device())
+    x = (torch.arange(64 * 256.0).view(64, 256).sin() * 2).to(gpu.device())
     x.requires_grad_(needs_grad)
     gpu.manual_seed(5)  # whoever goes this way draws the same
     start = gpu.memory_allocated()

@@ -93,6 +93,24 @@ _managed = _DLManagedTensor(
 )
 _managed_lock = threading.Lock()
 
+# The same for whole tensors: their kind of number and bits in DLPack, and room for their sizes.
+_NUMBERS: dict[torch.dtype, tuple[int, int]] = {
+    torch.uint8: (1, 8),
+    torch.bool: (6, 8),
+    torch.int8: (0, 8),
+    torch.int16: (0, 16),
+    torch.int32: (0, 32),
+    torch.int64: (0, 64),
+    torch.float16: (2, 16),
+    torch.float32: (2, 32),
+    torch.float64: (2, 64),
+}
+_MOST_DIMS = 8
+_sizes, _strides = (ctypes.c_int64 * _MOST_DIMS)(), (ctypes.c_int64 * _MOST_DIMS)()
+_managed_tensor = _DLManagedTensor(
+    _DLTensor(0, _DLDevice(_EXTENSION_DEVICE, 0), 0, _DLDataType(0, 0, 1), _sizes, _strides, 0)
+)
+
 
 class Hooks(torch._C._acc.PrivateUse1Hooks):
     """What torch asks about the device type before it uses it."""
@@ -193,6 +211,24 @@ def storage_at(address: int, nbytes: int, index: int) -> torch.Tensor:
         _managed.dl_tensor.data = address
         _managed.dl_tensor.device.device_id = index
         capsule = _new_capsule(ctypes.addressof(_managed), b"dltensor", None)
+        return torch._C._from_dlpack(capsule)
+
+
+def tensor_at(address: int, host: torch.Tensor, index: int) -> torch.Tensor | None:
+    """Return a tensor like `host` of device `index`, whose new storage starts at `address`.
+
+    None for what `storage_at` and `tensor_in` have to make: `host` is not dense, or of a dtype
+    that is seldom used. It begins where its storage begins and fills it.
+    """
+    kind, dim = _NUMBERS.get(host.dtype), host.dim()
+    if kind is None or dim > _MOST_DIMS or not host.is_contiguous():
+        return None
+    with _managed_lock:
+        to = _managed_tensor.dl_tensor
+        to.data, to.ndim, to.device.device_id = address, dim, index
+        to.dtype.code, to.dtype.bits = kind
+        _sizes[:dim], _strides[:dim] = list(host.size()), list(host.stride())
+        capsule = _new_capsule(ctypes.addressof(_managed_tensor), b"dltensor", None)
         return torch._C._from_dlpack(capsule)
 
 

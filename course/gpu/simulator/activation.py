@@ -10,7 +10,7 @@ from course.gpu.simulator import _backend, accelerator, autocast, host_memory, p
 from course.gpu.simulator.devices import NAME, simulation
 from course.gpu.simulator.module import DeviceModule
 from course.gpu.simulator.operators import data_parallel
-from course.gpu.simulator.operators.composites import SUBSTITUTES, WHOLE_ON_CPU
+from course.gpu.simulator.operators.composites import IN_ONE_PIECE, SUBSTITUTES, WHOLE_ON_CPU
 from course.gpu.simulator.operators.kernels import run_operator
 
 
@@ -25,7 +25,7 @@ def switch_on() -> tuple[torch.library.Library, ...]:
     module = DeviceModule()
     storage_files.register()
     libraries = _backend.register(
-        NAME, module, run_operator, [*SUBSTITUTES, *WHOLE_ON_CPU, "_to_copy"]
+        NAME, module, run_operator, [*SUBSTITUTES, *WHOLE_ON_CPU, *IN_ONE_PIECE, "_to_copy"]
     )
     accelerator.register(module)
     data_parallel.register()

@@ -118,6 +118,19 @@ def test_a_result_larger_than_the_device_is_refused_before_it_is_computed(
         column - column.view(-1)
 
 
+@simulated
+def test_a_result_larger_than_what_is_left_is_refused_before_it_is_computed(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from course.gpu.simulator.operators.composites import SUBSTITUTES
+
+    gpu.set_capacity(64 * MIB)
+    column = torch.ones(1 << 14, 1, device=device)
+    monkeypatch.setitem(SUBSTITUTES, "sub", lambda *_, **__: pytest.fail("it was computed"))
+    with pytest.raises(gpu.OutOfMemoryError, match=r"Tried to allocate 1024\.00 MiB"):
+        column - column.view(-1)
+
+
 def test_a_capacity_above_the_devices_memory_is_refused(device: torch.device) -> None:
     total = gpu.mem_get_info()[1]
     with pytest.raises(ValueError, match=f"the device has {total} bytes"):

@@ -109,16 +109,26 @@ class CachingAllocator:
             raise self._out_of_memory(size)
         return self._hand_out(block, requested, size)
 
+    def can_serve(self, requested: int) -> bool:
+        """Return whether `allocate` would find a block, without looking for one."""
+        size = block_size(requested)
+        kept = self._free[pool_of(size)]
+        if kept and kept[-1].size >= size:
+            return True
+        room = self.free_nbytes
+        if self.limit_nbytes is not None:
+            room = min(room, self.limit_nbytes - self.reserved)
+        cached = (one for kept in self._free.values() for one in kept if not one.is_split)
+        return segment_size(size) <= room + sum(block.size for block in cached)
+
     def free(self, address: int) -> None:
         """Take back the block at `address`; it stays reserved (`free_block`)."""
         block = self._in_use.pop(address, None)
         if block is None:
             raise ValueError(f"free({address:#x}): no block in use starts there")
         count = self.statistics.add
-        for name in ("allocation", "active"):
-            count(name, block.pool, -1)
-        for name in ("allocated_bytes", "active_bytes"):
-            count(name, block.pool, -block.size)
+        count("allocation", block.pool, -1)
+        count("allocated_bytes", block.pool, -block.size)
         count("requested_bytes", block.pool, -block.requested)
         self.trace.add("free_requested", address, block.requested)
         self.trace.add("free_completed", address, block.requested)
@@ -168,10 +178,8 @@ class CachingAllocator:
             count("inactive_split", pool, -1)
         block.allocated, block.requested = True, requested
         self._in_use[block.address] = block
-        for name in ("allocation", "active"):
-            count(name, pool, 1)
-        for name in ("allocated_bytes", "active_bytes"):
-            count(name, pool, block.size)
+        count("allocation", pool, 1)
+        count("allocated_bytes", pool, block.size)
         count("requested_bytes", pool, requested)
         block.frames = self.trace.add("alloc", block.address, requested, block.size).frames
         block.ordinal = self.trace.allocations

@@ -22,6 +22,9 @@ POOLED = (
     "inactive_split_bytes",
     "requested_bytes",
 )
+# A block waits for another stream between "allocated" and no longer "active"; there is none here.
+_SAME = {"active": "allocation", "active_bytes": "allocated_bytes"}
+_POOLS: tuple[Pool, ...] = ("small", "large")
 # Stay 0 here: no limit on splitting (max_split_size) and no second stream are modelled.
 _OVERSIZE = ("oversize_allocations", "oversize_segments")
 _EVENTS = (
@@ -35,7 +38,7 @@ _EVENTS = (
 _NO_SPLIT_LIMIT = -1  # numeric_limits<size_t>::max() as torch prints it, through int64_t
 
 
-@dataclass
+@dataclass(slots=True)
 class Counter:
     """One counter: its value now, its highest value, and all that was added and taken away."""
 
@@ -44,15 +47,6 @@ class Counter:
     allocated: int = 0
     freed: int = 0
 
-    def add(self, amount: int) -> None:
-        """Add `amount`, or take it away when it is negative."""
-        self.current += amount
-        if amount >= 0:
-            self.allocated += amount
-            self.peak = max(self.peak, self.current)
-        else:
-            self.freed -= amount
-
 
 class Statistics:
     """All counters of one device."""
@@ -60,15 +54,31 @@ class Statistics:
     def __init__(self) -> None:
         pools = ("all", "small_pool", "large_pool")
         self._pooled = {name: {pool: Counter() for pool in pools} for name in POOLED}
+        for name, same in _SAME.items():
+            self._pooled[name] = self._pooled[same]
+        self._moved = {
+            name: {pool: (by_pool["all"], by_pool[f"{pool}_pool"]) for pool in _POOLS}
+            for name, by_pool in self._pooled.items()
+        }
         self._oversize = {name: Counter() for name in _OVERSIZE}
         self._events = dict.fromkeys(_EVENTS, 0)
+        self._named = [
+            (counter, [f"{name}.{field}" for field in ("current", "peak", "allocated", "freed")])
+            for name, counter in self._counters().items()
+        ]
 
     def add(self, name: str, pool: Pool, amount: int) -> None:
         """Move the counter `name` by `amount`, for the pool and for both together."""
-        if amount:
-            counters = self._pooled[name]
-            counters["all"].add(amount)
-            counters[f"{pool}_pool"].add(amount)
+        if amount > 0:
+            for counter in self._moved[name][pool]:
+                counter.allocated += amount
+                counter.current += amount
+                if counter.current > counter.peak:
+                    counter.peak = counter.current
+        elif amount:
+            for counter in self._moved[name][pool]:
+                counter.freed -= amount
+                counter.current += amount
 
     def count(self, event: str) -> None:
         """Count one event, such as `"num_ooms"`."""
@@ -93,9 +103,9 @@ class Statistics:
         """Return all counters as `torch.cuda.memory_stats` does: `{"segment.all.peak": 1, …}`."""
         found: dict[str, int] = dict(self._events)
         found["max_split_size"] = _NO_SPLIT_LIMIT
-        for name, counter in self._counters().items():
-            for field in ("current", "peak", "allocated", "freed"):
-                found[f"{name}.{field}"] = getattr(counter, field)
+        for counter, (current, peak, allocated, freed) in self._named:
+            found[current], found[peak] = counter.current, counter.peak
+            found[allocated], found[freed] = counter.allocated, counter.freed
         return dict(sorted(found.items()))
 
     def _counters(self) -> dict[str, Counter]:

@@ -9,9 +9,8 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Action = Literal[
     "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "snapshot", "oom"
@@ -25,8 +24,7 @@ _OURS = str(Path(__file__).parents[2])
 _DEEPEST = 40
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One action. `address` is the free memory of the device for the action "oom"."""
 
     action: Action

@@ -144,5 +144,13 @@ WHOLE_ON_CPU = (
     "silu_backward",
     "smooth_l1_loss",
 )
+# Here torch makes an empty result and writes into it. In one piece they're the same to the bit,
+# take the same block, and cost half as much: these are what most steps consist of. Only such whose
+# result can't be too large where its arguments fit, or that `_refuse_the_impossible` looks at.
+IN_ONE_PIECE = (
+    *("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "pow.Tensor_Scalar", "neg"),
+    *("tanh", "tanh_backward", "sigmoid", "sigmoid_backward", "threshold_backward"),
+    *("mean", "mean.dim", "sum.dim_IntList"),
+)
 # Composed on CUDA as well.
 COMPOSED_ON_CUDA = ("_stack", "_stack.out", "linalg__powsum")

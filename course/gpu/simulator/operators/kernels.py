@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -29,6 +31,11 @@ _Values = list[Any]
 # is worked out on the meta device first, and refused before the CPU touches memory.
 _PROBED_ELEMENTS = 1 << 24
 
+# Looked at for each argument of each call: a tuple of classes is ready, and a union made anew.
+_NUMBERS, _SEVERAL = (int, float, complex), (list, tuple)
+_AS_THEY_ARE = frozenset({type(None), bool, int, float, complex, str, torch.dtype, torch.layout})
+_NOTHING_DRAWN = nullcontext()
+
 
 def run_operator(operator: _backend.Operator, /, *args: Any, **kwargs: Any) -> Any:
     """Run one operator; torch's dispatcher calls this for every tensor of a simulated device."""
@@ -48,7 +55,8 @@ def run_operator(operator: _backend.Operator, /, *args: Any, **kwargs: Any) -> A
 
 
 def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    if operator in _backend.METADATA_ONLY:
+    plan = plan_of(operator)
+    if plan.only_metadata:
         return _backend.write_metadata(operator, args, kwargs)
     if operator is _aten._copy_from.default:
         return copy_between(*args, **kwargs)
@@ -56,15 +64,14 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
         return convert(*args, **kwargs)
     if kwargs.get("pin_memory"):
         raise RuntimeError("Only dense CPU tensors can be pinned")  # at::detail::empty_cuda
-    plan = plan_of(operator)
     device = simulation().device(common_device(plan, args, kwargs))
     device.check(synchronizes=plan.waits)
     lowered = _Lowered(device)
     low_args = [lowered.argument(plan, place, value) for place, value in enumerate(args)]
     low_kwargs = {name: lowered.argument(plan, name, value) for name, value in kwargs.items()}
     if plan.may_be_huge:
-        _refuse_the_impossible(device, operator, low_args, low_kwargs)
-    with drawing(device, plan, low_args, low_kwargs):
+        _refuse_the_impossible(device, plan, low_args, low_kwargs)
+    with drawing(device, plan, low_args, low_kwargs) if plan.is_random else _NOTHING_DRAWN:
         try:
             found = SUBSTITUTES.get(plan.name, operator)(*low_args, **low_kwargs)
         except (IndexError, RuntimeError) as error:
@@ -83,18 +90,22 @@ class _Lowered:
 
     def argument(self, plan: Plan, place: int | str, value: Any) -> Any:
         """Return an argument as the CPU's kernel takes it at this place."""
-        if isinstance(value, int | float | complex) and place in plan.needs_tensors:
+        if plan.needs_tensors and place in plan.needs_tensors and isinstance(value, _NUMBERS):
             return torch.tensor(value)
         return self.value(value)
 
     def value(self, value: Any) -> Any:
         """Return a value as the CPU's kernel takes it."""
+        if type(value) in _AS_THEY_ARE:
+            return value
         if isinstance(value, torch.Tensor):
-            return self.tensor(value) if value.device.type == NAME else value
+            return value if value.is_cpu or value.device.type != NAME else self.tensor(value)
         if isinstance(value, torch.device):
             return torch.device("cpu") if value.type == NAME else value
-        if isinstance(value, list | tuple):
-            return type(value)(self.value(item) for item in value)
+        if isinstance(value, _SEVERAL):
+            if all(map(_AS_THEY_ARE.__contains__, map(type, value))):
+                return value
+            return type(value)(map(self.value, value))
         return value
 
     def tensor(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -127,13 +138,16 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
 def device_tensor(host: torch.Tensor, device: SimulatedDevice) -> torch.Tensor:
     """Return a tensor of the device for a CPU tensor's bytes, in a block of its own."""
     storage = host.untyped_storage()
-    shape = (host.dtype, host.size(), host.stride(), int(host.storage_offset()))
-    if storage.nbytes() == 0:  # CUDA's allocator returns no block for 0 bytes
-        return _backend.tensor_in(_backend.storage_at(0, 0, device.index), *shape)
-    address = device.take(storage)
-    flat = _backend.storage_at(address, storage.nbytes(), device.index)
-    _backend.hold(flat, Holder(device, address))
-    return _backend.tensor_in(flat, *shape)
+    nbytes = storage.nbytes()
+    address = device.take(storage) if nbytes else 0  # CUDA's allocator has no block for 0 bytes
+    found = _backend.tensor_at(address, host, device.index) if nbytes == host.nbytes else None
+    if found is None:
+        flat = _backend.storage_at(address, nbytes, device.index)
+        shape = (host.dtype, host.size(), host.stride(), int(host.storage_offset()))
+        found = _backend.tensor_in(flat, *shape)
+    if nbytes:
+        _backend.hold(found, Holder(device, address))
+    return found
 
 
 def convert(tensor: torch.Tensor, **options: Any) -> torch.Tensor:
@@ -209,6 +223,9 @@ def _raised(
     """Return the results of the CPU's kernel as results of the device."""
     if not plan.returned:
         return None
+    if len(plan.returned) == 1 and isinstance(found, torch.Tensor):
+        place = plan.returned[0]
+        return lowered.upper(found) if place is None else _argument(place, args, kwargs)
     values = found if isinstance(found, tuple) and len(plan.returned) > 1 else (found,)
     results = tuple(
         _argument(place, args, kwargs) if place is not None else _lifted(value, lowered.upper)
@@ -220,31 +237,47 @@ def _raised(
 def _lifted(value: Any, upper: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return upper(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, _SEVERAL):
         return type(value)(_lifted(item, upper) for item in value)
     return value
 
 
 def _refuse_the_impossible(
-    device: SimulatedDevice, operator: _backend.Operator, args: _Values, kwargs: dict[str, Any]
+    device: SimulatedDevice, plan: Plan, args: _Values, kwargs: dict[str, Any]
 ) -> None:
     """Raise OutOfMemoryError for a result that the device cannot hold, before computing it."""
-    largest = math.prod(_extent(value) for value in (*args, *kwargs.values()))
-    if largest < _PROBED_ELEMENTS:
+    values = (*args, *kwargs.values())
+    most = _most_together(values) if plan.pointwise else math.prod(map(_extent, values))
+    if most < _PROBED_ELEMENTS:
         return
     try:
-        found = operator(*map(as_meta, args), **{name: as_meta(v) for name, v in kwargs.items()})
+        found = plan.operator(
+            *map(as_meta, args), **{name: as_meta(v) for name, v in kwargs.items()}
+        )
     except Exception:  # no meta kernel, or arguments that the CPU's kernel will refuse in words
         return
     nbytes = sum(_new_nbytes(value) for value in (found if isinstance(found, tuple) else (found,)))
-    if nbytes > device.settled().total_nbytes:
+    allocator, alone = device.settled(), len(plan.returned) == 1
+    if nbytes > allocator.total_nbytes or (alone and nbytes and not allocator.can_serve(nbytes)):
         device.take(torch.UntypedStorage(nbytes, device="meta"))
 
 
+def _most_together(values: Sequence[Any]) -> int:
+    """The elements that tensors have at most when they are broadcast together."""
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    shapes = {tensor.size() for tensor in tensors}
+    if len(shapes) == 1:
+        return tensors[0].numel()
+    along = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    return math.prod(map(max, along))
+
+
 def _extent(value: Any) -> int:
+    if type(value) in _AS_THEY_ARE:
+        return 1
     if isinstance(value, torch.Tensor):
         return max(1, value.numel())
-    if isinstance(value, list | tuple) and all(isinstance(item, int) for item in value):
+    if isinstance(value, _SEVERAL) and all(isinstance(item, int) for item in value):
         return max(1, math.prod(abs(item) for item in value))
     return 1
 

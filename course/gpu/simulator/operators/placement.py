@@ -11,12 +11,33 @@ from course.gpu.simulator import error_messages
 from course.gpu.simulator.devices import NAME
 from course.gpu.simulator.operators.schemas import Plan
 
+_SEVERAL = (list, tuple)
+
 
 def common_device(plan: Plan, args: Sequence[Any], kwargs: dict[str, Any]) -> int | None:
     """Return the index of the device that all tensors share; None for the current device.
 
     Raises RuntimeError in CUDA's words when they are on different devices.
     """
+    index = _plainly_shared((*args, *kwargs.values()))
+    return index if index >= 0 else _agreed(plan, args, kwargs)
+
+
+def _plainly_shared(values: Sequence[Any]) -> int:
+    """Return the one index that all tensors have, as nearly always; below 0 where it is not so."""
+    shared = -1
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            index = value.get_device()  # -1 on the host
+            if index < 0 or (index != shared and shared >= 0):
+                return -1
+            shared = index
+        elif isinstance(value, _SEVERAL):
+            return -1
+    return shared
+
+
+def _agreed(plan: Plan, args: Sequence[Any], kwargs: dict[str, Any]) -> int | None:
     found: torch.device | None = None
     odd: tuple[str | int, torch.device] | None = None
     for place, tensor in _tensors(args, kwargs):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
+
+from course.gpu.simulator._backend import METADATA_ONLY
 
 # CUDA compares devices in the kernels themselves for these, and takes a 0-dim CPU tensor as a
 # number (`masked_fill`, `fill_`, `index_put_` have such an argument by name).
@@ -25,6 +27,7 @@ class Plan:
     `returned` names, for each result, the argument that it is, or None for a new tensor.
     """
 
+    operator: OpOverload
     name: str
     overload: str
     arguments: tuple[str, ...]
@@ -36,8 +39,9 @@ class Plan:
     waits: bool  # the result depends on elements: the host must wait for the device
     pointwise: bool
     indexes: bool
+    only_metadata: bool
 
-    @property
+    @cached_property
     def may_be_huge(self) -> bool:
         """Whether a new result can be much larger than the arguments: new or broadcast tensors.
 
@@ -45,15 +49,31 @@ class Plan:
         """
         return not self.written and (self.pointwise or "device" in self.arguments)
 
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers, from a generator among its arguments or without."""
+        return self.draws or self.generator is not None
+
     @property
     def takes_cpu_numbers(self) -> bool:
         """Whether a 0-dim CPU tensor counts as a number."""
         return self.pointwise or self.name in _TAKES_CPU_NUMBERS
 
 
-@cache
+# By identity: to hash an operator, torch runs Python. A plan keeps its operator, so no other one
+# can come to have its identity.
+_plans: dict[int, Plan] = {}
+
+
 def plan_of(operator: OpOverload) -> Plan:
     """Return the plan of an operator."""
+    plan = _plans.get(id(operator))
+    if plan is None:
+        plan = _plans[id(operator)] = _plan(operator)
+    return plan
+
+
+def _plan(operator: OpOverload) -> Plan:
     schema, tags = operator._schema, operator.tags
     places: dict[str, int | str] = {}
     sets: dict[str, int | str] = {}
@@ -64,6 +84,7 @@ def plan_of(operator: OpOverload) -> Plan:
             sets.update(dict.fromkeys(argument.alias_info.after_set, place))
     name = operator._opname
     return Plan(
+        operator=operator,
         name=name,
         overload=operator._overloadname,
         arguments=tuple(places),
@@ -75,6 +96,7 @@ def plan_of(operator: OpOverload) -> Plan:
         waits=any(tag in tags for tag in _WAITS) or name == "_local_scalar_dense",
         pointwise=torch.Tag.pointwise in tags,
         indexes=name in _INDEXES,
+        only_metadata=operator in METADATA_ONLY,
     )
 
 

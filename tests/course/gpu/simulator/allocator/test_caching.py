@@ -240,3 +240,21 @@ def test_freeing_everything_and_emptying_the_cache_leaves_nothing(steps: list[in
         allocator.free(address)
     allocator.release_cached()
     assert (allocator.allocated, allocator.reserved, allocator.segments()) == (0, 0, [])
+
+
+@settings(deadline=None)
+@given(requests, st.integers(1, 40 * MIB), st.none() | st.integers(1, 64 * MIB))
+def test_what_can_be_served_is_known_without_asking(
+    steps: list[int], wanted: int, limit: int | None
+) -> None:
+    allocator, _ = replay(steps)
+    allocator.limit_nbytes = limit
+    before = allocator.statistics.flat()
+    known = allocator.can_serve(wanted)
+    assert allocator.statistics.flat() == before
+    try:
+        allocator.allocate(wanted)
+    except OutOfMemory:
+        assert not known
+    else:
+        assert known
