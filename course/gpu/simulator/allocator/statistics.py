@@ -22,6 +22,7 @@ POOLED = (
     "inactive_split_bytes",
     "requested_bytes",
 )
+_POOLS: tuple[Pool, Pool] = ("small", "large")
 # Stay 0 here: no limit on splitting (max_split_size) and no second stream are modelled.
 _OVERSIZE = ("oversize_allocations", "oversize_segments")
 _EVENTS = (
@@ -35,7 +36,7 @@ _EVENTS = (
 _NO_SPLIT_LIMIT = -1  # numeric_limits<size_t>::max() as torch prints it, through int64_t
 
 
-@dataclass
+@dataclass(slots=True)
 class Counter:
     """One counter: its value now, its highest value, and all that was added and taken away."""
 
@@ -49,7 +50,8 @@ class Counter:
         self.current += amount
         if amount >= 0:
             self.allocated += amount
-            self.peak = max(self.peak, self.current)
+            if self.current > self.peak:
+                self.peak = self.current
         else:
             self.freed -= amount
 
@@ -60,15 +62,19 @@ class Statistics:
     def __init__(self) -> None:
         pools = ("all", "small_pool", "large_pool")
         self._pooled = {name: {pool: Counter() for pool in pools} for name in POOLED}
+        self._moved = {
+            (name, pool): (one["all"], one[f"{pool}_pool"])
+            for name, one in self._pooled.items()
+            for pool in _POOLS
+        }
         self._oversize = {name: Counter() for name in _OVERSIZE}
         self._events = dict.fromkeys(_EVENTS, 0)
 
     def add(self, name: str, pool: Pool, amount: int) -> None:
         """Move the counter `name` by `amount`, for the pool and for both together."""
         if amount:
-            counters = self._pooled[name]
-            counters["all"].add(amount)
-            counters[f"{pool}_pool"].add(amount)
+            for counter in self._moved[name, pool]:
+                counter.add(amount)
 
     def count(self, event: str) -> None:
         """Count one event, such as `"num_ooms"`."""

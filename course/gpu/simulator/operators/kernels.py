@@ -23,11 +23,14 @@ from course.gpu.simulator.operators.schemas import Plan, plan_of
 from course.gpu.simulator.pinned import as_pinned, is_pinned
 
 _aten = torch.ops.aten
-_Values = list[Any]
+_CPU = torch.device("cpu")
 
 # Above this many elements a result could be too large for the machine that simulates: its size
 # is worked out on the meta device first, and refused before the CPU touches memory.
 _PROBED_ELEMENTS = 1 << 24
+
+# What torch makes every result and every copy with: nothing is read, drawn or written.
+_EMPTY = frozenset({_aten.empty.memory_format, _aten.empty_strided.default})
 
 
 def run_operator(operator: _backend.Operator, /, *args: Any, **kwargs: Any) -> Any:
@@ -56,6 +59,8 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
         return convert(*args, **kwargs)
     if kwargs.get("pin_memory"):
         raise RuntimeError("Only dense CPU tensors can be pinned")  # at::detail::empty_cuda
+    if operator in _EMPTY:
+        return _empty(operator, args, kwargs)
     plan = plan_of(operator)
     device = simulation().device(common_device(plan, args, kwargs))
     device.check(synchronizes=plan.waits)
@@ -72,6 +77,14 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
     for place in plan.written:
         _follow(_argument(place, args, kwargs), _argument(place, low_args, low_kwargs), device)
     return _raised(found, plan, lowered, args, kwargs)
+
+
+def _empty(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Return a new tensor: what the way of all others does, for the operators that run most."""
+    device = simulation().device(kwargs["device"].index if kwargs.get("device") else None)
+    device.check(synchronizes=False)
+    _refuse_the_impossible(device, operator, args, kwargs)
+    return device_tensor(operator(*args, **{**kwargs, "device": _CPU}), device)
 
 
 class _Lowered:
@@ -92,7 +105,7 @@ class _Lowered:
         if isinstance(value, torch.Tensor):
             return self.tensor(value) if value.device.type == NAME else value
         if isinstance(value, torch.device):
-            return torch.device("cpu") if value.type == NAME else value
+            return _CPU if value.type == NAME else value
         if isinstance(value, list | tuple):
             return type(value)(self.value(item) for item in value)
         return value
@@ -226,7 +239,10 @@ def _lifted(value: Any, upper: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 
 def _refuse_the_impossible(
-    device: SimulatedDevice, operator: _backend.Operator, args: _Values, kwargs: dict[str, Any]
+    device: SimulatedDevice,
+    operator: _backend.Operator,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
 ) -> None:
     """Raise OutOfMemoryError for a result that the device cannot hold, before computing it."""
     largest = math.prod(_extent(value) for value in (*args, *kwargs.values()))
