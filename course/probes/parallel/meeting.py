@@ -24,6 +24,15 @@ class Stuck(RuntimeError):
     """What a waiting rank gets when nobody is left who could bring what it waits for."""
 
 
+class _Waiting:
+    """A rank that waits: for what, and the lock that somebody else releases once it's there."""
+
+    def __init__(self, ready: Callable[[], bool]) -> None:
+        self.ready = ready
+        self.sleep = threading.Lock()
+        self.sleep.acquire()
+
+
 class Meeting:
     """Some ranks, each in a thread, and what they wait for.
 
@@ -33,16 +42,16 @@ class Meeting:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._changed = threading.Condition()
-        self._waiting: list[Callable[[], bool]] = []
+        self._lock = threading.RLock()
+        self._waiting: list[_Waiting] = []
         self._gone = 0
         self._stuck = False
 
     def change(self, how: Callable[[], Any]) -> None:
         """Do something that others may wait for."""
-        with self._changed:
+        with self._lock:
             how()
-            self._changed.notify_all()
+            self._wake()
 
     def wait(self, ready: Callable[[], bool], then: Callable[[], Any]) -> Any:
         """Wait until `ready()` and return `then()`.
@@ -50,28 +59,36 @@ class Meeting:
         Raises:
             Stuck: All ranks wait or have ended, and nothing that one waits for is there.
         """
-        with self._changed:
-            self._waiting.append(ready)
-            try:
-                while not ready():
-                    self._look()
-                    if self._stuck or not self._changed.wait(_LONGEST_S):
-                        raise Stuck("this rank waits for ever")
-                return then()
-            finally:
-                self._waiting.remove(ready)
+        while True:
+            with self._lock:
+                if ready():
+                    return then()
+                if self._stuck:
+                    raise Stuck("this rank waits for ever")
+                mine = _Waiting(ready)
+                self._waiting.append(mine)
+                self._look()
+            if not mine.sleep.acquire(timeout=_LONGEST_S):
+                with self._lock:
+                    self._stuck = True
+                    self._wake()
+
+    def _wake(self) -> None:
+        """Wake those who need wait no longer, and nobody else."""
+        for one in [one for one in self._waiting if self._stuck or one.ready()]:
+            self._waiting.remove(one)
+            one.sleep.release()
 
     def _look(self) -> None:
         idle = len(self._waiting) + self._gone >= self.count
-        if idle and not any(ready() for ready in self._waiting):
-            self._stuck = True
-            self._changed.notify_all()
+        self._stuck = self._stuck or (idle and not any(one.ready() for one in self._waiting))
+        if self._stuck:
+            self._wake()
 
     def _end(self) -> None:
-        with self._changed:
+        with self._lock:
             self._gone += 1
             self._look()
-            self._changed.notify_all()
 
     def run(self, work: Callable[[int], Any]) -> list[tuple[Any, BaseException | None]]:
         """The result of `work(rank)`, or None and the error, for each rank.

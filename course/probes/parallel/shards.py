@@ -125,7 +125,7 @@ def replica(kind: str, seed: int = 0) -> nn.Module:
         seed: What torch is seeded with for it; its generator is put back.
     """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         return _MODELS[kind]().double()
 
 

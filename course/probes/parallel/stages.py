@@ -124,7 +124,7 @@ def staged(
         A dict with the keys that stand at the head of this module.
     """
     with _two() as both, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)  # torch.manual_seed notes its callers for CUDA
         # equal to those in `both`, but not the same objects
         devices = tuple(torch.device(both[n].type, both[n].index) for n in where)
         first, second = _stages(kind)
@@ -137,7 +137,8 @@ def staged(
         with _moves_noted((first, second)) as moves:
             seen = _looked_at(model, (first, second), both, before, (rows, start))
             last = _asked_last(model, (first, second), both, start)
-        return {**seen, **last, "moves": len(moves), "nbytes later": _sizes_later(model)}
+        later = _sizes_later(model, (first, second))
+        return {**seen, **last, "moves": len(moves), "nbytes later": later}
 
 
 @contextmanager
@@ -163,19 +164,26 @@ def _asked_last(
     model: Any, stages: Sequence[nn.Module], both: Sequence[torch.device], start: int | None
 ) -> dict[str, Any]:
     """What becomes of a batch that needs no gradient."""
-    weights = [weight for stage in stages for weight in stage.parameters()]
-    for weight in weights:
-        weight.grad = None
+    weights = _without_gradients(stages)
     said = model(_batch(3, torch.device("cpu") if start is None else both[start]))
     if said.requires_grad:
-        said.square().sum().backward()
+        _backward(said)
     grads = [None if one.grad is None else one.grad.cpu() for one in weights]
     return {"plain grads": grads}
 
 
-def _sizes_later(model: Any) -> list[Any]:
+def _without_gradients(stages: Sequence[nn.Module]) -> list[nn.Parameter]:
+    weights = [weight for stage in stages for weight in stage.parameters()]
+    for weight in weights:
+        weight.grad = None
+    return weights
+
+
+def _sizes_later(model: Any, stages: Sequence[nn.Module]) -> list[Any]:
     """What the model says of its bytes with gradients, and once all is in float64."""
-    return [_pair(model.nbytes()), _pair(model.double().nbytes())]
+    first = _pair(model.nbytes())
+    _without_gradients(stages)  # or they would be converted as well
+    return [first, _pair(model.double().nbytes())]
 
 
 def _looked_at(
@@ -203,7 +211,7 @@ def _looked_at(
     inputs = [_batch(size, home).requires_grad_() for size in rows]
     said = [model(x) for x in inputs]
     for one in said:
-        one.square().sum().backward()
+        _backward(one)
     grads = [t.grad for t in (*stages[0].parameters(), *stages[1].parameters(), *inputs)]
     grads = [None if one is None else one.clone() for one in grads]
     return {
@@ -214,6 +222,12 @@ def _looked_at(
         "grads on": [None if one is None else number.get(one.device, -1) for one in grads],
         "modes": [module.training for module in model.modules()],
     }
+
+
+def _backward(said: torch.Tensor) -> None:
+    """Run backward from a result, with a gradient that differs for each element of it."""
+    weights = torch.linspace(1.0, 2.0, said.numel(), dtype=said.dtype).reshape(said.shape)
+    said.backward(weights.to(said.device))
 
 
 def _batch(rows: int, home: torch.device) -> torch.Tensor:

@@ -25,7 +25,7 @@ from course.gpu.simulator.operators.schemas import Plan, plan_of
 from course.gpu.simulator.pinned import as_pinned, is_pinned
 
 _aten = torch.ops.aten
-_Values = list[Any]
+_CPU = torch.device("cpu")
 
 # Above this many elements a result could be too large for the machine that simulates: its size
 # is worked out on the meta device first, and refused before the CPU touches memory.
@@ -35,6 +35,8 @@ _PROBED_ELEMENTS = 1 << 24
 _NUMBERS, _SEVERAL = (int, float, complex), (list, tuple)
 _AS_THEY_ARE = frozenset({type(None), bool, int, float, complex, str, torch.dtype, torch.layout})
 _NOTHING_DRAWN = nullcontext()
+# What torch makes every result and every copy with: nothing is read, drawn or written.
+_EMPTY = frozenset({_aten.empty.memory_format, _aten.empty_strided.default})
 
 
 def run_operator(operator: _backend.Operator, /, *args: Any, **kwargs: Any) -> Any:
@@ -64,6 +66,8 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
         return convert(*args, **kwargs)
     if kwargs.get("pin_memory"):
         raise RuntimeError("Only dense CPU tensors can be pinned")  # at::detail::empty_cuda
+    if operator in _EMPTY:
+        return _empty(plan, args, kwargs)
     device = simulation().device(common_device(plan, args, kwargs))
     device.check(synchronizes=plan.waits)
     lowered = _Lowered(device)
@@ -79,6 +83,14 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
     for place in plan.written:
         _follow(_argument(place, args, kwargs), _argument(place, low_args, low_kwargs), device)
     return _raised(found, plan, lowered, args, kwargs)
+
+
+def _empty(plan: Plan, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Return a new tensor: what the way of all others does, for the operators that run most."""
+    device = simulation().device(kwargs["device"].index if kwargs.get("device") else None)
+    device.check(synchronizes=False)
+    _refuse_the_impossible(device, plan, args, kwargs)
+    return device_tensor(plan.operator(*args, **{**kwargs, "device": _CPU}), device)
 
 
 class _Lowered:
@@ -101,7 +113,7 @@ class _Lowered:
         if isinstance(value, torch.Tensor):
             return value if value.is_cpu or value.device.type != NAME else self.tensor(value)
         if isinstance(value, torch.device):
-            return torch.device("cpu") if value.type == NAME else value
+            return _CPU if value.type == NAME else value
         if isinstance(value, _SEVERAL):
             if all(map(_AS_THEY_ARE.__contains__, map(type, value))):
                 return value
@@ -243,7 +255,7 @@ def _lifted(value: Any, upper: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 
 def _refuse_the_impossible(
-    device: SimulatedDevice, plan: Plan, args: _Values, kwargs: dict[str, Any]
+    device: SimulatedDevice, plan: Plan, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> None:
     """Raise OutOfMemoryError for a result that the device cannot hold, before computing it."""
     values = (*args, *kwargs.values())
