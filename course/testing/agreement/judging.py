@@ -25,6 +25,7 @@ __all__ = ["Judgement", "expected_of", "judge"]
 
 _MOST_TOLD = 4
 _MOST_TRIED = 16  # of the differing cases; all of them decide between likely beliefs
+_FIRST_TRIED = 4  # of these: a belief that explains none of them is not looked at any further
 StandingIn = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Failed = list[tuple[Case, Call]]
 
@@ -68,7 +69,12 @@ class Judgement:
         failed = self._failed
         tried = min(len(failed), _MOST_TRIED)
         some = [failed[len(failed) * n // tried] for n in range(tried)]
-        shares = {name: self._share(one, some) for name, one in beliefs.items()}
+        first = some[:: max(1, tried // _FIRST_TRIED)]
+        shares = {
+            name: self._share(one, some)
+            for name, one in beliefs.items()
+            if self._share(one, first) > 0
+        }
         likely = [name for name, share in shares.items() if share > 0.25]
         sure = len(likely) == 1 and shares[likely[0]] > 0.75
         if tried < len(failed) and not sure:

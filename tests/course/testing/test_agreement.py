@@ -226,7 +226,10 @@ def test_a_belief_is_tried_on_some_of_many_cases_from_first_to_last() -> None:
     cases = [inputs.Case("some", (torch.tensor([n]),)) for n in range(160)]
     how: dict[str, Any] = {"misconception": {"copies": copies}, "compare": ("values", "memory")}
     assert judged(lambda x: flat(x).clone(), cases=cases, **how).misconception == "copies"
-    assert tried == [*range(0, 160, 10)]
+    assert tried == [*range(0, 160, 40), *range(0, 160, 10)]
+    tried.clear()
+    assert judged(lambda x: flat(x) + 1, cases=cases, **how).misconception is None
+    assert tried == [*range(0, 160, 40)]  # it explains none of them, and is tried no further
 
 
 def test_all_cases_decide_between_beliefs_that_explain_some_of_them_alike() -> None:
