@@ -93,9 +93,11 @@ def _keep_times(before: Path, now: Path) -> None:
 
 def _outputs(lessons: Sequence[Lesson], folder: Path) -> list[Outputs]:
     """The outputs of each lesson; two run at a time, each in a kernel of its own."""
+    # Not in the threads: where two of them parse code at a time, Python 3.11 may refuse one of them
+    # with a SystemError (gh-106905).
+    solved = [solved_cells(one) for one in lessons]
     with ThreadPoolExecutor(_JOBS) as pool:
-        found = pool.map(lambda one: outputs_of(one, solved_cells(one), folder), lessons)
-        return list(found)
+        return list(pool.map(lambda one, cells: outputs_of(one, cells, folder), lessons, solved))
 
 
 def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequence[Entry]) -> None:

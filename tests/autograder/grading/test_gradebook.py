@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,19 @@ from msgspec.structs import replace
 from nbgrader.api import Course, Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import GenerateAssignment
+from sqlalchemy import event
 from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.environment import own_programs_first
 from autograder.grading.assignment import register
-from autograder.grading.gradebook import GradebookError, GradebookWriter, ManualMark
+from autograder.grading.gradebook import (
+    GradebookError,
+    GradebookReader,
+    GradebookWriter,
+    ManualMark,
+    NoGradebook,
+)
 from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.model import Status, SubmissionRecord
 from tests.autograder import tiny
@@ -302,3 +309,52 @@ def test_an_address_that_is_none_is_explained(tmp_path: Path) -> None:
     tiny.build(tmp_path)
     with pytest.raises(GradebookError, match="sqlite:///FILE or postgresql"):
         GradebookWriter(load_course(tmp_path, db="gradebook.db"))
+
+
+def queries(writer: GradebookWriter, action: Callable[[], object]) -> int:
+    """How often `action` asks the database."""
+    asked: list[str] = []
+
+    def ask(*arguments: object) -> None:
+        asked.append(str(arguments[2]))
+
+    engine = writer._gradebook.engine
+    event.listen(engine, "before_cursor_execute", ask)
+    try:
+        action()
+    finally:
+        event.remove(engine, "before_cursor_execute", ask)
+    return len(asked)
+
+
+def test_a_class_is_read_in_as_few_queries_as_one_learner(
+    writer: GradebookWriter, lesson: Lesson
+) -> None:
+    writer.write(record("ada"), lesson)
+    alone = queries(writer, lambda: writer.entries(SLUG))
+    for student in ("bob", "cleo", "dan", "eve"):
+        writer.write(record(student), lesson)
+    assert queries(writer, lambda: writer.entries(SLUG)) == alone
+    assert len(writer.entries(SLUG)) == 5
+
+
+def test_the_names_of_a_lessons_cells_are_read_once(
+    writer: GradebookWriter, lesson: Lesson
+) -> None:
+    writer.write(record("ada"), lesson)
+    with writer._transaction() as gradebook:
+        (notebook,) = gradebook.assignment_submissions(SLUG)[0].notebooks
+        assert {one.cell_id for one in notebook.grades} < writer._cells[notebook.notebook_id].keys()
+        assert queries(writer, lambda: writer._names_of_cells(notebook)) == 0
+        writer._cells[notebook.notebook_id].popitem()  # of a cell that came later
+        names = writer._names_of_cells(notebook)
+    assert {"test-flatten", "test-double"} <= set(names.values())
+
+
+def test_a_file_that_holds_no_gradebook_is_none(course: CourseDirectory, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    elsewhere = load_course(course.root, db=f"sqlite:///{empty}")
+    with pytest.raises(NoGradebook) as caught:
+        GradebookReader(elsewhere)
+    assert str(empty) in caught.value.place

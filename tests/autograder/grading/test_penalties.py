@@ -15,7 +15,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.gradebook import GradebookReader
+from autograder.grading.gradebook import GradebookReader, GradebookWriter
 from autograder.grading.penalties import LatePolicy, PolicyError, seconds_late
 from autograder.lessons.model import find_lesson
 from autograder.reporting import export_csv, feedback
@@ -339,3 +339,31 @@ def test_lateness_is_nbgraders_own_where_there_is_a_due_date() -> None:
     assert seconds_late(late) == 90.0
     late.assignment.duedate = None
     assert seconds_late(late) == 0.0
+
+
+class TakesAPoint(LateSubmissionPlugin):  # type: ignore[misc]
+    """Takes a point off bob, and two off whoever else is late."""
+
+    def late_submission_penalty(self, student_id: str, score: float, late: float) -> float:
+        return 1.0 if student_id == "bob" else 2.0
+
+
+def test_a_penalty_is_entered_from_the_first_second_on_for_whom_the_plugin_names(
+    tmp_path: Path,
+) -> None:
+    course = strict(tmp_path, "ada", "bob", "cleo")
+    course.config.AssignLatePenalties.plugin_class = TakesAPoint
+    lesson = find_lesson(course.root, SLUG)
+    with GradebookWriter(course) as writer:
+        for student, second in (("ada", "12:00:01"), ("bob", "12:00:01"), ("cleo", "12:00:00")):
+            writer.write(record(student, submitted_at=f"2026-01-10T{second}+00:00"), lesson)
+        found = writer.entries(SLUG)
+    assert {name: one.penalty for name, one in found.items()} == {"ada": 2, "bob": 1, "cleo": 0}
+
+
+def test_whoever_is_left_out_keeps_the_penalty_and_nobody_after_them_does(tmp_path: Path) -> None:
+    course = late_class(tmp_path)
+    due(course, "2026-01-12 18:00:00 UTC")
+    with GradebookWriter(course) as writer:
+        (change,) = writer.penalise(SLUG, leave=["ada"])
+    assert (change.student, scores(course)) == ("bob", (0.0, 6.0))

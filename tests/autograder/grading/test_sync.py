@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from nbgrader.api import Gradebook
 
-from autograder.course_directory import CourseDirectory
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading import sync
 from autograder.grading.gradebook import GradebookEntry, GradebookError, GradebookWriter
 from autograder.grading.pipeline import GradingResult, grade
@@ -254,3 +254,25 @@ def test_a_record_of_an_earlier_source_is_not_entered_over_what_is_there(tmp_pat
     journal.write(replace(kept.record, exercises=()), kept.run)
     graded_for(course, "bob")
     assert entry(course).score == 6.0
+
+
+def test_a_gradebook_that_cannot_be_opened_is_told_and_nothing_has_to_be_closed(
+    tmp_path: Path,
+) -> None:
+    classroom(tmp_path)
+    elsewhere = load_course(tmp_path, db=f"sqlite:///{tmp_path / 'none' / 'gradebook.db'}")
+    with sync.GradebookSync(elsewhere) as books:
+        assert isinstance(books.trouble, GradebookError)
+
+
+def test_the_gradebook_is_closed_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course, _ = classroom(tmp_path)
+    closed: list[GradebookWriter] = []
+    with sync.GradebookSync(course) as books:
+        writer = books._use()
+        monkeypatch.setattr(writer, "close", lambda: closed.append(writer))
+    monkeypatch.undo()
+    writer.close()
+    assert closed == [writer]
