@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from autograder.cli.options import Commands
     from autograder.lessons.lint.findings import Finding
     from autograder.lessons.model import Lesson
+    from autograder.lessons.release import Drift
 
 
 def add_commands(commands: Commands) -> None:
@@ -71,7 +72,7 @@ def _release(options: argparse.Namespace) -> int:
         if options.as_json:
             print(json.dumps({"drift": [asdict(one) for one in drift]}, indent=1))
         else:
-            _say_drift([f"{one.path}: {one.kind}" for one in drift], len(files))
+            _say_drift(drift, len(files))
         return 1 if drift else 0
     _prove(options.course, lessons)
     changed = write_release(options.course, files)
@@ -79,27 +80,36 @@ def _release(options: argparse.Namespace) -> int:
         print(json.dumps({"changed": changed}, indent=1))
     else:
         inside = sum(name.startswith("release/") for name in changed)
-        print("\n".join([*changed, f"{inside} of {len(files)} files changed in release/"]))
+        others = len(changed) - inside
+        more = f", and {others} that show all lessons together" if others else ""
+        print("\n".join([*changed, f"{inside} of {len(files)} files changed in release/{more}"]))
     return 0
 
 
 def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
     """Raise `LessonError` where a claim that changed does not hold."""
     from autograder.console import Progress
-    from autograder.lessons.lint.proofs.changed import prove_changed
+    from autograder.lessons.lint.proofs.changed import not_run, prove_changed
 
     failed: list[Finding] = []
+    lacking: list[str] = []
     with Progress(sys.stderr) as progress:
         for lesson in lessons:
             found = prove_changed(course, lesson, expect=progress.expect, done=progress.step)
             failed += found.failed
+            lacking += found.lacking
+    if lacking:
+        print(f"proofs: {not_run(lacking)}", file=sys.stderr)
     if failed:
         raise LessonError("\n".join(map(str, failed)))
 
 
-def _say_drift(drift: list[str], count: int) -> None:
+def _say_drift(drift: Sequence[Drift], count: int) -> None:
     if drift:
-        print("\n".join([*drift, "release/ is not what source/ gives. Run `autograder release`."]))
+        print("\n".join(f"{one.path}: {one.kind}" for one in drift))
+        print("release/ is not what source/ gives. Run `autograder release`.")
+        if any(one.kind == "stray" for one in drift):
+            print("What is stray belongs to no lesson in source/: remove it.")
     else:
         print(f"release/ is what source/ gives ({count} files).")
 

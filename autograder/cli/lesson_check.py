@@ -19,7 +19,7 @@ from autograder.lessons.authoring.tidy import is_untidy
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.lint.proofs.changed import prove_changed
+from autograder.lessons.lint.proofs.changed import not_run, prove_changed
 from autograder.lessons.model import Lesson
 from autograder.lessons.release import RELEASE, SELF_STUDY, build_release, check_release
 from autograder.simulation.effects import false_marks
@@ -93,7 +93,8 @@ def _form(lesson: Lesson, findings: Sequence[Finding]) -> PartResult:
 def _traces(lesson: Lesson) -> Iterator[Finding]:
     if is_untidy(lesson.source):
         remedy = f"Run `autograder tidy {lesson.slug[:2]}`."
-        yield Finding(str(lesson.source), "the editor that saved it left its traces", remedy)
+        cause = "it is not in the committed form: an editor left outputs, ids or an order of keys"
+        yield Finding(str(lesson.source), cause, remedy)
 
 
 def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> PartResult:
@@ -103,6 +104,7 @@ def _claims(course: Path, lesson: Lesson, done: Callable[[str], None]) -> PartRe
         return PartResult("claims", ok=False, summary="they cannot be read", findings=(str(error),))
     claims, ran = quantity(proved.claims, "claim"), quantity(proved.ran, "proof")
     summary = f"{claims}, {ran} run, {len(proved.failed)} failed"
+    summary += f"; {not_run(proved.lacking)}" if proved.lacking else ""
     return PartResult("claims", not proved.failed, summary, tuple(map(str, proved.failed)))
 
 

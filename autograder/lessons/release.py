@@ -13,7 +13,7 @@ import json
 import logging
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def write_release(course: Path, files: Mapping[str, bytes]) -> list[str]:
 def check_release(course: Path, files: Mapping[str, bytes]) -> list[Drift]:
     """What differs between `release/` and `files`, or in the map; nothing if it is up to date.
 
-    A file that belongs to none of the course's lessons is stray.
+    A file that belongs to none of the course's lessons is stray, also among claims and answers.
     """
     drift = []
     for name, content in sorted(_all_files(course, files).items()):
@@ -248,6 +248,7 @@ def _stray(course: Path, files: Iterable[str]) -> list[str]:
     if not root.is_dir():
         return []
     lessons = all_lessons(course)
+    left = _left_behind(course, {one.slug for one in lessons})
     expected = set(files) | {f"{SELF_STUDY}/{one.slug}.ipynb" for one in lessons}
     expected |= {f"{SELF_STUDY}/{_beside(one, data)}" for one in lessons for data in one.data_files}
     expected |= {f"{one.slug}/{_beside(one, data)}" for one in lessons for data in one.data_files}
@@ -258,4 +259,14 @@ def _stray(course: Path, files: Iterable[str]) -> list[str]:
         f"{RELEASE}/{path.as_posix()}"
         for path in found
         if path.as_posix() not in expected and not IGNORED & set(path.parts)
+    ] + left
+
+
+def _left_behind(course: Path, slugs: Collection[str]) -> list[str]:
+    """Claims and answers of lessons that are no longer there."""
+    found = [*course.glob("course/claims/*.toml"), *course.glob("autograder/answers/*.py")]
+    return [
+        path.relative_to(course).as_posix()
+        for path in sorted(found)
+        if path.stem[:2].isdigit() and path.stem not in slugs
     ]

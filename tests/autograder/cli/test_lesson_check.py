@@ -74,7 +74,7 @@ def test_what_an_editor_left_is_told_with_the_command_that_takes_it_out(course: 
     tiny.write(course, tiny.notebook())
     found = look(course)
     assert failed(found) == ["form"]
-    assert found.parts[0].findings[0].endswith("left its traces\n  Run `autograder tidy 01`.")
+    assert found.parts[0].findings[0].endswith("order of keys\n  Run `autograder tidy 01`.")
 
 
 def test_a_claim_that_is_false_is_told(course: Path) -> None:

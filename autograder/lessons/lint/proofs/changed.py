@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from autograder.lessons.claims import claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
 from autograder.records.journal import write_json
-from course.claims.schema import Claim
+from course.claims.schema import NEEDED, Claim
 
 LIMIT_S = 120.0
 _END_S = 10.0  # for what takes milliseconds
@@ -36,11 +37,19 @@ Verdict = tuple[str, str]  # id of a claim; what is wrong with its proof, empty 
 
 @dataclass(frozen=True)
 class Proved:
-    """What became of a lesson's claims: how many there are, how many proofs ran, which failed."""
+    """What became of a lesson's claims.
+
+    Attributes:
+        claims: How many there are.
+        ran: How many proofs ran.
+        failed: Those that failed.
+        lacking: The package that each proof needs which could not run here.
+    """
 
     claims: int
     ran: int
     failed: tuple[Finding, ...]
+    lacking: tuple[str, ...] = ()
 
 
 def prove_changed(
@@ -70,7 +79,8 @@ def prove_changed(
     memory = course / ".autograder" / "proved.json"
     known = _remembered(memory)
     held = set(known.get(lesson.slug, []))
-    due = [claim for claim in claims if digests[claim.id] not in held]
+    new = [claim for claim in claims if digests[claim.id] not in held]
+    due = [claim for claim in new if not _lacking(claim)]
     failed = []
     expect(len(due))
     for id_, wrong in _run(path, [claim.id for claim in due], limit_s) if path and due else ():
@@ -82,7 +92,24 @@ def prove_changed(
     if due:
         known[lesson.slug] = sorted(held & set(digests.values()))
         write_json(memory, known)
-    return Proved(len(claims), len(due), tuple(failed))
+    return Proved(len(claims), len(due), tuple(failed), tuple(filter(None, map(_lacking, new))))
+
+
+def not_run(lacking: Sequence[str]) -> str:
+    """What to tell of proofs that need these packages; empty where there are none."""
+    if not lacking:
+        return ""
+    packages = ", ".join(sorted(set(lacking)))
+    return (
+        f"{len(lacking)} not run, for want of {packages}: `pip install -e '.[lessons]' -c "
+        "constraints.txt` brings all of them, and `make test` runs every proof"
+    )
+
+
+def _lacking(claim: Claim) -> str:
+    """The package that the proof needs and that is not installed, empty where there is none."""
+    needs = claim.needs or ""
+    return needs if needs in NEEDED and find_spec(needs) is None else ""
 
 
 _REMEDY = "Mend the proof, its `shows`, or what the claim says; it is Python that runs."

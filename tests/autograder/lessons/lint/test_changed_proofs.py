@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons.lint.proofs.changed import Proved, prove_changed
+from autograder.lessons.lint.proofs import changed
+from autograder.lessons.lint.proofs.changed import Proved, not_run, prove_changed
 from autograder.lessons.model import Lesson, find_lesson
 from tests.autograder import tiny
 
@@ -75,8 +76,8 @@ def test_what_held_is_not_run_again_and_what_failed_is(first: Proved, course: Pa
 def test_a_proof_that_changed_is_run_again(tmp_path: Path) -> None:
     assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 1
     assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 0
-    changed = lesson_with(tmp_path, (SOUND[0], SOUND[1], "len(x) == 4"))
-    assert causes(prove_changed(tmp_path, changed))[0].startswith("its proof does not hold")
+    other = lesson_with(tmp_path, (SOUND[0], SOUND[1], "len(x) == 4"))
+    assert causes(prove_changed(tmp_path, other))[0].startswith("its proof does not hold")
 
 
 def test_a_proof_that_never_ends_is_stopped(tmp_path: Path) -> None:
@@ -89,3 +90,19 @@ def test_a_memory_that_cannot_be_read_is_no_memory(tmp_path: Path) -> None:
     (tmp_path / ".autograder").mkdir()
     (tmp_path / ".autograder/proved.json").write_text("[")
     assert prove_changed(tmp_path, lesson) == Proved(0, 0, ())
+
+
+def test_a_proof_whose_package_is_not_installed_has_not_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changed, "find_spec", lambda name: None)
+    lesson = lesson_with(tmp_path, SOUND)
+    path = tmp_path / "course/claims/01-tiny.toml"
+    path.write_text(path.read_text() + 'needs = "wandb"\n')
+    found = prove_changed(tmp_path, lesson)
+    assert found == Proved(1, 0, (), ("wandb",))
+    assert not_run(found.lacking).startswith("1 not run, for want of wandb: `pip install -e")
+    assert not_run(()) == ""
+    monkeypatch.undo()
+    path.write_text(path.read_text().replace('needs = "wandb"\n', ""))
+    assert prove_changed(tmp_path, lesson).ran == 1
