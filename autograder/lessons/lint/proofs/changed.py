@@ -76,14 +76,13 @@ def prove_changed(
     path = claims_path(course, lesson.slug)
     claims = parse_claims(path).claims if path else ()
     digests = {claim.id: _digest(claim) for claim in claims}
-    memory = course / ".autograder" / "proved.json"
-    known = _remembered(memory)
+    known = _remembered(memory := course / ".autograder" / "proved.json")
     held = set(known.get(lesson.slug, []))
     new = [claim for claim in claims if digests[claim.id] not in held]
     due = [claim for claim in new if not _lacking(claim)]
-    failed = []
+    failed, ids = [], [claim.id for claim in due]
     expect(len(due))
-    for id_, wrong in _run(path, [claim.id for claim in due], limit_s) if path and due else ():
+    for id_, wrong in _run(path, ids, limit_s) if path and due else ():
         done(id_)
         if wrong:
             failed.append(Finding(f"{path}, claim {id_}", wrong, _REMEDY))
