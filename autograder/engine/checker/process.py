@@ -71,11 +71,12 @@ class RemoteBackend:
         header, buffers = request.to_wire()
         number = int.from_bytes(os.urandom(8), "little")
         try:
-            frame = self._answer(pack(Kind.ASK, number, header, buffers))
+            asked = pack(Kind.ASK, number, header, buffers)
+            frame = self._answer(asked)
             if frame.id != number:
                 raise FrameError("an answer to another question")
             seen = self._verified(request, (header["document"], buffers), frame)
-            return with_changes(seen, asked=digest_of(header, buffers)) if request.each else seen
+            return with_changes(seen, asked=digest_of(asked)) if request.each else seen
         except (ChannelClosed, DeadlinePassed):
             self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, Protocol
 
 MAGIC = b"PMf1"
 _HEAD = struct.Struct("<4sBxHQI")  # magic, kind, number of buffers, id, bytes of JSON
+HEAD_NBYTES = _HEAD.size
 _SIZE = struct.Struct("<Q")
 _BLOCK_NBYTES = 2**20
 MAC_NBYTES = 16  # of a signed frame's last buffer: keyed BLAKE2b
