@@ -140,6 +140,18 @@ def _whole(number: object, name: str) -> int:
 
 
 _storages = StorageNumbers()
+_APART = 2**40  # no process gives so many storages a number
+
+
+def number_apart() -> None:
+    """From now on, give storages numbers that no other process gives, unless it called this too.
+
+    For a process that holds facts of its own tensors beside those of another process: by the number
+    alone, a tensor here would share its storage with one there.
+    """
+    _storages.count_from(_APART)
+
+
 _number_of, _memory_of = _storages.number, _storages.memory
 
 

@@ -29,6 +29,10 @@ class StorageNumbers:
         self._outside = False  # whether any of them came from outside of PyTorch's allocator
         self._prune_at = 1024
 
+    def count_from(self, number: int) -> None:
+        """Give storages that are seen from now on numbers from this one on, or higher ones."""
+        self._next = max(self._next, number)
+
     def number(self, storage: torch.UntypedStorage) -> int:
         """The serial number of a storage."""
         key = storage._cdata

@@ -30,6 +30,7 @@ from autograder.engine.protocol.frames import (
     pack,
     signed_parts,
 )
+from course.inspection.facts import number_apart
 from course.serialization import WireError
 from course.serialization.resending import Sent
 from course.testing.answers import Request, use_backend
@@ -143,6 +144,7 @@ _REPLY_KEYS = {"header", "before", "intact", "notices"}
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
     """Run the test cells that the worker sends, until it closes the channel."""
     gc.set_threshold(*_RARELY)
+    number_apart()  # what comes back is numbered in the snapshot
     send, receive = endpoint(channel)
     take_fd = fd_taker(channel)
     os.chdir(folder)

@@ -80,3 +80,14 @@ def test_a_detour_through_numpy_is_no_copy(method: str) -> None:
     check = Check("detour")
     check.copies(through_numpy(x), x)
     assert "still lives in the memory of" in check.result(1.0).checks[0].message
+
+
+def test_numbers_can_be_kept_apart_from_those_of_other_processes() -> None:
+    numbers = StorageNumbers()
+    first = torch.zeros(1)
+    assert numbers.number(first.untyped_storage()) == 1
+    numbers.count_from(100)
+    numbers.count_from(50)
+    others = torch.zeros(1), torch.zeros(1)
+    assert [numbers.number(one.untyped_storage()) for one in others] == [100, 101]
+    assert numbers.number(first.untyped_storage()) == 1

@@ -92,6 +92,32 @@ def test_a_lesson_whose_tests_leave_threads_has_no_template(tmp_path: Path) -> N
     assert [one.record.score == 9 for one in found] == [True, False] * 4
 
 
+SHARING = """\
+view = answer("view")
+check = Check("view")
+seen = view(torch.arange(6.0).view(2, 3))
+check.equal(seen.result, torch.arange(6.0))
+check.shares_storage(seen.result, seen.args[0])
+check.shape(view(torch.zeros(0, 3)).result, (0,))
+check.score(4)"""
+
+
+def test_no_tensor_of_the_checkers_is_taken_for_one_beside_the_answer(tmp_path: Path) -> None:
+    copies = "def view(x):\n    return x.clone().reshape(-1)"
+
+    def lesson_cells(answer: str) -> list[dict[str, Any]]:
+        return [*exam_cells(), solution("view", answer), graded_cell("view", SHARING, 4)]
+
+    lesson = write_lesson(tmp_path, lesson_cells("def view(x):\n    return x.view(-1)"))
+    points = set()
+    for n in range(6):  # the last ones by forks of a template, whose storages have other numbers
+        job = hand_in(tmp_path, lesson, lesson_cells(copies), f"s{n}")
+        (outcome,) = engine().run_many([job])
+        points.add(next(e.score for e in outcome.record.exercises if e.id == "view"))
+        time.sleep(0.3)
+    assert len(points) == 1
+
+
 @dataclass
 class CellsOnly:
     """A shell that keeps what it was asked to run."""
