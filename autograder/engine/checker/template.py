@@ -102,14 +102,14 @@ class CheckerTemplate:
         try:
             socket.send_fds(self._control, [_FORK], [channel])
             if not _readable(self._control, _FORK_S):
-                raise TimeoutError("the process that checkers are forked from does not answer")
+                raise TimeoutError("it does not answer")
             data, fds, _, _ = socket.recv_fds(self._control, 16, 1)
             if not data or not fds:
-                raise ConnectionResetError("the process that checkers are forked from has ended")
+                raise ConnectionResetError("it has ended")
             return ForkedChecker(int(data), fds[0])
-        except OSError:
+        except OSError as error:
             self._has_failed = True
-            raise
+            raise OSError(f"no checker was forked from the template: {error}") from error
 
     def close(self) -> None:
         """End it; a checker that it forked ends with it."""

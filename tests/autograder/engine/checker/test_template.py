@@ -202,7 +202,7 @@ def test_a_template_that_was_killed_forks_nothing(
     assert gets_ready(made)
     os.kill(made.pid, signal.SIGKILL)
     try:
-        with pytest.raises(OSError, match=r"forked from|Broken pipe"):
+        with pytest.raises(OSError, match="forked from the template"):
             made.fork(channel[1].fileno())
         assert not made.is_ready
     finally:
