@@ -141,10 +141,8 @@ def _run_template(
         _prepare(*material)
         control.send(_READY)
         _serve(control, run_checker)
-    except BaseException:
-        os._exit(1)
-    finally:
-        kill_descendants(os.getpid())
+    finally:  # whatever happened, the fork must not go on as the worker
+        kill_descendants(os.getpid())  # what a test cell has started
         os._exit(0)
 
 

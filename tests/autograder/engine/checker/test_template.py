@@ -150,6 +150,21 @@ def template(tmp_path: Path, test: str) -> CheckerTemplate:
     return CheckerTemplate(plain, str(tmp_path), "found = 7", [test], run)
 
 
+STARTS = """\
+import subprocess
+with open("pid", "w") as file:
+    file.write(str(subprocess.Popen(["sleep", "60"]).pid))"""
+
+
+def is_running(pid: str) -> bool:
+    """Whether it is there after a second; one that nobody has waited for has ended."""
+    time.sleep(1.0)
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1] not in "ZX"
+    except OSError:
+        return False
+
+
 def gets_ready(one: CheckerTemplate) -> bool:
     """Whether it is ready within ten seconds."""
     for _ in range(500):
@@ -180,9 +195,7 @@ def test_a_checker_is_forked_after_the_set_up_cell_and_ends_when_told(
         made.close()
 
 
-@pytest.mark.parametrize(
-    "test", ["while True: pass", "import subprocess\nsubprocess.Popen(['sleep', '60'])"]
-)
+@pytest.mark.parametrize("test", ["while True: pass", STARTS])
 def test_what_does_not_end_makes_no_template(
     test: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +204,8 @@ def test_what_does_not_end_makes_no_template(
     try:
         assert not gets_ready(made)
         assert made.has_failed
+        started = tmp_path / "pid"
+        assert not started.exists() or not is_running(started.read_text())
     finally:
         made.close()
 
