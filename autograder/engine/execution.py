@@ -2,12 +2,17 @@
 
 A cell that ends the process (or never ends) is left out and the cells before it run again in a
 fresh process, so that it costs only what depends on it.
+
+Test cells that may look at one moment of the notebook (`lessons.shown.moments`) ask one snapshot. A
+call that ends it, or leaves something behind for the calls after it, has the cells run once more,
+and then each test cell that is left asks a snapshot of its own.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from autograder.engine.checker.client import Checker, CheckerFailed, CheckerStuck
@@ -44,14 +49,18 @@ class Execution:
         *,
         fork_student: Callable[[], StudentProcess],
         fork_checker: Callable[[], Checker],
+        moments: Mapping[int, int] | None = None,
         suspect: int | None = None,
         last_attempt: bool = False,
     ) -> None:
         """Prepare; the two functions start processes.
 
+        `moments` tells of test cells at which later one's place they may look at the notebook;
+        those that it does not name look at it where they stand.
         `suspect` is the step whose test ended the checker when all of this was tried before;
         where it is `last_attempt`, a checker that breaks costs only the exercise that it was at.
         """
+        self._moments = {} if moments is None or last_attempt else dict(moments)
         self._steps, self._material, self._limits = steps, material, limits
         self._fork_student, self._fork_checker = fork_student, fork_checker
         self._begun, self._ended_cpu_s = time.monotonic(), 0.0
@@ -64,19 +73,23 @@ class Execution:
     def run(self) -> None:
         """Run everything; raises only for faults of the grader."""
         skipped: set[int] = set()
+        left = {step.index for step in self._steps if step.kind is CellKind.TEST}
         for _ in range(_MOST_STARTS):
             student = self._student = self._fork_student()
             try:
-                snapshots, failed_step = self._run_cells(student, skipped)
+                snapshots, failed_step = self._run_cells(student, skipped, left)
                 if failed_step is None:
                     student.finish()
-                    self._run_tests(student, snapshots)
-                    return
+                    left = self._run_tests(student, snapshots, left)
+                    if not left:
+                        return
+                    self._moments.clear()
+                else:
+                    skipped.add(failed_step)
                 self._ended_cpu_s += student.cpu_s()
             finally:
                 self._student = None
                 student.end()
-            skipped.add(failed_step)
             if self._out_of_time():
                 break
         self._mark_unreached(skipped)
@@ -93,10 +106,14 @@ class Execution:
             self._checker = None
 
     def _run_cells(
-        self, student: StudentProcess, skipped: set[int]
+        self, student: StudentProcess, skipped: set[int], tests: Collection[int]
     ) -> tuple[dict[int, Snapshot], int | None]:
-        """The snapshots by step, and the number of the cell that ended the process, if one did."""
+        """The snapshots of these tests, and the number of the cell that ended the process, if any.
+
+        A test that may wait for a later one, and finds other modes there, gets none.
+        """
         snapshots: dict[int, Snapshot] = {}
+        waiting: dict[int, str] = {}  # tests, with the modes where they stand
         self._budget = Budget(self._limits.outputs_nbytes)  # what was shown before is replaced
         step = self._steps[0] if self._steps else None
         try:
@@ -109,10 +126,17 @@ class Execution:
             for step in self._steps:
                 if step.index in skipped or step.kind in (CellKind.TEXT, CellKind.SHOWN):
                     continue
-                if step.kind is CellKind.TEST:
-                    snapshots[step.index] = student.take_snapshot(self._deadline(student.cpu_s))
-                elif not self._run_cell(student, step):
-                    return {}, step.index
+                if step.kind is not CellKind.TEST:
+                    if not self._run_cell(student, step):
+                        return {}, step.index
+                    continue
+                if step.index in tests:
+                    waiting[step.index] = student.modes
+                if waiting and self._moments.get(step.index, step.index) == step.index:
+                    snapshot = student.take_snapshot(self._deadline(student.cpu_s))
+                    same = [n for n, modes in waiting.items() if modes == student.modes]
+                    snapshots |= dict.fromkeys(same, snapshot)
+                    waiting.clear()
         except ProcessFailed as failed:
             if step is None:
                 return {}, None
@@ -143,13 +167,32 @@ class Execution:
         self.outcomes[step.index] = outcome
         return outcome.failure is None
 
-    def _run_tests(self, student: StudentProcess, snapshots: Mapping[int, Snapshot]) -> None:
+    def _run_tests(
+        self, student: StudentProcess, snapshots: Mapping[int, Snapshot], tests: Collection[int]
+    ) -> set[int]:
+        """Run these tests; those that are to be tried once more, apart from the others."""
+        apart, spoilt = set(tests) - snapshots.keys(), set[int]()
+        asked = Counter(id(one) for one in snapshots.values())
         for step in self._steps:
-            if step.kind is CellKind.TEST and step.index in snapshots:
-                outcome = self._test(student, step, snapshots[step.index])
-                if outcome.failure is not None:
-                    outcome = replace(outcome, failure=self._naming_the_limit(outcome.failure))
-                self.outcomes[step.index] = outcome
+            snapshot = snapshots.get(step.index)
+            if snapshot is None:
+                continue
+            if id(snapshot) in spoilt:
+                apart.add(step.index)
+                continue
+            outcome = self._test(student, step, snapshot)
+            failure = outcome.failure
+            failed = failure is not None or outcome.memory_error
+            if asked[id(snapshot)] > 1 and (failed or outcome.leaves_something):
+                spoilt.add(id(snapshot))
+                # It may be what others did; but who never ends would do so once more.
+                if failed and not _is_timeout(failure):
+                    apart.add(step.index)
+                    continue
+            if failure is not None:
+                outcome = replace(outcome, failure=self._naming_the_limit(failure))
+            self.outcomes[step.index] = outcome
+        return apart
 
     def _test(self, student: StudentProcess, step: Step, snapshot: Snapshot) -> CellOutcome:
         if self._out_of_time():
@@ -225,6 +268,10 @@ def student_forker(
 def _is_memory_error(end: CellReport) -> bool:
     words = any(word in end.value for word in _MEMORY_WORDS)
     return end.error == "MemoryError" or (end.error in ("RuntimeError", "OSError") and words)
+
+
+def _is_timeout(failure: Failure | None) -> bool:
+    return failure is not None and failure.cause is FailureCause.TIMEOUT
 
 
 def _too_many_restarts() -> Failure:

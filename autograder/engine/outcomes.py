@@ -39,6 +39,8 @@ class CellOutcome:
         error: The name of the exception that left it, None without one.
         failure: Why it could not run to its end, None where it did.
         memory_error: Whether the cell, or a call of a test cell, lacked memory.
+        leaves_something: Whether a call of a test cell left something behind that a later call,
+            of another answer, may find: a default, a mode, a thread.
     """
 
     outputs: tuple[Output, ...] = ()
@@ -46,3 +48,4 @@ class CellOutcome:
     error: str | None = None
     failure: Failure | None = None
     memory_error: bool = False
+    leaves_something: bool = False

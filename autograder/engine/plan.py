@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test
 from autograder.lessons.shown.cells import ShownCells
+from autograder.lessons.shown.moments import moments
 
 SETUP_ID = "setup"
 
@@ -58,6 +59,17 @@ def plan(cells: Iterable[RawCell], shown: ShownCells | None = None) -> tuple[Ste
     apart = {step.index for step in steps if step.kind is CellKind.TEST}
     left_out = shown.left_out(cells, apart)
     return tuple(replace(s, kind=CellKind.SHOWN) if s.index in left_out else s for s in steps)
+
+
+def moments_of(steps: Iterable[Step], shown: ShownCells | None) -> dict[int, int]:
+    """For test cells the step at whose place each may look at the notebook; see `moments`."""
+    if shown is None:
+        return {}
+    texts = dict[CellKind, dict[int, str]]()
+    for step in steps:
+        texts.setdefault(step.kind, {})[step.index] = step.source
+    run = texts.get(CellKind.RUN, {}) | texts.get(CellKind.PLAIN_TEST, {})
+    return moments(run, texts.get(CellKind.TEST, {}), shown)
 
 
 def setup_source(cells: Iterable[RawCell]) -> str:

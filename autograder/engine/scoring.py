@@ -68,7 +68,8 @@ def judge(
         status = Status(at_answer.failure.cause) if at_answer.failure else Status.INFRASTRUCTURE
         return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
     record = _tested(exercise, test, outcomes[test.index])
-    return _with_answer(record, answer, at_answer, exercise.answer_id in missing)
+    record = _with_answer(record, answer, at_answer, exercise.answer_id in missing)
+    return replace(record, attempted=True) if _failed(exercise, answer, at_answer) else record
 
 
 def submission_status(
@@ -158,6 +159,16 @@ def _with_answer(
     if missing:
         attempted = False
     return replace(record, status=status, notes=notes, attempted=attempted)
+
+
+def _failed(exercise: Exercise, answer: Step | None, outcome: CellOutcome) -> bool:
+    """Whether somebody wrote an answer whose cell ended in an error, as for bad syntax.
+
+    The test finds no name then, which alone would look like an exercise that was left out.
+    """
+    if answer is None or outcome.error in (None, "NotImplementedError"):
+        return False
+    return _bare(answer.source) != _bare(exercise.stub)
 
 
 def _manual(exercise: Exercise, answer: Step | None, outcome: CellOutcome) -> ExerciseRecord:

@@ -32,7 +32,7 @@ from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.kernel.shell import Shell, new_shell, warm_up
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import CellOutcome
-from autograder.engine.plan import CellKind, Step, plan, setup_source
+from autograder.engine.plan import CellKind, Step, moments_of, plan, setup_source
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
 from autograder.engine.scoring import judge, notes_of, submission_status
@@ -175,6 +175,7 @@ class Grader:
             limits,
             fork_student=student_forker(self._fork_server, limits, listener, loopback=loopback),
             fork_checker=lambda: Checker(checkers, listener, template),
+            moments=moments_of(steps, prepared.shown),
             suspect=suspect,
             last_attempt=last_attempt,
         )

@@ -22,7 +22,7 @@ from autograder.lessons.definitions import defined
 from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.extras import Extras
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
-from autograder.lessons.shown.cells import ShownCells
+from autograder.lessons.shown.cells import shown_texts
 
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -131,7 +131,7 @@ class _Repair:
         self._elsewhere: set[int] = set()
         self._notes: list[str] = []
         self._extras = Extras()
-        self._shown = ShownCells(source).texts
+        self._shown = shown_texts(source)
 
     def carry_out(self) -> Repaired:
         """Match, say what differs, put together."""

@@ -37,13 +37,14 @@ _deterministic = torch.are_deterministic_algorithms_enabled
 _function_modes = torch._C._len_torch_function_stack
 _torchs_generator = torch.default_generator
 # NumPy's Mersenne twister: 624 words and a position. Its `state` takes 40 times as long to read.
-_numpys_address = vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_address
-_NUMPYS_NBYTES = 4 * 624 + 4
+_numpys = (ctypes.c_char * (4 * 624 + 4)).from_address(
+    vars(np.random)["mtrand"]._rand._bit_generator.ctypes.state_address
+)
 # Python's own, an index and 624 words behind the object's head, and the second of two Gaussian
 # numbers. Its `getstate` makes a tuple of 625 integers: 20 times as long to read, and to compare.
 _pythons = vars(random)["_inst"]
-_pythons_fields, _pythons_address = vars(_pythons), id(_pythons) + object.__basicsize__
-_PYTHONS_NBYTES = 4 + 4 * 624
+_pythons_fields = vars(_pythons)
+_pythons_words = (ctypes.c_char * (4 + 4 * 624)).from_address(id(_pythons) + object.__basicsize__)
 _bytes_at = ctypes.string_at
 _environment = vars(os.environ)["_data"]  # a copy of the mapping itself takes 40 times as long
 _loaded = sys.modules
@@ -75,9 +76,9 @@ class GlobalState:
         self._loaded = len(_loaded)
         self.generators = (
             _bytes_of(_torchs_generator.get_state()),
-            _bytes_at(_pythons_address, _PYTHONS_NBYTES),
+            _pythons_words.raw,
             _pythons_fields.get("gauss_next"),
-            _bytes_at(_numpys_address, _NUMPYS_NBYTES),
+            _numpys.raw,
         )
 
     def changed_since(self, before: GlobalState) -> list[str]:

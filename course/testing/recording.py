@@ -6,6 +6,7 @@ import contextlib
 import gc
 import io
 import linecache
+import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
@@ -164,10 +165,10 @@ def run_recorded(
         saved.extend(saved_by(result))  # unpacks them, by hooks that may be the learner's
 
     beside, before, state = monitor.beside(), monitor.helpers(), GlobalState()
-    with counting() as helpers, _captured(printed) as caught:
+    with counting() as helpers, _Captured(printed) as caught:
         before_call = intact()  # to enter may have run the learner's code, and so may to leave
         try:
-            with _recording(options.operators, known, monitor.profiler, look) as traces:
+            with _log(options.operators, known, monitor.profiler, look) as traces:
                 try:
                     result = call()
                 finally:
@@ -192,6 +193,12 @@ def run_recorded(
         saved=tuple(saved),
         intact=whole,
     )
+
+
+def _log(
+    on: bool, known: set[int], profiler: Profiler, afterwards: Callable[[], None]
+) -> contextlib.AbstractContextManager[list[Trace]]:
+    return recording(frozenset(known), profiler, afterwards) if on else _Unrecorded(afterwards)
 
 
 def _put_back(state: GlobalState) -> tuple[str, ...]:
@@ -239,28 +246,40 @@ def uncollected() -> Iterator[Callable[[], contextlib.AbstractContextManager[Non
             _collect()
 
 
-@contextlib.contextmanager
-def _captured(printed: _CappedText) -> Iterator[list[warnings.WarningMessage]]:
+_sys = vars(sys)  # its streams; beside an answer the name `sys` stands for a copy
+
+
+class _Captured:
     """What is printed and warned of while it is entered."""
-    with (
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-        warnings.catch_warnings(record=True) as caught,
-    ):
+
+    def __init__(self, printed: _CappedText) -> None:
+        self._printed = printed
+        self._warnings = warnings.catch_warnings(record=True)
+
+    def __enter__(self) -> list[warnings.WarningMessage]:
+        self._streams = _sys["stdout"], _sys["stderr"]
+        _sys["stdout"] = _sys["stderr"] = self._printed
+        caught = self._warnings.__enter__()
         warnings.simplefilter("always")
-        yield caught
+        return caught
+
+    def __exit__(self, *raised: Any) -> None:
+        self._warnings.__exit__(*raised)
+        _sys["stdout"], _sys["stderr"] = self._streams
 
 
-@contextlib.contextmanager
-def _recording(
-    on: bool, known: set[int], profiler: Profiler, afterwards: Callable[[], None]
-) -> Iterator[list[Trace]]:
-    if not on:
-        yield [Trace(complete_log=True)]
-        afterwards()
-        return
-    with recording(frozenset(known), profiler, afterwards) as found:
-        yield found
+class _Unrecorded:
+    """Stands where no operators are recorded."""
+
+    def __init__(self, afterwards: Callable[[], None]) -> None:
+        self._afterwards = afterwards
+
+    def __enter__(self) -> list[Trace]:
+        return [Trace(complete_log=True)]
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: Any) -> None:
+        if kind is None:
+            self._afterwards()
 
 
 def error_facts(error: BaseException) -> ErrorFacts:

@@ -244,7 +244,14 @@ def _outcome(
         )
     elif end["disconnected"] and connection is not None:
         failure = failure or connection.failure()
-    return CellOutcome(tuple(outputs.as_list()), end["count"], end["error"], failure, end["memory"])
+    return CellOutcome(
+        tuple(outputs.as_list()),
+        end["count"],
+        end["error"],
+        failure,
+        memory_error=end["memory"],
+        leaves_something=end["left_something"],
+    )
 
 
 def _run_checker(material: CheckerMaterial, channel: int, parent: int) -> NoReturn:

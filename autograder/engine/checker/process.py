@@ -31,6 +31,7 @@ from autograder.engine.protocol.frames import (
     signed_parts,
 )
 from course.inspection.facts import number_apart
+from course.inspection.global_state import RANDOM_STATE
 from course.serialization import WireError
 from course.serialization.resending import Sent
 from course.testing.answers import Request, use_backend
@@ -57,7 +58,7 @@ class RemoteBackend:
         self.noticed: str | None = None
         self.failed: str | None = None
         self.grader_error: str | None = None
-        self.disconnected = self.memory = self.too_large = False
+        self.disconnected = self.memory = self.too_large = self.left_something = False
 
     def start_cell(self, connection: Channel | None, key: bytes) -> None:
         """A new test cell starts, with a connection of its own; replies are signed with `key`."""
@@ -65,7 +66,7 @@ class RemoteBackend:
             self._connection.close()
         self._connection, self._key = connection, key
         self.tampered = self.noticed = self.failed = self.grader_error = None
-        self.disconnected = self.memory = self.too_large = False
+        self.disconnected = self.memory = self.too_large = self.left_something = False
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
         """The observation that came back; raises `RequestAborted` where none can be believed."""
@@ -124,6 +125,8 @@ class RemoteBackend:
             raise FrameError("not a reply")
         seen = from_wire(body["header"], [buffers[:split], buffers[split:]], request.name, sent)
         self.memory = self.memory or _wants_memory(seen)
+        left = body["beside"] != 0 or not _HARMLESS.issuperset(seen.changed)
+        self.left_something = self.left_something or left
         return check_reply(request, seen)
 
 
@@ -135,10 +138,18 @@ def _wants_memory(seen: Observation) -> bool:
     )
 
 
+# What `run_recorded` puts back, what belongs to the arguments, and generators: who draws from one
+# before them, no answer may rely on.
+_HARMLESS = frozenset(
+    {
+        *("grad mode", "default dtype", "number of threads", "working directory"),
+        *("training mode", "hooks", RANDOM_STATE),
+    }
+)
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
-_REPLY_KEYS = {"header", "before", "intact", "notices"}
+_REPLY_KEYS = {"header", "before", "intact", "notices", "beside"}
 
 
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
@@ -158,7 +169,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         end = shell.run(body["source"])
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
         about |= {"tampered": backend.tampered, "failed": backend.failed}
-        about |= {"noticed": backend.noticed}
+        about |= {"noticed": backend.noticed, "left_something": backend.left_something}
         about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}
         about |= {"grader_error": backend.grader_error}
         send(Kind.DONE, 0, about)

@@ -122,6 +122,7 @@ class StudentProcess:
         self.key = os.urandom(32)  # for the signatures of replies
         self._pid, self._cpu_s = 0, 0.0
         self._baseline_pages, self._alone = 0, False
+        self.modes = ""  # in which the last cell left torch, as the student process says
         streams = {"stdout": self._connections.stdout, "stderr": self._connections.stderr}
         self._decoders = {
             fd: (name, codecs.getincrementaldecoder("utf-8")("replace"))
@@ -320,6 +321,7 @@ class StudentProcess:
         pages = _whole(end.get("pages"))
         if not isinstance(error, str | None) or not isinstance(value, str):
             raise FrameError("the end of a cell in a form that is not known")
+        self.modes = str(end.get("modes"))
         nbytes = max(0, pages - self._baseline_pages) * _PAGE_NBYTES
         return CellReport(error, value, _whole(count), nbytes)
 

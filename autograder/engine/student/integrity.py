@@ -8,7 +8,8 @@ and again when its result has been written down.
 
 CPython up to 3.13 gives a dictionary a new number with each change.  Where no number is new nothing
 was changed, not even for a moment; and nobody but an attacker changes these dictionaries.  Without
-such numbers some 8,000 objects are compared.
+such numbers some 8,000 objects are compared.  A call is surrounded by some nine looks, so the
+numbers are read where they lie in memory, all at once.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from itertools import chain
 from operator import attrgetter, eq, is_
 from typing import Any
 
+import numpy as np
 import torch
 import torch.overrides
 import torch.utils._python_dispatch
@@ -30,6 +32,7 @@ import torch.utils._pytree
 from torch.multiprocessing import reductions
 
 _FUNCTION = types.FunctionType
+_WORD_NBYTES = 8
 # Python code of torch and the standard library that a measurement runs through.
 _ALSO: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (torch.utils._pytree, ("tree_leaves", "tree_flatten", "_is_leaf", "tree_iter")),
@@ -79,26 +82,33 @@ class IntegrityCheck:
         self._cells = tuple(cells.values())
         self._objects = tuple(one for module in modules for one in _constant_objects(module))
         self._versions = _versions(fixed)
+        self._versions_of_some = _versions(space for space, _ in some)
 
     def verifier(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
-        every, same, each, error = all, is_, map, (AttributeError, KeyError, ValueError)
-        content, joined, versions = _content, b"".join, self._versions
+        every, same, each, error = all, is_, map, (AttributeError, KeyError)
         compare, compare_some = self._comparison(), _comparison_of(self._some)
-        cells, objects, kind, space_of = self._cells, self._objects, type, _space_of
-        closed, kinds = tuple(each(content, cells)), tuple(each(kind, objects))
-        held, first = tuple(each(space_of, objects)), joined(versions)
+        objects, kind, space_of = self._objects, type, _space_of
+        kinds = tuple(each(kind, objects))
+        held, has_versions = tuple(each(space_of, objects)), bool(self._versions)
+        words = [*self._versions, *map(_content_address, self._cells)]
+        contents = tuple(each(_content, self._cells))
+        look = _reader(words, self._fixed, self._cells, contents)
+        look_at_some = _reader(self._versions_of_some, self._some)
+        first, latest = look(), [b""]
 
         def intact() -> bool:
             try:
                 # No number comes twice: what was changed and put back is seen, too.
-                if joined(versions) != first or not (first or compare()):
+                if look() != first or not (has_versions or compare()):
                     return False
-                return (
-                    every(each(same, each(content, cells), closed))
-                    and compare_some()
-                    and every(each(same, each(kind, objects), kinds))
-                    and every(each(same, each(space_of, objects), held))
+                some = look_at_some()
+                if not some or some != latest[0]:  # a name came to one, or nobody can say
+                    if not compare_some(some, latest[0]):
+                        return False
+                    latest[0] = some
+                return every(each(same, each(kind, objects), kinds)) and every(
+                    each(same, each(space_of, objects), held)
                 )
             except error:
                 return False
@@ -128,11 +138,28 @@ class IntegrityCheck:
 _Look = Callable[[str], Any]
 
 
-def _comparison_of(some: Iterable[tuple[_Look, tuple[str, ...]]]) -> Callable[[], bool]:
-    """A function that tells whether these names stand for what they do now."""
-    every, same, each = all, is_, map
-    others = tuple((look, of, tuple(each(look, of))) for look, of in some)
-    return lambda: every([every(each(same, each(look, of), was)) for look, of, was in others])
+def _comparison_of(some: Iterable[tuple[_Look, tuple[str, ...]]]) -> Callable[[bytes, bytes], bool]:
+    """A function that tells whether these names stand for what they do now.
+
+    It is given the version numbers of the spaces now and when they were last compared; where these
+    are the same, nobody has to look.
+    """
+    every, same, each, size = all, is_, map, _WORD_NBYTES
+    others = tuple(
+        (slice(at * size, (at + 1) * size), look, of, tuple(each(look, of)))
+        for at, (look, of) in enumerate(some)
+    )
+
+    def compare(now: bytes, then: bytes) -> bool:
+        return every(
+            [
+                every(each(same, each(look, of), was))
+                for at, look, of, was in others
+                if not now or now[at] != then[at]
+            ]
+        )
+
+    return compare
 
 
 _content, _space_of = attrgetter("cell_contents"), attrgetter("__dict__")
@@ -165,27 +192,49 @@ def _constant_objects(module: types.ModuleType) -> list[Any]:
     ]
 
 
-def _versions(spaces: Iterable[Any]) -> tuple[Any, ...]:
-    """The version numbers of these dictionaries, as views that show what is there.
+def _reader(addresses: Iterable[int], *alive: object) -> Callable[[], bytes]:
+    """A function that reads the words of memory at these addresses; nothing where there are none.
+
+    It keeps `alive` what lies there, and what is found there: nothing else can come to its place.
+    """
+    addresses = list(addresses)
+    if not addresses:
+        return bytes
+    low, high = min(addresses), max(addresses)
+    span = (ctypes.c_uint64 * ((high - low) // _WORD_NBYTES + 1)).from_address(low)
+    take = np.frombuffer(memoryview(span), dtype=np.uint64).take  # of all between, only these
+    places = np.array([(one - low) // _WORD_NBYTES for one in addresses])
+
+    def read(_: object = alive) -> bytes:
+        return take(places).tobytes()
+
+    return read
+
+
+def _versions(spaces: Iterable[Any]) -> tuple[int, ...]:
+    """The addresses of the version numbers of these dictionaries.
 
     None where this Python keeps no such numbers.
     """
     sample = {"a": 0}
-    tag = _version(sample)
-    numbers = [bytes(tag)]
+    look = _reader([_version_address(sample)], sample)
+    numbers = [look()]
     for change in (lambda: sample.update(a=1), lambda: sample.update(b=1), sample.clear):
         change()
-        numbers.append(bytes(tag))
+        numbers.append(look())
     if len(set(numbers)) < len(numbers):
         return ()
-    return tuple(_version(_dict_of(space)) for space in spaces)
+    return tuple(_version_address(_dict_of(space)) for space in spaces)
 
 
-def _version(space: dict[Any, Any]) -> ctypes.c_uint64:
+def _version_address(space: dict[Any, Any]) -> int:
     # A dict in C: what every object has, the number of its items, its version, …
-    return ctypes.c_uint64.from_address(
-        id(space) + object.__basicsize__ + ctypes.sizeof(ctypes.c_ssize_t)
-    )
+    return id(space) + object.__basicsize__ + ctypes.sizeof(ctypes.c_ssize_t)
+
+
+def _content_address(cell: Any) -> int:
+    # A cell in C: what every object has, and where its content lies.
+    return id(cell) + object.__basicsize__
 
 
 def _dict_of(space: Any) -> dict[Any, Any]:

@@ -4,10 +4,11 @@ It serves one channel.  Everything it needs is captured in closures before the f
 that a cell which replaces functions of torch, json, os or of this package changes only what the
 learner's own code sees.
 
-The cells run in the main process of the submission.  Where a test cell stands, that process forks
-a *snapshot*: a process that keeps the notebook's state of that moment and waits.  Requests go to
-the snapshots only after all cells have run and their outputs are final, so no input of a hidden
-test can reach an output; and a call that crashes costs its own exercise, not the notebook's state.
+The cells run in the main process of the submission.  Where a test cell stands, or the last one of
+several that may look at one moment, that process forks a *snapshot*: a process that keeps the
+notebook's state of that moment and waits.  Requests go to the snapshots only after all cells have
+run and their outputs are final, so no input of a hidden test can reach an output; and a call that
+crashes costs its own exercise, not the notebook's state.
 
 Code in this process can try to change the measuring code itself.  `audit.py` keeps secrets from it
 and takes down who reaches for frames and memory, `integrity.py` compares what measures with what
@@ -64,6 +65,7 @@ def run_student(channel: int, prepared: Prepared) -> None:
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space, write, define = _address_space_reader(), _write_file, _define
+    modes = _modes_reader(prepared.trusted)
     use_key, begin = held.use_key, held.begin
 
     def write_file(body: Any, buffers: list[bytes]) -> None:
@@ -79,7 +81,7 @@ def run_student(channel: int, prepared: Prepared) -> None:
             hooks.restore()
         end = run_cell(body["source"])
         about = {"error": end.error, "value": end.value[:500], "count": end.count}
-        send(DONE, 0, {**about, "pages": address_space()})
+        send(DONE, 0, {**about, "pages": address_space(), "modes": modes()})
 
     def take_snapshot(body: Any, buffers: list[bytes]) -> None:
         snapshot_channel = take_fd()
@@ -151,8 +153,9 @@ def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
     capabilities = prepared.trusted.capabilities
     intact, last_pid = prepared.integrity.verifier(), _pid_reader()
     capabilities.use_verifier(intact)
+    beside = _beside_reader(last_pid)
     monitor = find("course.testing.recording", "Monitor")(
-        intact, capabilities.profiler, last_pid, _beside_reader(last_pid)
+        intact, capabilities.profiler, last_pid, beside
     )
     backend = find("course.testing.answers", "LocalBackend")(lambda: names, probe_names, monitor)
     run, notices = backend.serve, capabilities.notices
@@ -165,11 +168,11 @@ def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
 
     def serve(body: Any, buffers: list[bytes]) -> tuple[Any, list[bytes]]:
         if not intact():  # before any of it is used
-            return {"header": {}, "before": 0, "intact": False, "notices": notices()}, []
+            about = {"intact": False, "notices": notices(), "beside": 0}
+            return {"header": {}, "before": 0, **about}, []
         header, (before, after) = run(body, buffers, library_probe(body["target"], body["source"]))
-        whole = header["intact"]
-        reply = {"header": header, "before": len(before), "intact": whole, "notices": notices()}
-        return reply, [*before, *after]
+        about = {"intact": header["intact"], "notices": notices(), "beside": beside()}
+        return {"header": header, "before": len(before), **about}, [*before, *after]
 
     return serve
 
@@ -317,6 +320,21 @@ def _beside_reader(last_pid: Callable[[], int]) -> Callable[[], int]:
         return count
 
     return beside
+
+
+def _modes_reader(trusted: Trusted) -> Callable[[], str]:
+    """A function that tells what later calls depend on beside the notebook's names.
+
+    Without random generators, which most cells leave elsewhere, and variables of the environment,
+    which libraries set when they are imported.
+    """
+    look, text = trusted.get("course.inspection.global_state", "GlobalState"), repr
+
+    def modes() -> str:
+        found = look().modes
+        return text([found[name] for name in found if name != "environment"])
+
+    return modes
 
 
 def _address_space_reader() -> Callable[[], int]:

@@ -97,7 +97,8 @@ seen = work(x.t())
 check.equal(seen.result, x.t(), name="✎ another layout", misconception="{exercise}-belief-1")
 seen = work(torch.zeros(0, 3))
 check.shape(seen.result, (0, 3), name="✎ no elements", misconception="{exercise}-belief-2")
-check.equal(work(torch.tensor(7)).result, torch.tensor(7), name="✎ a single integer")
+seen = work(torch.tensor(7))
+check.equal(seen.result, torch.tensor(7), name="✎ an integer", misconception="{exercise}-belief-1")
 ### END HIDDEN TESTS
 check.score({points:g})"""
 
@@ -167,7 +168,7 @@ def bank_entries(one: NewExercise) -> str:
     """The headings of the answers that the gate asks for, each with something below it."""
     words = {"exercise": one.name, "function": one.function}
     headings = [RIGHT.format(**words, n=n) for n in range(1, LEAST_RIGHT + 1)]
-    headings += [WRONG.format(**words, n=n, belief=1 + n % 2) for n in range(1, LEAST_WRONG + 1)]
+    headings += [WRONG.format(**words, n=n, belief=2 - n % 2) for n in range(1, LEAST_WRONG + 1)]
     return "".join(f"\n{heading}\n{BODY.format(**words)}\n" for heading in headings)
 
 

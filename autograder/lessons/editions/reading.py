@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from autograder.lessons.cells import RawCell, grader, headings, is_test, role
 
@@ -56,12 +57,12 @@ def for_readers(source: str, name: str, about: Mapping[str, object]) -> str:
     check.score(2, place=(1, 6))
     """
     title = f'#@title Checks: {name} {{ display-mode: "form" }}'
-    return (
-        f"{title}\n{_with_arguments(source, {key: value for key, value in about.items() if value})}"
-    )
+    given = tuple((key, repr(value)) for key, value in about.items() if value)
+    return f"{title}\n{_with_arguments(source, given)}"
 
 
-def _with_arguments(source: str, about: Mapping[str, object]) -> str:
+@lru_cache(maxsize=1_000)  # a lesson's test cells are looked for in each submission
+def _with_arguments(source: str, about: tuple[tuple[str, str], ...]) -> str:
     """The source with these words in its last line's `check.score(…)`; as it is without one."""
     try:
         last = ast.parse(source).body[-1:]
@@ -72,7 +73,7 @@ def _with_arguments(source: str, about: Mapping[str, object]) -> str:
             given = {word.arg for word in keywords}
         case _:
             return source
-    words = "".join(f", {key}={value!r}" for key, value in about.items() if key not in given)
+    words = "".join(f", {key}={value}" for key, value in about if key not in given)
     lines = source.split("\n")
     row, column = (points.end_lineno or 1) - 1, points.end_col_offset or 0
     line = lines[row].encode()  # columns are counted in bytes

@@ -16,6 +16,7 @@ import re
 import symtable
 import sys
 from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from autograder.lessons.cells import RawCell, grader, is_answer, role
@@ -40,7 +41,8 @@ _REACHING_ATTRIBUTES = (_REACHING_MODULES - {"*", "ctypes", "pickle", "traceback
     *("f_globals", "f_locals", "f_builtins", "user_ns", "user_global_ns", "gi_frame", "tb_frame"),
 }
 _ALWAYS = frozenset(dir(builtins))
-_KNOWN = sys.stdlib_module_names | {"torch", "numpy", "matplotlib", "course"}
+# Modules whose import changes nothing that a notebook's other cells find.
+KNOWN = sys.stdlib_module_names | {"torch", "numpy", "matplotlib", "course"}
 _SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "patch"})
 _CHANGING = _SETTING | {"manual_seed", "seed", "set_default_dtype"}
 
@@ -52,21 +54,26 @@ def shows(cell: RawCell) -> bool:
     return cell["cell_type"] == "code" and role(cell).get("shows") is True and not grader(cell)
 
 
+def shown_texts(source: Iterable[RawCell]) -> frozenset[str]:
+    """The texts of a lesson's cells that only show."""
+    return frozenset(cell["source"] for cell in source if shows(cell))
+
+
 class ShownCells:
     """The cells of one lesson that only show."""
 
     def __init__(self, source: Iterable[RawCell]) -> None:
         """Read the lesson's own cells, `Lesson.cells()`."""
         cells = list(source)
-        self.texts = frozenset(cell["source"] for cell in cells if shows(cell))
+        self.texts = shown_texts(cells)
         own = (one["source"] for one in cells if one["cell_type"] == "code" and not is_answer(one))
         self._words = {text: _words_of(text) for text in own if mentioned(text) is None}
         setup = [one["source"] for one in cells if grader(one).get("grade_id") == "setup"]
         self.common = _ALWAYS.union(*map(imported_names, setup))
         every = [one["source"] for one in cells if one["cell_type"] == "code"]
         self.imported = self.common.union(*map(imported_names, every))  # by any of its cells
-        self._imports = frozenset(one for text in setup for one in _imports(text))
-        self._modules = _KNOWN.union(_root_of(one) for text in every for one in _imports(text))
+        self._imports = frozenset(one for text in setup for one in imports_of(text))
+        self._modules = KNOWN.union(_root_of(one) for text in every for one in imports_of(text))
         self._own = frozenset(one["source"] for one in cells if not is_answer(one))
 
     def left_out(self, cells: Iterable[RawCell], apart: Container[int]) -> frozenset[int]:
@@ -78,9 +85,9 @@ class ShownCells:
                 ask for by its name.
         """
         code = {n: one["source"] for n, one in enumerate(cells) if one["cell_type"] == "code"}
-        if any(self._changes_common(text) for text in code.values() if text not in self._own):
+        if any(self.changes_common(text) for text in code.values() if text not in self._own):
             return frozenset()
-        read = {n: texts_in(t) if n in apart else self._mentioned(t) for n, t in code.items()}
+        read = {n: texts_in(t) if n in apart else self.mentioned(t) for n, t in code.items()}
         if any(names is None for names in read.values()):
             return frozenset()
         mentions = {n: (names or frozenset()) - self.common for n, names in read.items()}
@@ -91,13 +98,18 @@ class ShownCells:
             needed = needed.union(*(mentions[n] for n in run))
         return frozenset(waiting)
 
-    def _mentioned(self, source: str) -> frozenset[str] | None:
+    def has(self, source: str) -> bool:
+        """Whether a cell is the lesson's own, and no answer."""
+        return source in self._own
+
+    def mentioned(self, source: str) -> frozenset[str] | None:
+        """The global names that a cell may read or bind; None where it may reach others."""
         found = self._words.get(source)  # the lesson's own magics hide nothing
         return mentioned(source) if found is None else found
 
-    def _changes_common(self, source: str) -> bool:
-        """Whether a learner's cell may change what cells share besides the notebook's names."""
-        if any(_root_of(one) not in self._modules for one in _imports(source)):
+    def changes_common(self, source: str) -> bool:
+        """Whether a cell may change what cells share besides the notebook's names."""
+        if any(_root_of(one) not in self._modules for one in imports_of(source)):
             return True  # a module that the learner wrote may do anything
         return changes_common(source, self.common, self._imports)
 
@@ -109,22 +121,53 @@ def said_by_code(cell: RawCell, lesson: ShownCells) -> Iterator[str]:
         cell: One of the lesson's own.
         lesson: All of them.
     """
-    names = mentioned(cell["source"])
-    if names is None:
+    names, code = mentioned(cell["source"]), _read(cell["source"])
+    if names is None or code is None:
         yield "it may look names up by their text, or is no plain Python"
         return
-    tree = ast.parse(cell["source"])
-    bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and _is_changed(one)}
-    bound |= {one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    bound = {one.id for one in code.nodes if isinstance(one, ast.Name) and _is_changed(one)}
+    bound |= {one.name for one in code.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
     if bound & lesson.common:
         yield f"it binds {', '.join(sorted(bound & lesson.common))} anew"
-    for node in ast.walk(tree):
+    for node in code.nodes:
         if isinstance(node, ast.Attribute) and _is_changed(node) and _root(node) in lesson.imported:
             yield f"it changes {ast.unparse(node)}"
         if isinstance(node, ast.Name | ast.Attribute) and _called(node) in _CHANGING:
             yield f"it uses {_called(node)}"
         if isinstance(node, ast.Attribute) and node.attr.startswith("register_"):
             yield f"it uses {node.attr}"
+
+
+# What IPython makes Python of: magics, shell, help, calls without parentheses, prompts, `await`
+# outside of functions, and a cell that begins with an indent.
+_IPYTHONS = re.compile(
+    r"[%!?]|>>>|\bIn \[|\b(await|async)\b|^\s*[,;/]|\A([ \t]*\n)*[ \t]+\S", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class _Code:
+    """A cell as Python reads it."""
+
+    body: tuple[ast.stmt, ...]
+    nodes: tuple[ast.AST, ...]
+    table: symtable.SymbolTable
+
+
+@lru_cache(maxsize=256)  # each question about a cell asks for it
+def _read(source: str) -> _Code | None:
+    """The code of a cell, None where it is no plain Python; of bad syntax nothing ever runs."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None if _IPYTHONS.search(source) else _read("")
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    try:  # IPython runs one statement after the other: this error may come after some
+        table = symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return _Code(tuple(tree.body), tuple(ast.walk(tree)), table)
 
 
 @lru_cache(maxsize=4_000)
@@ -139,16 +182,15 @@ def changes_common(source: str, common: frozenset[str], imports: frozenset[Impor
         common: The names that the set-up cell imports, and Python's own.
         imports: What the set-up cell imports.
     """
-    try:
-        tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    code = _read(source)
+    if code is None:
         return False
-    shared = common & _global_names(table)
-    if common.intersection(_bound_globally(table)):
+    shared = common & _global_names(code.table)
+    if common.intersection(_bound_globally(code.table)):
         return True
-    if any(bound in common for *_, bound in _imports(source) - imports):
+    if any(bound in common for *_, bound in imports_of(source) - imports):
         return True
-    for node in ast.walk(tree):
+    for node in code.nodes:
         match node:
             case ast.Attribute() | ast.Subscript() if _is_changed(node):
                 if _root(node) in shared:
@@ -159,14 +201,11 @@ def changes_common(source: str, common: frozenset[str], imports: frozenset[Impor
 
 
 @lru_cache(maxsize=4_000)
-def _imports(source: str) -> frozenset[Import]:
+def imports_of(source: str) -> frozenset[Import]:
     """What code imports, at any depth; nothing where it cannot be read."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+    code = _read(source)
     found = set()
-    for node in ast.walk(tree):
+    for node in code.nodes if code is not None else ():
         if isinstance(node, ast.Import):
             for one in node.names:
                 bound = one.asname or one.name.partition(".")[0]
@@ -179,6 +218,19 @@ def _imports(source: str) -> frozenset[Import]:
 
 def _root_of(one: Import) -> str:
     return one[0].partition(".")[0]
+
+
+def bound_names(source: str) -> frozenset[str] | None:
+    """The global names that code binds other than by an import, or whose attributes it sets.
+
+    None where it is no plain Python.
+    """
+    code = _read(source)
+    if code is None:
+        return None
+    places = (one for one in code.nodes if isinstance(one, ast.Attribute | ast.Subscript))
+    changed = {_root(one) for one in places if _is_changed(one)}
+    return frozenset(_bound_globally(code.table)) | changed
 
 
 def _is_changed(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
@@ -206,14 +258,13 @@ def mentioned(source: str) -> frozenset[str] | None:
     >>> mentioned("exec(text)") is None, mentioned("%time f()") is None
     (True, True)
     """
-    try:
-        tree, table = ast.parse(source), symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    code = _read(source)
+    if code is None:
         return None
-    names, texts = frozenset(_global_names(table)), _texts(tree)
+    names, texts = frozenset(_global_names(code.table)), _texts(code)
     if names & _REACHING_NAMES or (names | texts) & _REACHING_ATTRIBUTES:
         return None
-    if any(map(_is_history, _read_globally(table))) or any(map(_reaches, ast.walk(tree))):
+    if any(map(_is_history, _read_globally(code.table))) or any(map(_reaches, code.nodes)):
         return None
     return names | texts
 
@@ -221,24 +272,20 @@ def mentioned(source: str) -> frozenset[str] | None:
 @lru_cache(maxsize=1_000)
 def texts_in(source: str) -> frozenset[str] | None:
     """Every text in a cell that could be a name, None where it cannot be read."""
-    try:
-        return _texts(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    code = _read(source)
+    return None if code is None else _texts(code)
 
 
-def _texts(tree: ast.AST) -> frozenset[str]:
-    values = (one.value for one in ast.walk(tree) if isinstance(one, ast.Constant))
+def _texts(code: _Code) -> frozenset[str]:
+    values = (one.value for one in code.nodes if isinstance(one, ast.Constant))
     return frozenset(one for one in values if isinstance(one, str) and one.isidentifier())
 
 
 def imported_names(source: str) -> frozenset[str]:
     """The names that a cell imports at its top level, none where it cannot be read."""
-    try:
-        table = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(one.get_name() for one in table.get_symbols() if one.is_imported())
+    code = _read(source)
+    symbols = code.table.get_symbols() if code is not None else ()
+    return frozenset(one.get_name() for one in symbols if one.is_imported())
 
 
 def _words_of(source: str) -> frozenset[str]:

@@ -51,6 +51,24 @@ def test_a_test_cell_gives_points_checks_and_whether_it_was_attempted() -> None:
     assert judged(CellOutcome(), CellOutcome(outputs=(points("2.0"),))) == record(score=2.0)
 
 
+@pytest.mark.parametrize(
+    ("source", "error", "attempted"),
+    [
+        ("def total(x", "SyntaxError", True),
+        ("def total(x", "NotImplementedError", False),
+        ("def total(x", None, False),
+        (TOTAL.stub, "NameError", False),
+    ],
+)
+def test_an_answer_that_ends_in_an_error_was_attempted_where_somebody_wrote_it(
+    source: str, error: str | None, attempted: bool
+) -> None:
+    untouched = CellOutcome(outputs=(points("0.0", status="not attempted"),))
+    steps = (replace(ANSWER, source=source), TEST)
+    found = judge(TOTAL, steps, {0: CellOutcome(error=error), 1: untouched}, frozenset())
+    assert found == record(attempted=attempted)
+
+
 def test_a_test_cell_that_ran_beside_the_answer_is_not_isolated() -> None:
     beside = replace(TEST, kind=CellKind.RUN)
     assert judged(CellOutcome(), CellOutcome(), beside) == record(score=3.0, isolated=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.lessons.extras import Extras
 from autograder.lessons.shown.cells import ShownCells, mentioned, said_by_code, shows
@@ -87,7 +89,14 @@ def test_an_answer_that_a_shown_cell_uses_has_it_run() -> None:
         "Out[3]",
         "%time total(1)",
         "!ls",
-        "def total(:",
+        *(
+            "  if 1\n  print(1)",
+            ">>> print(1)",
+            "In [1]: rows",
+            "rows?",
+            "/print rows",
+        ),
+        *(",print rows", "x = !ls", "def f():\n    return 1\nnonlocal x"),
         "from math import *",
         "space = torch.sys",
         "names = print.__self__",
@@ -100,6 +109,14 @@ def test_an_answer_that_a_shown_cell_uses_has_it_run() -> None:
 def test_code_that_may_reach_any_name_has_every_cell_run(source: str) -> None:
     assert left_out(code(source, "total")) == set()
     assert mentioned(source) is None
+
+
+@pytest.mark.parametrize("source", ["def total(:", "x = = 1", "print 'rows'", "return (rows"])
+def test_of_a_cell_that_python_cannot_read_nothing_runs(source: str) -> None:
+    assert left_out(code(source, "total")) == {"made", "looked-at", "alone"}
+    assert mentioned(source) == frozenset()
+    with pytest.raises(SyntaxError):
+        ast.parse(TransformerManager().transform_cell(source))
 
 
 @pytest.mark.parametrize(

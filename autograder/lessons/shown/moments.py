@@ -1,0 +1,135 @@
+"""Which test cells of a notebook may look at one and the same moment of it.
+
+A test cell looks at the notebook's state where it stands. Where no cell between it and a later test
+cell touches a name that its answers depend on, it finds at the later one's place what it would have
+found at its own. Names are read from the code, as `cells` reads them. A cell that may set what all
+cells share stands between any two tests; after a learner's cell that does so, or that may reach
+names which it does not spell out, each test cell looks where it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from autograder.lessons.shown.cells import (
+    KNOWN,
+    Import,
+    ShownCells,
+    bound_names,
+    imports_of,
+    texts_in,
+)
+
+__all__ = ["moments"]
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """What a cell does with names: those that it mentions, and what it makes of them.
+
+    `imports` are of modules that change nothing when they are imported; `sets` are the names that
+    it binds in another way, or has an attribute or an item of set.
+    """
+
+    names: frozenset[str]
+    imports: frozenset[Import]
+    sets: frozenset[str]
+
+
+def moments(run: Mapping[int, str], tests: Mapping[int, str], lesson: ShownCells) -> dict[int, int]:
+    """For test cells the number of the one at whose place each may look at its answers.
+
+    Those that are not named look where they stand.
+
+    Args:
+        run: The texts of the cells that are executed beside the answers, by their numbers.
+        tests: Those of the test cells, which are not.
+        lesson: What is known of the lesson's own cells.
+    """
+    found = dict[int, int]()
+    waiting, needed = list[int](), set[str]()
+    before = list[_Touch]()
+    modules = dict[str, Import]()  # names that stand for one module, whichever cell imports it
+    for number in sorted(run.keys() | tests.keys()):
+        if number in tests:
+            waiting.append(number)
+            needed |= _needed(asked_for(tests[number]), before, modules)
+            continue
+        touch = _touch_of(run[number], lesson)
+        apart = lesson.changes_common(run[number])
+        if waiting and (touch is None or apart or _meets(touch, needed, modules)):
+            found |= dict.fromkeys(waiting, waiting[-1])
+            waiting, needed = [], set()
+        if touch is None or (apart and not lesson.has(run[number])):
+            return found  # nobody knows what depends on what from here on
+        before.append(touch)
+        _note_modules(touch, modules)
+    return found | dict.fromkeys(waiting, max(waiting, default=0))
+
+
+def _needed(
+    asked: Iterable[str], before: Iterable[_Touch], modules: Mapping[str, Import]
+) -> set[str]:
+    """The names of these answers, and those of all cells that share one with them."""
+    names, rest = set(asked), list(before)
+    while sharing := [one for one in rest if (one.names - modules.keys()) & names]:
+        rest = [one for one in rest if not (one.names - modules.keys()) & names]
+        names.update(*(one.names for one in sharing))
+    return names
+
+
+def _meets(touch: _Touch, needed: set[str], modules: Mapping[str, Import]) -> bool:
+    """Whether a cell touches a name that is needed, other than a module that it leaves alone."""
+    met = touch.names & needed
+    if not met:
+        return False
+    others = {bound for *_, bound in touch.imports - set(modules.values())}
+    return any(one not in modules or one in others or one in touch.sets for one in met)
+
+
+def _note_modules(touch: _Touch, modules: dict[str, Import]) -> None:
+    for one in touch.imports:
+        if modules.setdefault(one[-1], one) != one:
+            del modules[one[-1]]
+    for name in touch.sets & modules.keys():
+        del modules[name]
+
+
+def _touch_of(source: str, lesson: ShownCells) -> _Touch | None:
+    """What a cell touches, None where it may reach what it does not spell out."""
+    names = lesson.mentioned(source)
+    if names is None:
+        return None
+    imports, sets = _made_of_names(source)
+    return _Touch(names - lesson.common, imports, names if sets is None else sets)
+
+
+@lru_cache(maxsize=4_000)
+def _made_of_names(source: str) -> tuple[frozenset[Import], frozenset[str] | None]:
+    """The modules that a cell imports, and the names that it sets; None for no plain Python."""
+    imports = frozenset(one for one in imports_of(source) if one[0].partition(".")[0] in KNOWN)
+    return imports, bound_names(source)
+
+
+@lru_cache(maxsize=1_000)
+def asked_for(source: str) -> frozenset[str]:
+    """The names that a test cell asks answers for; every text in it, where they are not spelt out.
+
+    >>> sorted(asked_for("check('fit', answer('fit'), answer('step'))"))
+    ['fit', 'step']
+    """
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and _name_of(node.func) == "answer":
+            given = node.args[0] if node.args else None
+            if not (isinstance(given, ast.Constant) and isinstance(given.value, str)):
+                return texts_in(source) or frozenset()
+            names.add(given.value)
+    return frozenset(names)
+
+
+def _name_of(called: ast.expr) -> str:
+    return called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
