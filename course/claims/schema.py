@@ -113,7 +113,7 @@ class Misconception:
 
     Attributes:
         id: The name by which a failed check points at it.
-        title: The wrong idea in a few words.
+        title: The wrong idea, as a sentence in a few words.
         why: Why it is wrong, and what is right.
         section: The anchor of the section of the lesson that explains it.
         lesson: The slug of the lesson whose file it stands in.

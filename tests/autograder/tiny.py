@@ -14,25 +14,25 @@ SLUG = "01-tiny"
 CLAIMS = """\
 [[misconception]]
 id = "reshape-always-copies"
-title = "reshape always copies"
+title = "reshape always copies."
 why = "reshape returns a view wherever strides allow one."
 section = "flattening"
 
 [[misconception]]
 id = "order-of-memory"
-title = "flattening follows memory order"
+title = "Flattening follows memory order."
 why = "Flattening follows the order of the indices."
 section = "flattening"
 
 [[misconception]]
 id = "in-place-is-free"
-title = "changing the argument is harmless"
+title = "Changing the argument is harmless."
 why = "The caller still holds the argument."
 section = "doubling"
 
 [[misconception]]
 id = "dtype-is-float"
-title = "every tensor is float32"
+title = "Every tensor is float32."
 why = "Integers stay integers under multiplication by an integer."
 section = "doubling"
 """

@@ -65,7 +65,7 @@ def test_its_pictures_are_drawn_and_say_what_they_show(lesson: Lesson) -> None:
 
 def test_each_exercise_is_shown_as_not_attempted(lesson: Lesson) -> None:
     tables = [id for id in lesson.unfolded("Check") if id != "setup"]
-    assert len(tables) >= 5
+    assert tables
     for id in tables:
         expect(lesson.output(id)).to_contain_text("not attempted yet")
 

@@ -1,7 +1,5 @@
 """Claims: each proof holds, each error says what to do."""
 
-import builtins
-import keyword
 import re
 import subprocess
 import sys
@@ -149,28 +147,6 @@ def test_an_unknown_lesson_names_the_nearest() -> None:
     with pytest.raises(UnknownId) as caught:
         claims("04")
     assert str(caught.value) == "no lesson '04'. Did you mean '04-memory-layout'?"
-
-
-def test_what_somebody_believes_is_a_sentence() -> None:
-    """It ends in a full stop, and begins with a capital unless it begins with code."""
-    code = {*"bcdefghijklmnopqrstuvwxyz", *keyword.kwlist, "argmax", "asdict", "buffer", "deepcopy"}
-    code |= {
-        *vars(builtins),
-        *vars(torch),
-        *vars(torch.Tensor),
-        "eps",
-        "fn",
-        "fsync",
-        "out",
-        "total",
-    }
-    broken = [
-        one.id
-        for one in misconceptions()
-        if not one.title.endswith((".", "?", "!"))
-        or (re.match("[a-z]+ [a-z]", one.title) and one.title.split()[0] not in code)
-    ]
-    assert broken == []
 
 
 def test_an_unknown_misconception_is_an_error_of_its_own_kind() -> None:

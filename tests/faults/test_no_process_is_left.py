@@ -30,7 +30,8 @@ limits = replace(LIMITS, cell_s=400.0, submission_s=400.0)
 with EngineRunner(1, limits=limits, sandbox=sandbox) as runner:
     print([outcome.record.status.value for outcome in runner.run_many(jobs)])
 """
-# It also leaves a process behind that has left its parent, as a server would.
+# It also leaves a process behind that has left its parent, as a server would. With a name of the
+# other answer, each is asked in a process of its own, and who is killed is not asked once more.
 ENDLESS = """
 import os
 def total(x):
@@ -40,6 +41,7 @@ def total(x):
             while True: pass
         os._exit(0)
     while True: pass
+    return twice
 """
 FORKING = """
 import os, time

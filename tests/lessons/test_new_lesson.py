@@ -20,12 +20,15 @@ from autograder.lessons.editions.overview import overview
 ROOT = Path(__file__).parents[2]
 PARTS = ("course", "autograder", "source", "release", "tests", "docs")
 NAMES = ("pyproject.toml", "nbgrader_config.py", "README.md", "Makefile", "LICENSE")
+# The next free number: this repository may hold somebody's new lesson itself.
+NUMBER = f"{1 + max(int(one.name[:2]) for one in (ROOT / 'source').glob('[0-9]*-*')):02}"
+SLUG = f"{NUMBER}-mini"
 OWN = {
-    "source/18-mini/18-mini.ipynb",
-    "course/claims/18-mini.toml",
-    "autograder/answers/18-mini.py",
-    "release/18-mini/18-mini.ipynb",
-    "release/self-study/18-mini.ipynb",
+    f"source/{SLUG}/{SLUG}.ipynb",
+    f"course/claims/{SLUG}.toml",
+    f"autograder/answers/{SLUG}.py",
+    f"release/{SLUG}/{SLUG}.ipynb",
+    f"release/self-study/{SLUG}.ipynb",
 }
 # What shows all lessons together; `autograder release` writes it from the lessons themselves.
 TOGETHER = {
@@ -99,23 +102,23 @@ def contribution(tmp_path_factory: pytest.TempPathFactory) -> Contribution:
         path = root / name
         if path.is_file():
             path.write_text(path.read_text().replace("✎ ", "").replace("✎", ""))
-    (root / "autograder/answers/18-mini.py").write_text(bank())
+    (root / f"autograder/answers/{SLUG}.py").write_text(bank())
     use(made)
     return made
 
 
 def begin(made: Contribution) -> None:
-    made.run("new-lesson", "autograder", "new-lesson", "18-mini")
+    made.run("new-lesson", "autograder", "new-lesson", SLUG)
     exercise = ("copied", "--function", "copy_of", "--points", "2")
-    made.run("new-exercise", "autograder", "new-exercise", "18", *exercise)
-    made.run("unwritten", "autograder", "release", "18")
+    made.run("new-exercise", "autograder", "new-exercise", NUMBER, *exercise)
+    made.run("unwritten", "autograder", "release", NUMBER)
 
 
 def use(made: Contribution) -> None:
-    made.run("tidy", "autograder", "tidy", "18")
-    made.run("release", "autograder", "release", "18")
-    made.run("check", "autograder", "check", "18")
-    out = ("--students", "2", "--lessons", "18", "--seed", "1", "--out", "class")
+    made.run("tidy", "autograder", "tidy", NUMBER)
+    made.run("release", "autograder", "release", NUMBER)
+    made.run("check", "autograder", "check", NUMBER)
+    out = ("--students", "2", "--lessons", NUMBER, "--seed", "1", "--out", "class")
     made.run("simulate", "autograder", "simulate", *out)
     for step in ("grade", "feedback", "report"):
         made.run(step, "autograder", step, "--course", "class")
@@ -154,7 +157,7 @@ def test_every_step_of_a_contributor_succeeds(contribution: Contribution, step: 
 
 def test_the_check_says_that_everything_holds(contribution: Contribution) -> None:
     lines = contribution.said["check"].stdout.splitlines()
-    assert lines[-1] == "18-mini: everything holds."
+    assert lines[-1] == f"{SLUG}: everything holds."
     assert "exercises 1 · right accepted 3/3 · wrong rejected 8/8" in lines[3]
 
 
@@ -178,9 +181,9 @@ def test_no_file_but_its_own_was_touched_and_none_is_left_without_them(
 def test_the_map_knows_the_new_lesson_and_forgets_it_with_its_notebook(
     contribution: Contribution, tmp_path: Path
 ) -> None:
-    assert b'"slug": "18-mini"' in contribution.files()["course/guide/lessons.json"]
+    assert f'"slug": "{SLUG}"'.encode() in contribution.files()["course/guide/lessons.json"]
     for name in ("source", "course/guide", "docs"):
         shutil.copytree(contribution.root / name, tmp_path / name)
     shutil.copy(contribution.root / "README.md", tmp_path)
-    shutil.rmtree(tmp_path / "source/18-mini")
+    shutil.rmtree(tmp_path / "source" / SLUG)
     assert overview(tmp_path) == {name: (ROOT / name).read_bytes() for name in TOGETHER}

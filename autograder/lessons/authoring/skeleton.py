@@ -55,7 +55,7 @@ shows = "size == 3"
 BELIEF = """
 [[misconception]]
 id = "{exercise}-belief-{n}"
-title = "✎ the wrong idea, in a few words"
+title = "✎ The wrong idea, as a sentence."
 why = "✎ What is right, and how to see it."
 section = "{section}"
 """

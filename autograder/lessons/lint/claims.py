@@ -7,6 +7,8 @@ listed in `metadata.course.claims` of the cell that judges it.
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +23,8 @@ from autograder.lessons.lint.text import unwritten
 from autograder.lessons.model import Lesson, lesson_paths
 from course.claims.schema import Claim, Entries, MalformedClaims, refuse_duplicates
 
+_LOWER = re.compile(r"([a-z]+) [a-z]")
+_ARTICLES = {"a", "an", "the"}
 _ASKS = re.compile(r"\b(predict|quiz)\(")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ROW = re.compile(r"^\| (\w+) \| (.*) \|$", re.M)
@@ -130,12 +134,25 @@ def _misconceptions(entries: Entries, lesson: Lesson) -> Iterator[Slip]:
     for one in entries.misconceptions:
         place = f"misconception {one.id}"
         yield from unwritten([(place, one.title), (place, one.why)])
+        if not one.title.endswith((".", "?", "!")):
+            yield place, "its title is no sentence", "Say what is believed, with a full stop."
+        first = _LOWER.match(one.title)
+        if first and first[1] not in _code_words(lesson):
+            cause = f"its title begins with '{first[1]}', a word in lower case"
+            yield place, cause, "Begin with a capital, or with a name of the lesson's code."
         if one.section not in lesson.sections:
             cause = f"no section of the lesson is called '{one.section}'."
             yield place, cause + did_you_mean(one.section, lesson.sections), f"Name one: {sections}"
         if not re.search(rf"""["']{re.escape(one.id)}["']""", tests):
             remedy = f'Write misconception="{one.id}" at the check that fails for it, or remove it.'
             yield place, "no check reveals it", remedy
+
+
+def _code_words(lesson: Lesson) -> frozenset[str]:
+    """What may begin a sentence as it is: the names in the lesson's code, and Python's own."""
+    code = [one["source"] for one in lesson.cells() if one["cell_type"] == "code"]
+    names = {word for source in code for word in re.findall(r"[a-z_]\w*", source)}
+    return frozenset({*names, *keyword.kwlist, *dir(builtins)} - _ARTICLES)
 
 
 def _verdicts(cells: Sequence[RawCell], claims: Sequence[Claim]) -> Iterator[Slip]:

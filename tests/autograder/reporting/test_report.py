@@ -175,7 +175,7 @@ def test_the_report_ranks_misconceptions_and_names_the_section(
     course: CourseDirectory, lesson: Lesson
 ) -> None:
     found = text_of(page_of("class", [view_of(course, lesson)]))
-    assert "1 “flattening follows memory order” 33 % of the class" in found
+    assert "1 “Flattening follows memory order” 33 % of the class" in found
     assert "teach again: Flattening" in found
 
 

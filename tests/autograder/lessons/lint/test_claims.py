@@ -126,10 +126,31 @@ def test_another_lessons_claim_may_be_predicted(found: Found, course: Path) -> N
 
 
 def test_a_misconception_needs_a_section_and_a_check(found: Found, course: Path) -> None:
-    belief = '[[misconception]]\nid = "new"\ntitle = "t"\nwhy = "w"\nsection = "dubling"\n'
+    belief = '[[misconception]]\nid = "new"\ntitle = "T."\nwhy = "w"\nsection = "dubling"\n'
     slips = found(belief)
     assert "no section of the lesson is called 'dubling'. Did you mean doubling?" in slips[0]
     assert "misconception new: no check reveals it" in slips[1]
+
+
+@pytest.mark.parametrize(
+    ("title", "cause"),
+    [
+        ("Rows lie apart", "its title is no sentence"),
+        ("rows lie apart.", "its title begins with 'rows', a word in lower case"),
+        ("a row lies apart.", "its title begins with 'a', a word in lower case"),
+    ],
+)
+def test_what_somebody_believes_is_a_sentence(found: Found, title: str, cause: str) -> None:
+    assert any(f"misconception new: {cause}" in one for one in found(_belief(title)))
+
+
+@pytest.mark.parametrize("title", ["Rows lie apart.", "sum adds rows.", "double(x) copies."])
+def test_a_sentence_may_begin_with_code(found: Found, title: str) -> None:
+    assert not any("title" in one for one in found(_belief(title)))
+
+
+def _belief(title: str) -> str:
+    return f'[[misconception]]\nid = "new"\ntitle = "{title}"\nwhy = "W."\nsection = "doubling"\n'
 
 
 def test_a_table_of_verdicts_that_lacks_a_claim_is_found(found: Found) -> None:
