@@ -14,6 +14,7 @@ from typing import Any
 
 from course.serialization.decoding import AS_IT_IS, decode
 from course.serialization.encoding import Buffers, WireError
+from course.serialization.looking import MARKED, first_look
 
 __all__ = ["Arguments", "ArgumentsBefore", "Sent", "arguments_before", "arguments_in"]
 
@@ -24,7 +25,6 @@ Marks = list[Any]
 # Makes arguments, by position and by name, when they are first asked for.
 Arguments = Callable[[], tuple[list[Any], Any]]
 
-_MARKED = ("storage", "memory", "version", "alignment")  # a tensor rebuilt elsewhere has its own
 _dumps = marshal.dumps
 _STAND_INS = frozenset({"answer", "handle"})  # whose objects live where the document is read
 _CONTAINERS = frozenset({"tuple", "set", "frozenset", "dict", "slice"})
@@ -50,6 +50,10 @@ class ArgumentsBefore:
             sent: The document that they were made of, with its buffers; None where nobody knows.
         """
         self._given, self._write = given, write
+        self._look = None if sent is None else first_look(given, sent)
+        if self._look is not None:
+            self.plain, self.buffers = {"marks": self._look.marks()}, list[bytes]()
+            return
         self._document, self._found = write(given)
         self.plain, self.buffers = self._document, self._found
         if sent is not None:
@@ -59,6 +63,8 @@ class ArgumentsBefore:
 
     def are_unchanged(self) -> bool:
         """Whether a second look finds nothing different."""
+        if self._look is not None:
+            return self._look.finds_the_same(self._given)
         document, buffers = self._write(self._given)
         return is_same(self._document, document, (self._found, buffers))
 
@@ -139,9 +145,9 @@ def _compare(one: Any, other: Any, marks: Marks) -> bool:
 
 def _compare_tensors(sent: dict[str, Any], seen: dict[str, Any], marks: Marks) -> bool:
     facts, theirs = sent["facts"], seen["facts"]
-    for name in _MARKED:
+    for name in MARKED:
         marks.append(theirs[name])
-    alike = {**facts, **{name: theirs[name] for name in _MARKED}} == theirs
+    alike = {**facts, **{name: theirs[name] for name in MARKED}} == theirs
     return alike and (sent["storage"], sent["lazy"]) == (seen["storage"], seen["lazy"])
 
 
@@ -182,7 +188,7 @@ def _mark(node: Any, marks: Any) -> Any:
         return {**node, "v": _mark(node["v"], marks)}
     if tag != "tensor":
         return node
-    found = {name: next(marks) for name in _MARKED}
+    found = {name: next(marks) for name in MARKED}
     for name, number in found.items():
         if not ((type(number) is int and number >= 0) or (name == "version" and number is None)):
             raise WireError(f"a mark that is no {name} of a tensor")
