@@ -72,19 +72,20 @@ class Execution:
 
     def run(self) -> None:
         """Run everything; raises only for faults of the grader."""
-        skipped: set[int] = set()
+        skipped, lost = set[int](), 0
         left = {step.index for step in self._steps if step.kind is CellKind.TEST}
-        for _ in range(_MOST_STARTS):
+        while lost < _MOST_STARTS:
             student = self._student = self._fork_student()
             try:
                 snapshots, failed_step = self._run_cells(student, skipped, left)
                 if failed_step is None:
                     student.finish()
-                    left = self._run_tests(student, snapshots, left)
+                    left = self._run_tests(student, snapshots, left) - skipped
                     if not left:
                         return
-                    self._moments.clear()
+                    self._moments.clear()  # each looks where it stands, and none is left then
                 else:
+                    lost += 1
                     skipped.add(failed_step)
                 self._ended_cpu_s += student.cpu_s()
             finally:
