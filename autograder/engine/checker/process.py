@@ -138,8 +138,8 @@ def _wants_memory(seen: Observation) -> bool:
     )
 
 
-# What `run_recorded` puts back, what belongs to the arguments, and generators: who draws from one
-# before them, no answer may rely on.
+# What `run_recorded` puts back, what belongs to the arguments, and random generators: no answer may
+# rely on what was drawn before it.
 _HARMLESS = frozenset(
     {
         *("grad mode", "default dtype", "number of threads", "working directory"),
