@@ -121,9 +121,11 @@ def _awaited(name: str, main: int, old: Collection[int]) -> int:
     """The process called `name`; `old` checkers are those of calls that have seen a victim."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
-        if name not in _CALLS or set(_checkers(main)) - set(old):
-            for pid in _VICTIMS[name](main):
-                return pid
+        new = set(_checkers(main)) - set(old)
+        # The newest: beside it may run the process that later checkers are forked from.
+        found = sorted(new)[-1:] if name == "checker" else _VICTIMS[name](main)
+        if found and (new or name not in _CALLS):
+            return found[0]
         time.sleep(0.01)
     there = "\n".join(f"{pid} of {_parent(pid)}: {_command(pid)[:300]}" for pid in _left())
     raise TimeoutError(f"no {name} appeared beside\n{there}")
@@ -155,7 +157,9 @@ def _workers(main: int) -> list[int]:
 
 
 def _checkers(main: int) -> list[int]:
-    return [checker for worker in _workers(main) for checker in _graders(worker)]
+    """Forks of the workers, and of what a worker has ready to fork them from."""
+    forked = [one for worker in _workers(main) for one in _graders(worker)]
+    return [checker for one in forked for checker in _graders(one) or [one]]
 
 
 def _sandboxes(main: int) -> list[int]:

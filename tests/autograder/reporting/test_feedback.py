@@ -96,7 +96,7 @@ def test_a_misconception_is_explained_with_rule_and_section(course: Path, tmp_pa
     lines = "\n".join(f'{key} = "{value}"' for key, value in claim.items())
     claims.write_text(f"{claims.read_text()}\n[[claim]]\n{lines}\n")
     found = text_of(page(tmp_path, failing(misconception="order-of-memory")))
-    assert "“Flattening follows memory order.”" in found
+    assert "“Flattening follows memory order”" in found
     assert "Flattening follows the order of the indices." in found
     assert "The rule. Indices decide the order." in found
     assert "Read again: Flattening" in found
