@@ -121,11 +121,9 @@ def _awaited(name: str, main: int, old: Collection[int]) -> int:
     """The process called `name`; `old` checkers are those of calls that have seen a victim."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
-        new = set(_checkers(main)) - set(old)
-        # The newest: beside it may run the process that later checkers are forked from.
-        found = sorted(new)[-1:] if name == "checker" else _VICTIMS[name](main)
-        if found and (new or name not in _CALLS):
-            return found[0]
+        if name not in _CALLS or set(_checkers(main)) - set(old):
+            for pid in _VICTIMS[name](main):
+                return pid
         time.sleep(0.01)
     there = "\n".join(f"{pid} of {_parent(pid)}: {_command(pid)[:300]}" for pid in _left())
     raise TimeoutError(f"no {name} appeared beside\n{there}")
@@ -134,6 +132,12 @@ def _awaited(name: str, main: int, old: Collection[int]) -> int:
 def _command(pid: int) -> str:
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    return "gone"
+
+
+def _name(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
     return "gone"
 
 
@@ -157,9 +161,14 @@ def _workers(main: int) -> list[int]:
 
 
 def _checkers(main: int) -> list[int]:
-    """Forks of the workers, and of what a worker has ready to fork them from."""
-    forked = [one for worker in _workers(main) for one in _graders(worker)]
-    return [checker for one in forked for checker in _graders(one) or [one]]
+    """Children of a worker, or of the process that it has ready to fork them from."""
+    below = [
+        pid
+        for worker in _workers(main)
+        for one in _graders(worker)
+        for pid in (one, *_graders(one))
+    ]
+    return [pid for pid in below if _name(pid) == "checker"]
 
 
 def _sandboxes(main: int) -> list[int]:

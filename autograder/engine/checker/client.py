@@ -260,6 +260,7 @@ def _run_checker(material: CheckerMaterial, channel: int, parent: int) -> NoRetu
 
         # It holds copies of the worker's sockets, which would stay open after the worker's end.
         linux.die_with_parent(parent)
+        linux.call_process("checker")
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         limit_memory(material.limits)
         run_checker(channel, material.shell, material.folder, material.limits.text_chars)

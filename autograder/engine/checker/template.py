@@ -136,6 +136,7 @@ def _run_template(
 ) -> NoReturn:
     try:
         linux.die_with_parent(worker)
+        linux.call_process("template")
         _close_others(control.fileno())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _prepare(*material)
