@@ -27,13 +27,17 @@ class CellKind(Enum):
 
 @dataclass(frozen=True)
 class Step:
-    """One cell of the notebook: its number, its part, its text and its grade id."""
+    """One cell of the notebook: its number, its part, its text and its grade id.
+
+    A cell that is not executed because it only shows `draws` so many random numbers where it is.
+    """
 
     index: int
     kind: CellKind
     source: str
     grade_id: str
     points: float = 0.0
+    draws: int = 0
 
     @property
     def name(self) -> str:
@@ -58,7 +62,11 @@ def plan(cells: Iterable[RawCell], shown: ShownCells | None = None) -> tuple[Ste
         return steps
     apart = {step.index for step in steps if step.kind is CellKind.TEST}
     left_out = shown.left_out(cells, apart)
-    return tuple(replace(s, kind=CellKind.SHOWN) if s.index in left_out else s for s in steps)
+    return tuple(_left_out(step, shown) if step.index in left_out else step for step in steps)
+
+
+def _left_out(step: Step, lesson: ShownCells) -> Step:
+    return replace(step, kind=CellKind.SHOWN, draws=lesson.draws[step.source])
 
 
 def moments_of(steps: Iterable[Step], shown: ShownCells | None) -> dict[int, int]:

@@ -214,8 +214,8 @@ class Grader:
                 prepared = replace(prepared, shown=None)
             if self._fork_server.load(prepared.modules, prepared.common_sources):
                 load_modules(prepared.modules)
-            else:  # each submission has to import them itself
-                prepared = replace(prepared, modules=())
+            else:  # each submission has to import them itself, in a cell that may only show
+                prepared = replace(prepared, modules=(), shown=None)
                 self._replace_fork_server()
             gc.collect()
             gc.freeze()

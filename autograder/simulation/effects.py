@@ -4,36 +4,56 @@
 after each cell at what later cells share: modes and random states, files, the environment, threads
 and processes, hooks, warnings, what modules hold, the simulated GPU. Code tells the rest: a cell
 that changes somebody else's attributes, or takes a name away that the set-up cell has imported,
-has an effect whatever it did this time.
+has an effect whatever it did this time. What a cell draws from torch's default generator can be
+drawn without it, and is counted.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.console import quantity
 from autograder.errors import LessonError
 from autograder.lessons.cells import cells_of, grader, read_notebook
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.release import stable_bytes
-from autograder.lessons.shown.cells import ShownCells, said_by_code, shows
+from autograder.lessons.shown.cells import MOST_DRAWS, ShownCells, draws, said_by_code, shows
 from autograder.records.journal import write_bytes
 
 LIMIT_S = 300.0
 Facts = dict[str, str]
+_RANDOM = "random states"
+_BLOCK = 624  # a Mersenne twister makes so many words at once
+_UNUSUAL = 0x5EED_0F_A_CE11 << 16  # plus a cell's number: a seed that no lesson chooses
 
 
-def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[str, ...]]:
-    """By the ids of the lesson's own cells: what each leaves behind, nothing where it only shows.
+@dataclass(frozen=True)
+class Effects:
+    """What a cell leaves behind, nothing where it only shows.
+
+    `draws` are the numbers of 32 bits that it draws from torch's default generator, where that is
+    all that happens to random states.
+    """
+
+    lasting: tuple[str, ...]
+    draws: int = 0
+
+
+def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, Effects]:
+    """By the ids of the lesson's own cells: what each leaves behind.
 
     Args:
         lesson: Its set-up cell, answers and tests are not among them.
@@ -62,7 +82,7 @@ def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[s
                 capture_output=True,
                 timeout=limit_s,
             )
-            found: dict[str, list[str]] = json.loads(report.read_text("utf-8"))
+            found: dict[str, tuple[list[str], int]] = json.loads(report.read_text("utf-8"))
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             why = error if isinstance(error, subprocess.TimeoutExpired) else done.stderr[-1000:]
             raise LessonError(
@@ -70,7 +90,7 @@ def effects_of(lesson: Lesson, *, limit_s: float = LIMIT_S) -> dict[str, tuple[s
                 place=str(lesson.source),
                 remedy="Run the notebook in JupyterLab from its top, and mend what stops it.",
             ) from error
-    return {id_: tuple(effects) for id_, effects in found.items()}
+    return {id_: Effects(tuple(lasting), draws) for id_, (lasting, draws) in found.items()}
 
 
 def mark(lesson: Lesson) -> int:
@@ -83,8 +103,11 @@ def mark(lesson: Lesson) -> int:
     for cell in notebook["cells"]:
         about = cell.get("metadata", {}).get("course", {})
         about.pop("shows", None)
-        if effects.get(cell.get("id"), ("unknown",)) == ():
-            cell["metadata"]["course"] = {**about, "shows": True}
+        about.pop("draws", None)
+        found = effects.get(cell.get("id"))
+        if found is not None and not found.lasting:
+            draws = {"draws": found.draws} if found.draws else {}
+            cell["metadata"]["course"] = {**about, "shows": True, **draws}
             count += 1
     write_bytes(lesson.source, stable_bytes(notebook))
     return count
@@ -96,36 +119,50 @@ def false_marks(lesson: Lesson) -> tuple[int, tuple[Finding, ...]]:
     Raises:
         LessonError: The lesson does not run to its end.
     """
-    marked = [cell["id"] for cell in lesson.cells() if shows(cell)]
+    marked = {cell["id"]: draws(cell) for cell in lesson.cells() if shows(cell)}
     effects = effects_of(lesson) if marked else {}
     remedy = f"Run `autograder tidy --shows {lesson.slug[:2]}`."
     return len(marked), tuple(
-        Finding(str(lesson.source), f"cell {id_} says that it only shows, but: {effect}", remedy)
-        for id_ in marked
-        for effect in effects[id_]
+        Finding(str(lesson.source), f"cell {id_} says that it {slip}", remedy)
+        for id_, said in marked.items()
+        for slip in _slips(said, effects[id_])
     )
+
+
+def _slips(said: int, found: Effects) -> Iterator[str]:
+    for effect in found.lasting:
+        yield f"only shows, but: {effect}"
+    if not found.lasting and said != found.draws:
+        yield f"draws {quantity(said, 'random number')}, but it draws {found.draws}"
 
 
 def main(source: str, report: str) -> None:
     """Run the notebook `source` in this process and write its cells' effects to `report`."""
+    from autograder.engine.forkserver.preload import modules_needed
     from autograder.engine.kernel.shell import new_shell, record_with, warm_up
-    from autograder.engine.student.trusted_modules import load_offered
+    from autograder.engine.student.trusted_modules import load_modules, load_offered
 
     cells = [one for one in cells_of(read_notebook(Path(source))) if one["cell_type"] == "code"]
     shell = new_shell()
     warm_up(shell)
     load_offered()
+    load_modules(modules_needed(cell["source"] for cell in cells))  # as fork servers do
     record_with(shell, lambda event: None, 10_000)
-    lesson, found = ShownCells(cells), dict[str, list[str]]()
-    for cell in cells:
+    lesson, found = ShownCells(cells), dict[str, tuple[list[str], int]]()
+    shared_state()  # the first look loads some of the simulated GPU
+    for number, cell in enumerate(cells):
         if grader(cell).get("grade") and not grader(cell).get("solution"):
             continue  # it runs beside the checker
+        generators, helpers = _Generators(number), _helpers()
         before = shared_state()
         shell.run(without_markers(cell["source"]))
-        after = shared_state()
+        _await_helpers(helpers)
+        after, drawn = shared_state(), generators.drawn()
         if not grader(cell):
             changed = [name for name in after if before.get(name) != after[name]]
-            found[cell["id"]] = [*said_by_code(cell, lesson), *changed]
+            if drawn is not None and _RANDOM in changed:
+                changed.remove(_RANDOM)
+            found[cell["id"]] = [*said_by_code(cell, lesson), *changed], drawn or 0
     Path(report).write_text(json.dumps(found), "utf-8")
 
 
@@ -149,10 +186,91 @@ def _modes() -> Any:
     return state.modes, hooks, flags, torch.get_float32_matmul_precision()
 
 
-def _random() -> Any:
+class _Generators:
+    """The random generators while a cell runs: torch's have seeds that no lesson chooses.
+
+    So a cell that seeds them leaves something else behind, also where it gives them a seed that
+    they have had.
+    """
+
+    def __init__(self, number: int) -> None:
+        import torch
+
+        torch.manual_seed(_UNUSUAL + number)  # a simulated device's, too
+        self._before = _states()
+
+    def drawn(self) -> int | None:
+        """How much was drawn from torch's default generator; None where it was not only that."""
+        after = _states()
+        if any(not _is_same(one, after.get(name)) for name, one in self._before.items() if name):
+            return None
+        return drawn_between(self._before[""], after[""])
+
+
+def _states() -> dict[Any, Any]:
+    """The states of all generators, torch's default one under an empty name."""
+    import torch
+
     from course.inspection.global_state import GlobalState
 
-    return hash(GlobalState().generators)
+    _, *others = GlobalState().generators
+    found: dict[Any, Any] = {"": torch.get_rng_state(), "Python and NumPy": others}
+    if (simulated := vars(torch).get("sim")) is not None:
+        numbers = range(simulated.device_count())
+        found |= {f"sim:{number}": simulated.get_rng_state(number) for number in numbers}
+    return found
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    import torch
+
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(one, other)
+    return bool(one == other)
+
+
+def drawn_between(before: Any, after: Any) -> int | None:
+    """How many numbers of 32 bits lead from one state of torch's CPU generator to another.
+
+    Args:
+        before: As `torch.get_rng_state` gives it.
+        after: That of a later moment.
+
+    Returns:
+        None where it is more than `MOST_DRAWS`, or something else than drawing: a seed, or half of
+        a pair of normal numbers, kept for the next call.
+    """
+    import torch
+
+    generator, block = torch.Generator(), torch.empty(_BLOCK, dtype=torch.int32)
+    generator.set_state(before)
+    for drawn in range(0, MOST_DRAWS, _BLOCK):
+        start = generator.get_state()
+        block.random_(generator=generator)
+        if _words(after) in (_words(start), _words(generator.get_state())):
+            generator.set_state(start)
+            for more in range(_BLOCK + 1):
+                if torch.equal(generator.get_state(), after):
+                    return drawn + more
+                block[:1].random_(generator=generator)
+            generator.set_state(start)
+            block.random_(generator=generator)
+    return None
+
+
+def _words(state: Any) -> bytes:
+    """The words of a Mersenne twister's state, without its place among them."""
+    return bytes(state[24 : 24 + 8 * _BLOCK].numpy())
+
+
+def _random() -> Any:
+    return [repr(_plain(state)) for state in _states().values()]
+
+
+def _plain(state: Any) -> Any:
+    import torch
+
+    return state.tolist() if isinstance(state, torch.Tensor) else state
 
 
 def _files() -> Any:
@@ -160,16 +278,28 @@ def _files() -> Any:
     return os.getcwd(), [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in paths]
 
 
-def _process() -> Any:
+def _helpers() -> tuple[int, int]:
+    """How many threads and child processes there are."""
     import multiprocessing
-    import signal
     import threading
+
+    return threading.active_count(), len(multiprocessing.active_children())
+
+
+def _await_helpers(before: tuple[int, int]) -> None:
+    """Wait while there are more, 2 s at most: a loader's workers end after their cell."""
+    until = time.monotonic() + 2
+    while time.monotonic() < until and any(map(operator.gt, _helpers(), before)):
+        time.sleep(0.02)
+
+
+def _process() -> Any:
+    import signal
     import warnings
 
     handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)]
-    helpers = threading.active_count(), len(multiprocessing.active_children())
     streams = [id(one) for one in (sys.stdout, sys.stderr, sys.excepthook, sys.displayhook)]
-    return dict(os.environ), sys.path, warnings.filters, handlers, helpers, streams
+    return dict(os.environ), sys.path, warnings.filters, handlers, _helpers(), streams
 
 
 def _libraries() -> Any:
@@ -215,7 +345,7 @@ def _gpu() -> Any:
 
 _LOOKS: dict[str, Callable[[], Any]] = {
     "modes": _modes,
-    "random states": _random,
+    _RANDOM: _random,
     "files": _files,
     "the process": _process,
     "libraries": _libraries,

@@ -65,6 +65,7 @@ class Kind(IntEnum):
     ASK = 5  # a request of a test cell
     TEST = 6  # {"source", "asks", "key"}: execute a test cell (checker)
     FINISH = 7
+    DRAW = 8  # {"numbers"}: draw random numbers as cells would have done that were left out
     READY = 32
     EVENT = 33  # one piece of a cell's output
     DONE = 34  # {"ok", "error", "count"}: the cell ended

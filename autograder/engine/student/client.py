@@ -201,6 +201,14 @@ class StudentProcess:
             self._drain_all()
             self._outputs = None
 
+    def draw(self, numbers: int) -> None:
+        """Draw so many numbers of 32 bits from torch's generator; nobody waits for it.
+
+        Raises:
+            ProcessFailed: The student process has ended.
+        """
+        self._send(Kind.DRAW, {"numbers": numbers})
+
     def take_snapshot(self, until: Deadline) -> Snapshot:
         """Fork a snapshot: a process with the notebook's state of this moment.
 

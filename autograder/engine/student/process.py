@@ -65,7 +65,7 @@ def run_student(channel: int, prepared: Prepared) -> None:
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space, write, define = _address_space_reader(), _write_file, _define
-    modes = _modes_reader(prepared.trusted)
+    modes, draw_numbers = _modes_reader(prepared.trusted), _number_drawer()
     use_key, begin = held.use_key, held.begin
 
     def write_file(body: Any, buffers: list[bytes]) -> None:
@@ -83,6 +83,9 @@ def run_student(channel: int, prepared: Prepared) -> None:
         about = {"error": end.error, "value": end.value[:500], "count": end.count}
         send(DONE, 0, {**about, "pages": address_space(), "modes": modes()})
 
+    def draw(body: Any, buffers: list[bytes]) -> None:
+        draw_numbers(body["numbers"])
+
     def take_snapshot(body: Any, buffers: list[bytes]) -> None:
         snapshot_channel = take_fd()
         pid = fork()
@@ -96,15 +99,20 @@ def run_student(channel: int, prepared: Prepared) -> None:
         leave(0)
 
     # Plain numbers as keys: an enum's members can be replaced, and lookups would go through it.
-    handlers = {FILE: write_file, SETUP: set_up, RUN: run, SNAPSHOT: take_snapshot, FINISH: finish}
+    handlers = {FILE: write_file, SETUP: set_up, RUN: run, DRAW: draw}
+    handlers |= {SNAPSHOT: take_snapshot, FINISH: finish}
     send(READY, 0, {"pages": address_space()})
     while True:
         kind, _, body, buffers = receive()
         handlers[kind](body, buffers)
 
 
-FILE, SETUP, RUN, SNAPSHOT, ASK, FINISH = (
-    int(kind) for kind in (Kind.FILE, Kind.SETUP, Kind.RUN, Kind.SNAPSHOT, Kind.ASK, Kind.FINISH)
+FILE, SETUP, RUN, DRAW, SNAPSHOT, ASK, FINISH = (
+    int(kind)
+    for kind in (
+        *(Kind.FILE, Kind.SETUP, Kind.RUN, Kind.DRAW),
+        *(Kind.SNAPSHOT, Kind.ASK, Kind.FINISH),
+    )
 )
 READY, EVENT, DONE, SNAPSHOT_TAKEN, REPLY, FAILED = (
     int(kind)
@@ -261,6 +269,18 @@ def _silencer() -> Callable[[], None]:
         close(nothing)
 
     return silence
+
+
+def _number_drawer() -> Callable[[int], None]:
+    """A function that draws so many numbers of 32 bits from torch's default generator."""
+    import torch
+
+    draw, place, number_type = torch.Tensor.random_, torch.empty, torch.int32
+
+    def draw_numbers(numbers: int) -> None:
+        draw(place(numbers, dtype=number_type, device="cpu"))
+
+    return draw_numbers
 
 
 def _nowhere(event: object) -> None:

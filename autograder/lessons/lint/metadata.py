@@ -10,7 +10,7 @@ from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
-from autograder.lessons.shown.cells import ShownCells, said_by_code, shows
+from autograder.lessons.shown.cells import MOST_DRAWS, ShownCells, draws, said_by_code, shows
 from course.guide import PATHS
 
 ROLES = (
@@ -90,13 +90,15 @@ def _map(cells: Iterable[RawCell]) -> Iterator[Slip]:
 def _shown(cells: Sequence[RawCell]) -> Iterator[Slip]:
     """Give the slips of cells that say they only show; running the lesson proves the rest."""
     lesson = ShownCells(cells)
-    for cell in (one for one in cells if "shows" in role(one)):
+    for cell in (one for one in cells if {"shows", "draws"} & set(role(one))):
         place, remedy = f"cell {cell.get('id')}", "Run `autograder tidy --shows` on the lesson."
         if not shows(cell):
             yield place, "it says that it only shows, and is no plain cell of the lesson", remedy
         else:
             for effect in said_by_code(cell, lesson):
                 yield place, f"it says that it only shows, but {effect}", remedy
+            if "draws" in role(cell) and not draws(cell):
+                yield place, f"draws is no number from 1 to {MOST_DRAWS}", remedy
 
 
 def _line(task: RawCell, one: Exercise) -> Iterator[Slip]:

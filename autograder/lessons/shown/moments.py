@@ -2,26 +2,19 @@
 
 A test cell looks at the notebook's state where it stands. Where no cell between it and a later test
 cell touches a name that its answers depend on, it finds at the later one's place what it would have
-found at its own. Names are read from the code, as `cells` reads them. A cell that may set what all
+found at its own. Names are read from the code, as `names` reads them. A cell that may set what all
 cells share stands between any two tests; after a learner's cell that does so, or that may reach
 names which it does not spell out, each test cell looks where it stands.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from autograder.lessons.shown.cells import (
-    KNOWN,
-    Import,
-    ShownCells,
-    bound_names,
-    imports_of,
-    texts_in,
-)
+from autograder.lessons.shown.cells import ShownCells
+from autograder.lessons.shown.names import KNOWN, Import, asked_for, bound_names, imports_of
 
 __all__ = ["moments"]
 
@@ -112,24 +105,3 @@ def _made_of_names(source: str) -> tuple[frozenset[Import], frozenset[str] | Non
     """The modules that a cell imports, and the names that it sets; None for no plain Python."""
     imports = frozenset(one for one in imports_of(source) if one[0].partition(".")[0] in KNOWN)
     return imports, bound_names(source)
-
-
-@lru_cache(maxsize=1_000)
-def asked_for(source: str) -> frozenset[str]:
-    """The names that a test cell asks answers for; every text in it, where they are not spelt out.
-
-    >>> sorted(asked_for("check('fit', answer('fit'), answer('step'))"))
-    ['fit', 'step']
-    """
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and _name_of(node.func) == "answer":
-            given = node.args[0] if node.args else None
-            if not (isinstance(given, ast.Constant) and isinstance(given.value, str)):
-                return texts_in(source) or frozenset()
-            names.add(given.value)
-    return frozenset(names)
-
-
-def _name_of(called: ast.expr) -> str:
-    return called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")

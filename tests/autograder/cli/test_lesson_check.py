@@ -126,7 +126,7 @@ def test_a_cell_that_does_more_than_show_is_told(course: Path) -> None:
     tiny.write(course, stable_bytes(tidied(notebook)).decode())
     part = look(course).parts[4]
     assert (part.ok, part.summary) == (False, "1 cell marked, 1 wrongly")
-    assert "cell draws says that it only shows, but: random states" in part.findings[0]
+    assert "cell draws says that it draws 0 random numbers, but it draws 2" in part.findings[0]
 
 
 def test_the_command_prints_a_line_a_part_and_each_finding(

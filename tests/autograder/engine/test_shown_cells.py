@@ -78,3 +78,21 @@ def test_outputs_of_another_form_are_not_kept(tmp_path: Path) -> None:
 def test_an_engine_can_be_told_to_run_every_cell(tmp_path: Path) -> None:
     outcome = grade(tmp_path, _handed_in(), _lesson(), every_cell=True)
     assert (outcome.record.score, printed(outcome, "look-0")) == (5.0, "ran\n")
+
+
+def test_what_a_left_out_cell_draws_is_drawn_all_the_same(tmp_path: Path) -> None:
+    own = "torch.randn(1), print('drawn', torch.rand(2).tolist())"
+    draws = {"one": ("print('ran', torch.rand(3))", 3), "more": ("print(torch.rand(700))", 700)}
+    lesson = exam_cells()
+    for id_, (source, count) in draws.items():
+        cell = code(source, id_)
+        cell["metadata"]["course"] = {"role": "measure", "shows": True, "draws": count}
+        lesson.insert(2, cell)
+    seeded = [code("_ = torch.manual_seed(5)", "own-seed"), *copy.deepcopy(lesson[2:4])]
+    cells = [*lesson[:2], *seeded, code(own, "own"), *lesson[4:]]
+    some, all_ = (
+        grade(tmp_path / str(every), cells, lesson, every_cell=every) for every in (False, True)
+    )
+    assert (printed(some, "one"), printed(all_, "one")[:3]) == ("", "ran")
+    assert printed(some, "own") == printed(all_, "own") != ""
+    assert some.record.score == all_.record.score == 5.0

@@ -13,7 +13,7 @@ from autograder.lessons.authoring.tidy import tidied
 from autograder.lessons.model import Lesson
 from autograder.lessons.release import stable_bytes
 from autograder.lessons.shown.cells import shows
-from autograder.simulation.effects import effects_of, false_marks, mark
+from autograder.simulation.effects import Effects, effects_of, false_marks, mark
 from tests.autograder import tiny
 from tests.autograder.engine.exam import Cell, code, exam_cells, write_lesson
 
@@ -24,10 +24,17 @@ NOTHING = {
     "forked": "with torch.random.fork_rng():\n    torch.rand(1)",
     "gone": "import os\nwith open('b.txt', 'w'):\n    pass\nos.remove('b.txt')",
     "raises": "1 / 0",
+    "seeds-apart": "with torch.random.fork_rng():\n    torch.manual_seed(3)\n    torch.rand(1)",
+    "own-generator": "torch.rand(2, generator=torch.Generator().manual_seed(0))",
+    "workers-end": "from torch.utils.data import DataLoader\n"
+    "print(len(list(DataLoader(range(3), num_workers=1, generator=torch.Generator()))))",
     "answered": "print(total(x))",
 }
 FOUND = {
-    "draws": ("torch.rand(1)", "random states"),
+    "seeds": ("_ = torch.manual_seed(0)", "random states"),
+    "seeds-alike": ("_ = torch.manual_seed(0)", "random states"),
+    "half-a-pair": ("torch.randn(1)", "random states"),
+    "draws-very-much": ("torch.rand(2**21)", "random states"),
     "numpy-draws": ("import numpy as np\nnp.random.rand()", "random states"),
     "python-draws": ("import random\nrandom.random()", "random states"),
     "grad-off": ("mode = torch.set_grad_enabled(False)", "modes"),
@@ -46,8 +53,17 @@ FOUND = {
     "logging": ("import logging\nlogging.getLogger().setLevel(10)", "libraries"),
     "patched": ("owner = torch\nowner.relu = print", "libraries"),
     "figures": ("import matplotlib\nmatplotlib.rcParams['lines.linewidth'] = 7", "libraries"),
-    "device": ("from course import gpu", "the simulated GPU"),
+    "device": ("from course import gpu\nprint(gpu.device())", "the simulated GPU"),
+    "device-seed": ("gpu.manual_seed(0)", "random states"),
     "memory": ("kept = torch.ones(256, device=gpu.device())", "the simulated GPU"),
+}
+
+
+DRAWN = {
+    "draws": ("first = torch.rand(1)", 1),
+    "a-base-seed": ("len(list(DataLoader(range(3))))", 2),
+    "a-layer": ("len(list(torch.nn.Linear(3, 4).parameters()))", 16),
+    "many": ("torch.rand(1000, 20).shape", 20_000),
 }
 
 
@@ -60,42 +76,50 @@ def lesson(root: Path, cells: dict[str, str]) -> Lesson:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, ...]]:
-    cells = NOTHING | {id_: source for id_, (source, _) in FOUND.items()}
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Effects]:
+    cells = NOTHING | {id_: source for id_, (source, _) in [*DRAWN.items(), *FOUND.items()]}
     return effects_of(lesson(tmp_path_factory.mktemp("effects"), cells))
 
 
 @pytest.mark.parametrize("id_", NOTHING)
-def test_what_only_shows_leaves_nothing(found: dict[str, tuple[str, ...]], id_: str) -> None:
-    assert found[id_] == ()
+def test_what_only_shows_leaves_nothing(found: dict[str, Effects], id_: str) -> None:
+    assert found[id_] == Effects(())
+
+
+@pytest.mark.parametrize("id_", DRAWN)
+def test_what_is_drawn_is_counted(found: dict[str, Effects], id_: str) -> None:
+    assert found[id_] == Effects((), DRAWN[id_][1])
 
 
 @pytest.mark.parametrize("id_", FOUND)
-def test_what_a_cell_leaves_is_found(found: dict[str, tuple[str, ...]], id_: str) -> None:
-    assert FOUND[id_][1] in found[id_]
+def test_what_a_cell_leaves_is_found(found: dict[str, Effects], id_: str) -> None:
+    assert FOUND[id_][1] in found[id_].lasting
 
 
-def test_cells_of_nbgraders_are_not_among_them(found: dict[str, tuple[str, ...]]) -> None:
-    assert found.keys() == NOTHING.keys() | FOUND.keys()
+def test_cells_of_nbgraders_are_not_among_them(found: dict[str, Effects]) -> None:
+    assert found.keys() == NOTHING.keys() | DRAWN.keys() | FOUND.keys()
 
 
 def test_marks_are_written_and_taken_back(tmp_path: Path) -> None:
-    cells = {"plain": NOTHING["plain"], "draws": FOUND["draws"][0]}
+    cells = {"plain": NOTHING["plain"], "seeds": FOUND["seeds"][0], "draws": DRAWN["draws"][0]}
     given = lesson(tmp_path, cells)
     marked = by_id(given)
-    marked["draws"]["metadata"]["course"]["shows"] = True  # it did once
+    marked["seeds"]["metadata"]["course"]["shows"] = True  # it did once
+    marked["draws"]["metadata"]["course"] |= {"shows": True, "draws": 2}
     given.source.write_text(json.dumps({**_read(given), "cells": list(marked.values())}))
-    count, (found,) = false_marks(given)
-    assert count == 1
-    assert "cell draws says that it only shows, but: random states" in str(found)
-    assert "Run `autograder tidy --shows 01`." in str(found)
-    assert mark(given) == 1
+    count, (seeds, drawn) = false_marks(given)
+    assert count == 2
+    assert "cell seeds says that it only shows, but: random states" in str(seeds)
+    assert "Run `autograder tidy --shows 01`." in str(seeds)
+    assert "cell draws says that it draws 2 random numbers, but it draws 1" in str(drawn)
+    assert mark(given) == 2
     after = by_id(given)
-    assert (shows(after["plain"]), shows(after["draws"])) == (True, False)
-    assert after["draws"]["metadata"]["course"] == {"role": "measure"}
-    assert mark(given) == 1
+    assert [shows(after[id_]) for id_ in cells] == [True, False, True]
+    assert after["seeds"]["metadata"]["course"] == {"role": "measure"}
+    assert after["draws"]["metadata"]["course"] == {"role": "measure", "shows": True, "draws": 1}
+    assert mark(given) == 2
     assert by_id(given) == after
-    assert false_marks(given) == (1, ())
+    assert false_marks(given) == (2, ())
 
 
 def test_the_command_marks_and_says_what_it_has_written(

@@ -131,3 +131,24 @@ def test_what_the_map_reads_stands_in_the_title_cell_and_names_paths_that_there_
     cells["flattening"]["metadata"]["course"]["can"] = "flatten anything"
     ((_, cause, _),) = slips(tmp_path / "elsewhere", notebook)
     assert cause == "it says can, which only the title cell can"
+
+
+@pytest.mark.parametrize(
+    ("about", "source", "cause"),
+    [
+        ({"shows": True, "draws": "2"}, "torch.rand(2)", "draws is no number from 1 to 1048576"),
+        ({"draws": 2}, "torch.rand(2)", "it says that it only shows, and is no plain cell"),
+        ({"shows": "yes"}, "torch.rand(2)", "it says that it only shows, and is no plain cell"),
+        ({"shows": True}, "torch.relu = None", "it says that it only shows, but it changes torch"),
+    ],
+)
+def test_what_is_said_of_a_cell_that_only_shows_is_read(
+    tmp_path: Path, notebook: dict[str, Any], about: dict[str, Any], source: str, cause: str
+) -> None:
+    own = tiny.code("own", source) | {"metadata": {"course": {"role": "measure", **about}}}
+    notebook["cells"].insert(3, own)
+    found = [one for one in slips(tmp_path, notebook) if "shows" in one[1] or "draws" in one[1]]
+    ((place, said, remedy),) = found
+    assert place == "cell own"
+    assert said.startswith(cause)
+    assert remedy == "Run `autograder tidy --shows` on the lesson."

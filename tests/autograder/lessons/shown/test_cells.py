@@ -9,7 +9,8 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.lessons.extras import Extras
-from autograder.lessons.shown.cells import ShownCells, mentioned, said_by_code, shows
+from autograder.lessons.shown.cells import ShownCells, draws, said_by_code, shows
+from autograder.lessons.shown.names import mentioned
 from tests.autograder.engine.exam import Cell, code
 
 SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)
@@ -201,6 +202,78 @@ def test_the_lessons_own_magics_name_what_they_use_and_hide_nothing() -> None:
     assert ShownCells(source).left_out(source, {NUMBER["test-total"]}) == {NUMBER["alone"]}
 
 
+def test_a_name_that_no_cell_binds_or_none_reads_is_not_shared() -> None:
+    answer = "def total(x):\n    return x.sum({'rows': 1}['rows'], names)"
+    cells = [SETUP, showing("print('names')", "a"), showing("_ = unused = 3", "b")]
+    cells += [code("_ = unused = 2", "c"), code(answer, "total", solution=True)]
+    assert ShownCells(cells).left_out(cells, set()) == {1, 2}
+    cells.append(code("names = 2", "own"))  # now its text may be the name of something
+    assert ShownCells(cells[:-1]).left_out(cells, set()) == {2}
+    cells.append(code("print(unused)", "more"))
+    assert ShownCells(cells[:-2]).left_out(cells, set()) == set()
+
+
+def test_a_test_sees_what_it_asks_for_and_not_every_text_in_it() -> None:
+    test = code("ask = answer('rows')\nassert ask('total')", "test-total", grade=True, locked=True)
+    assert left_out(test) == {"alone"}
+    test = code("ask = answer('total')\nassert ask('rows')", "test-total", grade=True, locked=True)
+    assert left_out(test) == {"made", "looked-at", "alone"}
+    test = code("ask = answer(name := 'rows')", "test-total", grade=True, locked=True)
+    assert left_out(test) == {"alone"}  # who knows what it asks for
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("import os\n\n\ndef total(x):\n    return os.getcwd()", {1, 2}),
+        ("def total(x):\n    return os.getcwd()", set()),
+        ("x = 1\nimport os\n\n\ndef total(x):\n    return os.getcwd()", set()),
+        ("if torch:\n    import os\n\n\ndef total(x):\n    return os.getcwd()", set()),
+        ("import posix as os\n\n\ndef total(x):\n    return os.getcwd()", set()),
+        ("import os\n\nos = os\ndef total(x):\n    return os.getcwd()", set()),
+    ],
+)
+def test_a_module_that_both_import_is_not_shared(answer: str, expected: set[int]) -> None:
+    cells = [SETUP, showing("import os\nfiles = os.listdir()", "a")]
+    cells += [showing("print(files, os.name)", "b"), code(answer, "total", solution=True)]
+    assert ShownCells(cells).left_out(cells, set()) == expected
+
+
+@pytest.mark.parametrize(
+    ("changed", "all_run"),
+    [
+        ("get_worker_info().dataset.rng = 3", False),
+        ("get_worker_info()[0] = 3", False),
+        ("get_worker_info(torch).ones = 3", True),
+        ("get_worker_info.ones = 3", True),
+        ("torch.get_worker_info().ones = 3", True),
+        ("def get_worker_info():\n    return torch\n\nget_worker_info().ones = 3", True),
+    ],
+)
+def test_what_a_worker_is_told_is_no_librarys(changed: str, all_run: bool) -> None:
+    setup = code("import torch\nfrom torch.utils.data import get_worker_info", "setup", locked=True)
+    lesson = [setup, showing("print(torch.ones(2))", "alone")]
+    found = ShownCells(lesson).left_out([*lesson, code(changed, "own")], set())
+    assert found == (set() if all_run else {1})
+
+
+def test_what_a_cell_draws_is_said_once_for_each_text() -> None:
+    cells = [showing("torch.rand(1)", id_) for id_ in "ab"]
+    for cell in cells:
+        cell["metadata"]["course"]["draws"] = 1
+    assert ShownCells(cells).draws == {"torch.rand(1)": 1}
+    cells[1]["metadata"]["course"]["draws"] = 2
+    assert ShownCells(cells).draws == {}
+    assert ShownCells(cells).left_out(cells, set()) == set()
+
+
+@pytest.mark.parametrize("said", [0, -1, 2**21, True, "2", None, 2.0])
+def test_what_is_no_count_of_draws_counts_nothing(said: object) -> None:
+    cell = showing("torch.rand(1)", "a")
+    cell["metadata"]["course"]["draws"] = said
+    assert draws(cell) == 0
+
+
 def test_a_submission_cannot_say_that_a_cell_only_shows() -> None:
     assert left_out(showing("print(limit + 1)", "own"), showing("def f(): ...", "more")) == {
         *("made", "looked-at", "alone")
@@ -222,10 +295,12 @@ def test_a_cell_of_nbgraders_never_only_shows() -> None:
         ("torch.Tensor.view = None", "changes torch.Tensor.view"),
         ("del torch.relu", "changes torch.relu"),
         ("setattr(torch, 'x', 1)", "uses setattr"),
-        ("torch.manual_seed(0)", "uses manual_seed"),
+        ("seed(0)", "uses seed"),
+        ("np.random.seed(0)", "uses seed"),
+        ("torch.set_default_dtype(torch.float64)", "uses set_default_dtype"),
         ("layer.register_forward_hook(print)", "uses register_forward_hook"),
         ("json.dumps = None", "changes json.dumps"),
-        ("vars()['x'] = 1", "look names up by their text"),
+        ("%time x = 1", "no plain Python"),
     ],
 )
 def test_code_tells_of_an_effect(source: str, said: str) -> None:
@@ -234,7 +309,10 @@ def test_code_tells_of_an_effect(source: str, said: str) -> None:
 
 
 def test_plain_code_has_no_effect() -> None:
-    source = "x = torch.arange(6)\nx[0] = 1\nx.grad = None\nprint(x, observe(x.sum))"
+    source = (
+        "x = torch.arange(6)\nx[0] = 1\nx.grad = None\nprint(x, observe(x.sum))\n"
+        "for seed in (0, 1):\n    torch.Generator().manual_seed(seed)"
+    )
     assert list(said_by_code(code(source, "a"), ShownCells([SETUP, MORE]))) == []
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from autograder.lessons.cells import RawCell
 from autograder.lessons.shown.cells import ShownCells
-from autograder.lessons.shown.moments import asked_for, moments
+from autograder.lessons.shown.moments import moments
+from autograder.lessons.shown.names import asked_for
 
 SETUP = "import torch\nfrom course import Check, answer"
 

@@ -1,0 +1,292 @@
+"""What a notebook's cell does with names, read from its code: binds, reads, imports, spells out.
+
+Where code may reach names that it does not spell out, the answer is None.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import symtable
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+
+# With one of these, code finds names by their text, or counts what was run before it.
+_REACHING_NAMES = frozenset(
+    {
+        *("eval", "exec", "compile", "globals", "locals", "vars", "dir", "__import__"),
+        *("get_ipython", "exit", "quit", "In", "Out", "__builtins__", "__loader__", "__spec__"),
+    }
+)
+_REACHING_MODULES = frozenset(
+    {
+        *("__main__", "builtins", "ctypes", "importlib", "inspect", "IPython", "pdb"),
+        *("pickle", "runpy", "sys", "traceback", "*"),
+    }
+)
+# Modules too: many hold `sys` under its own name, and by it the notebook's names.
+_REACHING_ATTRIBUTES = (_REACHING_MODULES - {"*", "ctypes", "pickle", "traceback"}) | {
+    *("get_objects", "get_referents", "get_referrers", "currentframe", "_getframe"),
+    *("__dict__", "__globals__", "__builtins__", "__self__", "__getattribute__", "__reduce__"),
+    *("f_globals", "f_locals", "f_builtins", "user_ns", "user_global_ns", "gi_frame", "tb_frame"),
+}
+BUILTINS = frozenset(dir(builtins))
+# Modules whose import changes nothing that a notebook's other cells find.
+KNOWN = sys.stdlib_module_names | {"torch", "numpy", "matplotlib", "course"}
+SETTING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "patch"})
+_WORKER_INFO = "get_worker_info"
+Import = tuple[str, str, str]  # a module, a name in it or "", and the name that it is bound to
+# What IPython makes Python of: magics, shell, help, calls without parentheses, prompts, `await`
+# outside of functions, and a cell that begins with an indent.
+_IPYTHONS = re.compile(
+    r"[%!?]|>>>|\bIn \[|\b(await|async)\b|^\s*[,;/]|\A([ \t]*\n)*[ \t]+\S", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A cell as Python reads it."""
+
+    body: tuple[ast.stmt, ...]
+    nodes: tuple[ast.AST, ...]
+    table: symtable.SymbolTable
+
+
+@lru_cache(maxsize=256)  # each question about a cell asks for it
+def read_code(source: str) -> Code | None:
+    """The code of a cell, None where it is no plain Python; of bad syntax nothing ever runs."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None if _IPYTHONS.search(source) else read_code("")
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    try:  # IPython runs one statement after the other: this error may come after some
+        table = symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return Code(tuple(tree.body), tuple(ast.walk(tree)), table)
+
+
+@lru_cache(maxsize=4_000)
+def changes_common(source: str, common: frozenset[str], imports: frozenset[Import]) -> bool:
+    """Whether code binds a common name to something else, or sets what one holds.
+
+    A cell that only shows was proved to do so with torch and Python as they are. Code that cannot
+    be read changes nothing here; it has every cell run by itself.
+
+    Args:
+        source: A cell that the lesson does not have.
+        common: The names that the set-up cell imports, and Python's own.
+        imports: What the set-up cell imports.
+    """
+    code = read_code(source)
+    if code is None:
+        return False
+    shared = common & _global_names(code.table)
+    if common.intersection(_bound_globally(code.table)):
+        return True
+    if any(bound in common for *_, bound in imports_of(source) - imports):
+        return True
+    for node in code.nodes:
+        match node:
+            case ast.Attribute() | ast.Subscript() if is_changed(node):
+                if root_name(node) in shared and not _is_of_a_worker(node, shared):
+                    return True
+        if isinstance(node, ast.Name | ast.Attribute) and called_name(node) in SETTING:
+            return True
+    return False
+
+
+@lru_cache(maxsize=4_000)
+def imports_of(source: str) -> frozenset[Import]:
+    """What code imports, at any depth; nothing where it cannot be read."""
+    code = read_code(source)
+    found = set()
+    for node in code.nodes if code is not None else ():
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                bound = one.asname or one.name.partition(".")[0]
+                found.add((one.name if one.asname else bound, "", bound))
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            found |= {(module, one.name, one.asname or one.name) for one in node.names}
+    return frozenset(found)
+
+
+def root_of(one: Import) -> str:
+    """The package that is imported, or imported from."""
+    return one[0].partition(".")[0]
+
+
+def bound_names(source: str) -> frozenset[str] | None:
+    """The global names that code binds other than by an import, or whose attributes it sets.
+
+    None where it is no plain Python.
+    """
+    code = read_code(source)
+    if code is None:
+        return None
+    places = (one for one in code.nodes if isinstance(one, ast.Attribute | ast.Subscript))
+    changed = {root_name(one) for one in places if is_changed(one)}
+    return frozenset(_bound_globally(code.table)) | changed
+
+
+@lru_cache(maxsize=4_000)
+def leading_imports(source: str) -> frozenset[str]:
+    """The names that a cell imports before it does anything else."""
+    code = read_code(source)
+    body = code.body if code is not None else ()
+    first = takewhile(lambda one: isinstance(one, ast.Import | ast.ImportFrom), body)
+    return frozenset(name for one in first for *_, name in imports_of(ast.unparse(one)))
+
+
+@lru_cache(maxsize=4_000)
+def bound_anyhow(source: str) -> frozenset[str]:
+    """The global names that code binds in any way, none where it is no plain Python."""
+    return frozenset(name for *_, name in imports_of(source)) | (bound_names(source) or frozenset())
+
+
+@lru_cache(maxsize=4_000)
+def used_names(source: str) -> frozenset[str]:
+    """The global names that code reads, and every text in it that could be one."""
+    code = read_code(source)
+    return frozenset() if code is None else _texts(code).union(_read_globally(code.table))
+
+
+def is_changed(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
+    """Whether something is stored or deleted here."""
+    return isinstance(node.ctx, ast.Store | ast.Del)
+
+
+def called_name(node: ast.Name | ast.Attribute) -> str:
+    """The name, or the last part of the dotted one."""
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _is_of_a_worker(node: ast.expr, shared: frozenset[str]) -> bool:
+    """Whether it lies in what a loader's worker is told about itself, which is no library's."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return ast.unparse(node.func) == _WORKER_INFO and _WORKER_INFO in shared
+
+
+def root_name(node: ast.expr) -> str:
+    """The name that attributes, items and calls begin with, empty where it is none.
+
+    >>> root_name(ast.parse("a.b[0].c()", mode="eval").body)
+    'a'
+    """
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@lru_cache(maxsize=4_000)  # most cells are the same in each submission
+def mentioned(source: str) -> frozenset[str] | None:
+    r"""The global names that a cell reads or binds, and every text in it that could be one.
+
+    None where it may reach others: it looks names up by their text, or cannot be read.
+
+    >>> sorted(mentioned("def f(x):\n    return x + step\nprint(f, 'rows')"))
+    ['f', 'print', 'rows', 'step']
+    >>> mentioned("exec(text)") is None, mentioned("%time f()") is None
+    (True, True)
+    """
+    code = read_code(source)
+    if code is None:
+        return None
+    names, texts = frozenset(_global_names(code.table)), _texts(code)
+    if names & _REACHING_NAMES or (names | texts) & _REACHING_ATTRIBUTES:
+        return None
+    if any(map(_is_history, _read_globally(code.table))) or any(map(_reaches, code.nodes)):
+        return None
+    return names | texts
+
+
+@lru_cache(maxsize=1_000)
+def texts_in(source: str) -> frozenset[str] | None:
+    """Every text in a cell that could be a name, None where it cannot be read."""
+    code = read_code(source)
+    return None if code is None else _texts(code)
+
+
+@lru_cache(maxsize=1_000)
+def asked_for(source: str) -> frozenset[str]:
+    """The names that a test cell asks answers for; every text in it, where they are not spelt out.
+
+    >>> sorted(asked_for("check('fit', answer('fit'), answer('step'))"))
+    ['fit', 'step']
+    """
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and _name_of(node.func) == "answer":
+            given = node.args[0] if node.args else None
+            if not (isinstance(given, ast.Constant) and isinstance(given.value, str)):
+                return texts_in(source) or frozenset()
+            names.add(given.value)
+    return frozenset(names)
+
+
+def _name_of(called: ast.expr) -> str:
+    return called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+
+
+def _texts(code: Code) -> frozenset[str]:
+    values = (one.value for one in code.nodes if isinstance(one, ast.Constant))
+    return frozenset(one for one in values if isinstance(one, str) and one.isidentifier())
+
+
+def imported_names(source: str) -> frozenset[str]:
+    """The names that a cell imports at its top level, none where it cannot be read."""
+    code = read_code(source)
+    symbols = code.table.get_symbols() if code is not None else ()
+    return frozenset(one.get_name() for one in symbols if one.is_imported())
+
+
+def words_of(source: str) -> frozenset[str]:
+    """What a cell of a lesson mentions that may reach names by their text, which it spells out."""
+    code = read_code(source)
+    if code is None:
+        return frozenset(re.findall(r"[^\W\d]\w*", source))
+    return _texts(code).union(_global_names(code.table))
+
+
+def _reaches(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in _REACHING_ATTRIBUTES
+    name = node.name if isinstance(node, ast.alias) else getattr(node, "module", None)
+    return (name or "").partition(".")[0] in _REACHING_MODULES
+
+
+def _is_history(name: str) -> bool:
+    """Whether IPython keeps an earlier cell's text or value under this name."""
+    return re.fullmatch(r"_+|_i+|_i?\d+|_[iod]h", name) is not None
+
+
+def _global_names(table: symtable.SymbolTable) -> set[str]:
+    return {one.get_name() for one in _global_symbols(table)}
+
+
+def _bound_globally(table: symtable.SymbolTable) -> set[str]:
+    return {one.get_name() for one in _global_symbols(table) if one.is_assigned()}
+
+
+def _read_globally(table: symtable.SymbolTable) -> set[str]:
+    """Without those that are only bound, as `_` is in most loops."""
+    return {one.get_name() for one in _global_symbols(table) if one.is_referenced()}
+
+
+def _global_symbols(table: symtable.SymbolTable) -> Iterator[symtable.Symbol]:
+    waiting = [table]  # no recursion: a learner's functions may be nested as deep as Python allows
+    while waiting:
+        table = waiting.pop()
+        top = table.get_type() == "module"
+        yield from (one for one in table.get_symbols() if top or one.is_global())
+        waiting += table.get_children()
