@@ -78,7 +78,7 @@ class LessonView:
 
     @property
     def to_look_at(self) -> tuple[LearnerResult, ...]:
-        """The submissions that need a person."""
+        """The submissions that a person has to look into."""
         return tuple(row for row in self.rows if row.reasons)
 
     @property

@@ -96,3 +96,23 @@ def test_what_a_left_out_cell_draws_is_drawn_all_the_same(tmp_path: Path) -> Non
     assert (printed(some, "one"), printed(all_, "one")[:3]) == ("", "ran")
     assert printed(some, "own") == printed(all_, "own") != ""
     assert some.record.score == all_.record.score == 5.0
+
+
+def test_a_mode_that_refuses_every_operator_costs_no_cell(tmp_path: Path) -> None:
+    refuse = (
+        "from torch.utils._python_dispatch import TorchDispatchMode\n\n\n"
+        "class Refuse(TorchDispatchMode):\n"
+        "    def __torch_dispatch__(self, func, types, args=(), kwargs=None):\n"
+        "        raise SystemExit('no')\n\n\n"
+        "mode = Refuse()\nmode.__enter__()"
+    )
+    cell = code("print('ran', torch.rand(3))", "one")
+    cell["metadata"]["course"] = {"role": "measure", "shows": True, "draws": 3}
+    lesson = exam_cells()
+    lesson.insert(2, cell)
+    after = code("mode.__exit__(None, None, None)\nprint('still here')", "after")
+    cells = [*lesson[:2], code(refuse, "own"), lesson[2], after, *lesson[3:]]
+    outcome = grade(tmp_path, cells, lesson)
+    assert printed(outcome, "one") == ""
+    assert printed(outcome, "after") == "still here\n"
+    assert outcome.record.score == 5.0

@@ -226,7 +226,10 @@ def test_the_report_counts_what_is_to_be_read_and_needs_nobody_else(
 ) -> None:
     view = report.view_of(classes, find_lesson(classes.root, SLUG))
     assert (view.unread, view.to_look_at, view.centre) == ((("why", 1),), (), (1.0, 1.0))
-    assert "1 answer to <code>why</code>" in report.page_of("class", [view])
+    page = report.page_of("class", [view])
+    assert "1 answer to <code>why</code>" in page
+    assert "<b>1</b>answer to read</div>" in page
+    assert "<b>0</b>submissions to look into</div>" in page
     why = next(one for one in view.measures if one.exercise.name == "why")
     assert (why.attempted, why.judged, why.ease, why.verdict) == (1, 2, None, "points by hand")
 

@@ -161,12 +161,12 @@ def text_of(page: str) -> str:
     )
 
 
-def test_the_report_counts_and_names_who_needs_a_person(
+def test_the_report_counts_and_names_whom_to_look_into(
     course: CourseDirectory, lesson: Lesson
 ) -> None:
     found = text_of(page_of("class", [view_of(course, lesson)]))
     assert "4 handed in" in found
-    assert "1 need a person" in found
+    assert "1 submission to look into" in found
     assert "dan malformed The file is no notebook." in found
     assert "Handed nothing in Zoe Z" in found
 
