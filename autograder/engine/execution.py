@@ -125,11 +125,9 @@ class Execution:
                 cells=self._material.cells,
             )
             for step in self._steps:
-                if step.index in skipped or step.kind is CellKind.TEXT:
-                    continue
                 if step.kind is CellKind.SHOWN:
-                    if step.draws:
-                        student.draw(step.draws)
+                    student.draw(step.draws)
+                if step.index in skipped or step.kind in (CellKind.TEXT, CellKind.SHOWN):
                     continue
                 if step.kind is not CellKind.TEST:
                     if not self._run_cell(student, step):

@@ -202,12 +202,9 @@ class StudentProcess:
             self._outputs = None
 
     def draw(self, numbers: int) -> None:
-        """Draw so many numbers of 32 bits from torch's generator; nobody waits for it.
-
-        Raises:
-            ProcessFailed: The student process has ended.
-        """
-        self._send(Kind.DRAW, {"numbers": numbers})
+        """Draw so many numbers of 32 bits from torch's generator; may raise `ProcessFailed`."""
+        if numbers:
+            self._send(Kind.DRAW, {"numbers": numbers})
 
     def take_snapshot(self, until: Deadline) -> Snapshot:
         """Fork a snapshot: a process with the notebook's state of this moment.
@@ -393,10 +390,8 @@ def _failure_of_status(status: int | None, in_call: bool) -> Failure:
 
 
 def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+    names = {one.value: one.name for one in signal.Signals}
+    return names.get(number, f"signal {number}")
 
 
 def _whole(value: object) -> int:
