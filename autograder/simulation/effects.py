@@ -35,7 +35,6 @@ from autograder.records.journal import write_bytes
 
 LIMIT_S = 300.0
 Facts = dict[str, str]
-_RANDOM = "random states"
 _BLOCK = 624  # a Mersenne twister makes so many words at once
 _UNUSUAL = 0x5EED_0F_A_CE11 << 16  # plus a cell's number: a seed that no lesson chooses
 
@@ -106,8 +105,8 @@ def mark(lesson: Lesson) -> int:
         about.pop("draws", None)
         found = effects.get(cell.get("id"))
         if found is not None and not found.lasting:
-            draws = {"draws": found.draws} if found.draws else {}
-            cell["metadata"]["course"] = {**about, "shows": True, **draws}
+            drawn = {"draws": found.draws} if found.draws else {}
+            cell["metadata"]["course"] = {**about, "shows": True, **drawn}
             count += 1
     write_bytes(lesson.source, stable_bytes(notebook))
     return count
@@ -160,8 +159,8 @@ def main(source: str, report: str) -> None:
         after, drawn = shared_state(), generators.drawn()
         if not grader(cell):
             changed = [name for name in after if before.get(name) != after[name]]
-            if drawn is not None and _RANDOM in changed:
-                changed.remove(_RANDOM)
+            if drawn is None:
+                changed.append("random states")
             found[cell["id"]] = [*said_by_code(cell, lesson), *changed], drawn or 0
     Path(report).write_text(json.dumps(found), "utf-8")
 
@@ -251,7 +250,7 @@ def drawn_between(before: Any, after: Any) -> int | None:
             generator.set_state(start)
             for more in range(_BLOCK + 1):
                 if torch.equal(generator.get_state(), after):
-                    return drawn + more
+                    return drawn + more if drawn + more <= MOST_DRAWS else None
                 block[:1].random_(generator=generator)
             generator.set_state(start)
             block.random_(generator=generator)
@@ -261,16 +260,6 @@ def drawn_between(before: Any, after: Any) -> int | None:
 def _words(state: Any) -> bytes:
     """The words of a Mersenne twister's state, without its place among them."""
     return bytes(state[24 : 24 + 8 * _BLOCK].numpy())
-
-
-def _random() -> Any:
-    return [repr(_plain(state)) for state in _states().values()]
-
-
-def _plain(state: Any) -> Any:
-    import torch
-
-    return state.tolist() if isinstance(state, torch.Tensor) else state
 
 
 def _files() -> Any:
@@ -345,7 +334,6 @@ def _gpu() -> Any:
 
 _LOOKS: dict[str, Callable[[], Any]] = {
     "modes": _modes,
-    _RANDOM: _random,
     "files": _files,
     "the process": _process,
     "libraries": _libraries,

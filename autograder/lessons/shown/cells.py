@@ -103,7 +103,10 @@ class ShownCells:
         carried = self._carried(set(code.values()) - tests, tests)
         mentions = {n: (names or frozenset()) & carried for n, names in read.items()}
         modules = _modules(set(code.values()) - tests)
-        needs = {n: names - (leading_imports(code[n]) & modules) for n, names in mentions.items()}
+        needs = {
+            n: names if n in apart else names - (leading_imports(code[n]) & modules)
+            for n, names in mentions.items()
+        }
         waiting = {n for n, text in code.items() if text in self.texts}
         needed = set().union(*(needs[n] for n in needs.keys() - waiting))
         while run := {n for n in waiting if mentions[n] & needed}:
