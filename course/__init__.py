@@ -1,15 +1,15 @@
 """What the notebooks of "PyTorch, measured" import: facts, observations, checks, figures.
 
-A notebook imports from here and from `course.gpu`, `course.figures`, `course.widgets` and
-`course.probes`, never from deeper. Nothing is loaded before it is asked for, not even torch.
+A notebook imports from here, from `course.gpu`, `course.figures`, `course.widgets` and
+`course.probes`, and from its own lesson's `course.lessons.NAME`, never from deeper. Nothing is
+loaded before it is asked for, not even torch.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from course.lazy import loading
-from course.released_names import redirect
+from course.lazy import lazy_names
 
 if TYPE_CHECKING:
     from course.claims.quiz import predict, quiz
@@ -25,53 +25,5 @@ if TYPE_CHECKING:
     from course.testing.answers import answer
     from course.testing.checks import Check
     from course.testing.observe import observe
-    from course.widgets import explore_strides
 
-__all__ = [
-    "Check",
-    "answer",
-    "carry_progress",
-    "explore_strides",
-    "facts",
-    "inputs",
-    "lesson_map",
-    "lesson_progress",
-    "lessons",
-    "observe",
-    "overlap",
-    "placement",
-    "positions",
-    "predict",
-    "probe",
-    "quiz",
-    "same_storage",
-    "show_storage",
-    "warm_up",
-]
-
-__getattr__ = loading(
-    globals(),
-    {
-        "Check": "course.testing.checks",
-        "answer": "course.testing.answers",
-        "carry_progress": "course.progress.carry",
-        "explore_strides": "course.widgets",
-        "facts": "course.inspection.facts",
-        "inputs": "course.testing.inputs",
-        "lesson_map": "course.progress.start_page",
-        "lesson_progress": "course.progress.summary",
-        "lessons": "course.progress.start_page",
-        "observe": "course.testing.observe",
-        "overlap": "course.inspection.facts",
-        "placement": "course.guide.placement_quiz",
-        "positions": "course.inspection.facts",
-        "predict": "course.claims.quiz",
-        "probe": "course.probes",
-        "quiz": "course.claims.quiz",
-        "same_storage": "course.inspection.facts",
-        "show_storage": "course.figures",
-        "warm_up": "course.practice",
-    },
-)
-
-redirect()
+__all__, __getattr__ = lazy_names(globals())

@@ -195,10 +195,7 @@ def test_import_course_brings_neither_figures_nor_widgets_nor_the_grader() -> No
 # Packages that offer more than 15 names, and why.
 WIDE = {
     "course": "what a set-up cell imports in one line",
-    "course.figures": "one for each kind of picture, whichever lesson shows it",
     "course.gpu": "one for each word of torch.cuda that a lesson uses",
-    "course.probes": "one for each procedure that observes more than one call",
-    "course.widgets": "one for each explorer, whichever lesson shows it",
 }
 
 

@@ -13,23 +13,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MOST_MODULES = 12
 
 COURSE = {
-    "course": {"course.lazy", "course.released_names"},
+    "course": {"course.lazy"},
     "course.lazy": set(),
-    "course.released_names": set(),
     "course.notebook": set(),
     "course.hidden_lines": set(),
     "course.inspection": set(),
     "course.serialization": {"course.inspection"},
-    "course.simulators": {"course.lazy"},
     "course.gpu.simulator": set(),
     "course.gpu": {"course.gpu.simulator"},
-    "course.figures": {"course.lazy", "course.inspection", "course.simulators", "course.gpu"}
-    | {"course.gpu.simulator"},
-    "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.simulators"}
-    | {"course.gpu", "course.gpu.simulator", "course.figures"},
+    "course.figures": {"course.lazy", "course.inspection"},
+    "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.figures"},
     "course.claims": {"course.lazy", "course.inspection", "course.widgets"},
     "course.testing": {"course.notebook", "course.hidden_lines", "course.inspection"}
     | {"course.serialization", "course.figures", "course.claims"},
@@ -41,6 +36,12 @@ COURSE = {
         "course.inspection",
         "course.testing",
         "course.gpu",
+    },
+    # One row for all: no lesson's folder imports another's, which a test below holds.
+    "course.lessons": {
+        *("course.lazy", "course.hidden_lines", "course.notebook", "course.inspection"),
+        *("course.gpu", "course.gpu.simulator", "course.figures", "course.widgets"),
+        *("course.probes", "course.testing"),
     },
     "course.progress": {"course.lazy", "course.widgets", "course.claims", "course.testing"}
     | {"course.guide"},
@@ -190,9 +191,15 @@ def test_every_row_has_modules() -> None:
     assert {row_of(name) for name in NAMES} == MAY_IMPORT.keys()
 
 
-def test_no_folder_holds_more_than_12_modules() -> None:
-    folders: dict[Path, int] = {}
-    for _, path in modules():
-        if path.name != "__init__.py":
-            folders[path.parent] = folders.get(path.parent, 0) + 1
-    assert {str(f.relative_to(ROOT)): n for f, n in folders.items() if n > MOST_MODULES} == {}
+def test_no_lesson_needs_another_lessons_folder() -> None:
+    def folder(module: str) -> str | None:
+        parts = module.split(".")
+        return parts[2] if module.startswith("course.lessons.") else None
+
+    reaching = [
+        f"{name} imports {other}"
+        for name, path in modules()
+        for other in imports(path)
+        if folder(other) not in (None, folder(name))
+    ]
+    assert reaching == []

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from autograder.errors import BankError, did_you_mean
+from autograder.lessons.claims import folder_name
 from autograder.lessons.lint.thresholds import TO_WRITE
 from autograder.lessons.model import Lesson, beside_course
 
@@ -120,7 +121,8 @@ def check_bank(
                 f"no misconception is called '{one.misconception}'."
                 + did_you_mean(one.misconception, misconceptions),
                 place=one.place,
-                remedy=f"Add it to course/claims/{lesson.slug}.toml, or name one that is there.",
+                remedy=f"Add it to course/lessons/{folder_name(lesson.slug)}/claims.toml, "
+                "or name one that is there.",
             )
         if TO_WRITE in one.title + one.source:
             raise BankError(

@@ -1856,7 +1856,7 @@ def halving(train, n, low, high, eta):
 
 # %% wrong halving: the course's simulator -> a-search-needs-a-library
 def halving(train, n, low, high, eta):
-    from course.simulators.search import halving_plan
+    from course.lessons.experiments.successive_halving import halving_plan
 
     return halving_plan([[train(trial, high)] for trial in range(n)], low, high, eta)
 

@@ -95,8 +95,8 @@ def _add_new_lesson(commands: Commands) -> None:
     parser = commands.add_parser(
         "new-lesson",
         help="begin a lesson: its notebook and its claims",
-        description="Write source/NN-name/NN-name.ipynb and course/claims/NN-name.toml, whole in "
-        "form, with a ✎ wherever the author has to write something.",
+        description="Write source/NN-name/NN-name.ipynb and course/lessons/name/claims.toml, "
+        "whole in form, with a ✎ wherever the author has to write something.",
     )
     parser.add_argument("slug", metavar="NN-name", help="number and name, such as 18-mini")
     add_course(parser)

@@ -12,11 +12,13 @@ from course.claims.schema import (
     Entries,
     MalformedClaims,
     Misconception,
+    lesson_of,
     parse,
     parse_misconceptions,
 )
 
 NO_CLAIMS = Entries((), ())
+CLAIMS = "claims.toml"
 
 
 def claims_path(course: Path, slug: str) -> Path | None:
@@ -26,17 +28,28 @@ def claims_path(course: Path, slug: str) -> Path | None:
         course: The course directory, whose own file wins over the installed one.
         slug: The lesson, such as `04-memory-layout`.
     """
-    return beside_course(course, "course.claims", f"{slug}.toml")
+    return beside_course(course, f"course.lessons.{folder_name(slug)}", CLAIMS)
+
+
+def own_claims(course: Path, slug: str) -> Path:
+    """Where a course directory keeps the claims of a lesson, whether or not it has any yet."""
+    return course / "course" / "lessons" / folder_name(slug) / CLAIMS
+
+
+def folder_name(slug: str) -> str:
+    """The name of a lesson's folder in course/lessons: `memory_layout` of 04-memory-layout."""
+    return slug.partition("-")[2].replace("-", "_")
 
 
 def parse_claims(path: Path) -> Entries:
-    """The entries of the claims file at `path`, whose name is the lesson's.
+    """The entries of the claims file at `path`, which says whose it is.
 
     Raises:
         MalformedClaims: The file breaks the form of `course.claims.schema`.
         LessonError: It cannot be read, or is no UTF-8.
     """
-    return parse(_text(path), path.stem)
+    text = _text(path)
+    return parse(text, lesson_of(text, str(path)))
 
 
 def claims_of(course: Path, slug: str) -> Entries:

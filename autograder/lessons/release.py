@@ -22,6 +22,7 @@ from autograder.environment import alembic_in_process
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
+from autograder.lessons.claims import folder_name
 from autograder.lessons.editions.overview import overview
 from autograder.lessons.editions.start_page import START_PAGE, start_page
 from autograder.lessons.leaks import leaks
@@ -263,10 +264,12 @@ def _stray(course: Path, files: Iterable[str]) -> list[str]:
 
 
 def _left_behind(course: Path, slugs: Collection[str]) -> list[str]:
-    """Claims and answers of lessons that are no longer there."""
-    found = [*course.glob("course/claims/*.toml"), *course.glob("autograder/answers/*.py")]
-    return [
-        path.relative_to(course).as_posix()
-        for path in sorted(found)
-        if path.stem[:2].isdigit() and path.stem not in slugs
+    """Folders and answers of lessons that are no longer there."""
+    names = {folder_name(slug) for slug in slugs}
+    folders = [*course.glob("course/lessons/*/"), *course.glob("tests/lessons/*/")]
+    answers = [path for path in course.glob("autograder/answers/*.py") if path.stem[:2].isdigit()]
+    left = [
+        *(path for path in folders if path.name not in names and path.name != "__pycache__"),
+        *(path for path in answers if path.stem not in slugs),
     ]
+    return sorted(path.relative_to(course).as_posix() for path in left)

@@ -22,7 +22,7 @@ from typing import Any
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.errors import SimulationError
 from autograder.lessons.cells import put_source, saved_notebook
-from autograder.lessons.claims import claims_path, misconceptions
+from autograder.lessons.claims import claims_path, misconceptions, own_claims
 from autograder.lessons.lint.lesson import MARKING
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import SOLUTION, split_regions
@@ -202,7 +202,7 @@ def _bring_claims(course: Path, out: Path, slug: str) -> None:
     """Copy the lesson's claims where the installed package has others, or none."""
     here, there = claims_path(course, slug), claims_path(out, slug)
     if here is not None and (there is None or there.read_bytes() != here.read_bytes()):
-        target = out / "course" / "claims" / here.name
+        target = own_claims(out, slug)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(here, target)
 

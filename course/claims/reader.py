@@ -10,18 +10,19 @@ from course.claims.schema import (
     Entries,
     Misconception,
     UnknownId,
+    lesson_of,
     parse,
     refuse_duplicates,
 )
 
 __all__ = ["claim", "claims", "lessons", "misconception", "misconceptions"]
 
-_FOLDER = Path(__file__).parent
+_LESSONS = Path(__file__).parents[1] / "lessons"
 
 
 def lessons() -> tuple[str, ...]:
     """The slugs of the lessons that have a claims file, in order."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return tuple(sorted(_texts()))
 
 
 def claims(lesson: str | None = None) -> tuple[Claim, ...]:
@@ -95,7 +96,7 @@ def _files(lesson: str | None) -> tuple[Entries, ...]:
 
 def _mentioning(id: str) -> Iterable[Entries]:
     """The files in which the id stands in quotes: parsing all for one id takes too long."""
-    return (_load(slug) for slug in lessons() if f'"{id}"' in _text(slug))
+    return (_load(slug) for slug in lessons() if f'"{id}"' in _texts()[slug])
 
 
 def _unknown(kind: str, id: str, known: Iterable[str]) -> str:
@@ -108,10 +109,15 @@ def _unknown(kind: str, id: str, known: Iterable[str]) -> str:
 
 
 @cache
-def _text(slug: str) -> str:
-    return (_FOLDER / f"{slug}.toml").read_text(encoding="utf-8")
+def _texts() -> dict[str, str]:
+    """The text of each claims file, by its lesson."""
+    texts = {}
+    for path in _LESSONS.glob("*/claims.toml"):
+        text = path.read_text(encoding="utf-8")
+        texts[lesson_of(text, f"{path.parent.name}/{path.name}")] = text
+    return texts
 
 
 @cache
 def _load(slug: str) -> Entries:
-    return parse(_text(slug), slug)
+    return parse(_texts()[slug], slug)

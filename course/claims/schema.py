@@ -1,6 +1,9 @@
 """The entries of a claims file: what they hold, and the reasons to refuse one.
 
-One TOML file a lesson, `course/claims/NN-slug.toml`, holds two kinds of entries:
+One TOML file a lesson, `course/lessons/NAME/claims.toml`, says whose it is and holds two kinds of
+entries:
+
+    lesson = "04-memory-layout"         # its folder in source/
 
     [[claim]]
     id = "reshape-always-copies"
@@ -29,6 +32,7 @@ One TOML file a lesson, `course/claims/NN-slug.toml`, holds two kinds of entries
 """
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,6 +47,7 @@ __all__ = [
     "MalformedClaims",
     "Misconception",
     "UnknownId",
+    "lesson_of",
     "parse",
     "parse_misconceptions",
     "refuse_duplicates",
@@ -147,10 +152,38 @@ _CLAIM_OPTIONAL = (
 _MISCONCEPTION_REQUIRED = ("id", "title", "why", "section")
 
 
+def lesson_of(text: str, place: str) -> str:
+    """The lesson that a file names as its own, such as "04-memory-layout"; nothing else is read.
+
+    Args:
+        text: What is in the file.
+        place: What an error calls the file.
+
+    Raises:
+        MalformedClaims: It names none.
+    """
+    found = re.search(r'^lesson = "([^"\n]+)"', text, re.MULTILINE)
+    if found is None:
+        raise MalformedClaims(
+            f'{place}: it does not say whose claims these are. Begin it with lesson = "NN-slug".'
+        )
+    return found[1]
+
+
 def parse(text: str, slug: str) -> Entries:
-    """The entries of one file's text, each checked."""
+    """The entries of one file's text, each checked.
+
+    Args:
+        text: What is in the file.
+        slug: The lesson whose claims these are; errors call the file by it.
+
+    Raises:
+        MalformedClaims: It breaks the form above, or names another lesson as its own.
+    """
     file = f"{slug}.toml"
     tables = _tables(text, file)
+    if tables.pop("lesson", slug) != slug:
+        raise MalformedClaims(f'{file}: it names another lesson. Write lesson = "{slug}".')
     for key in tables:
         if key not in ("claim", "misconception"):
             raise MalformedClaims(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from course.lazy import loading
+from course.lazy import lazy_names
 
 if TYPE_CHECKING:
     from course.practice.task import warm_up
 
-__all__ = ["warm_up"]
-
-__getattr__ = loading(globals(), {"warm_up": "course.practice.task"})
+__all__, __getattr__ = lazy_names(globals())

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from autograder.lessons.claims import own_claims
+
 SLUG = "01-tiny"
 
 CLAIMS = """\
@@ -291,10 +293,13 @@ def write(course: Path, content: dict[str, Any] | str, slug: str = SLUG) -> Path
 def build(course: Path, slug: str = SLUG) -> Path:
     """A course directory with the tiny lesson, its claims and its answers; returns `course`."""
     write(course, notebook(), slug)
-    for folder, suffix, content in (
-        ("course/claims", "toml", CLAIMS),
-        ("autograder/answers", "py", BANK),
-    ):
-        (course / folder).mkdir(parents=True, exist_ok=True)
-        (course / folder / f"{slug}.{suffix}").write_text(content)
+    answers = course / "autograder" / "answers" / f"{slug}.py"
+    for path, content in ((own_claims(course, slug), claims(slug=slug)), (answers, BANK)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
     return course
+
+
+def claims(more: str = "", slug: str = SLUG) -> str:
+    """A claims file of the lesson `slug`: these entries, and those of the tiny lesson."""
+    return f'lesson = "{slug}"\n\n{more}\n{CLAIMS}'

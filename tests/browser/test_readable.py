@@ -17,7 +17,7 @@ WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_off
 CELLS = f"""
 from course import *
 from course.progress.start_page import lessons
-from course.widgets.loader import explore_loader
+from course.lessons.dataloader.loader_explorer import explore_loader
 %%
 lessons({str(ROOT / "release")!r})
 %%

@@ -14,16 +14,13 @@ from types import ModuleType
 import pytest
 
 import course
+from autograder.lessons.claims import folder_name
 from tests.docstrings import parameters, public_names, told
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = (
-    "course",
-    "course.gpu",
-    "course.figures",
-    "course.widgets",
-    "course.probes",
-    "course.simulators",
+SHARED = ("course", "course.gpu", "course.figures", "course.widgets", "course.probes")
+LESSONS = sorted(
+    f"course.lessons.{p.parent.name}" for p in ROOT.glob("course/lessons/*/__init__.py")
 )
 NOTEBOOKS = sorted((ROOT / "source").rglob("*.ipynb")) + sorted((ROOT / "release").rglob("*.ipynb"))
 
@@ -42,7 +39,7 @@ def imports(notebook: Path) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", (*SHARED, *LESSONS))
 def test_every_declared_name_is_there(name: str) -> None:
     package = import_module(name)
     assert package.__all__ == sorted(set(package.__all__))
@@ -50,16 +47,18 @@ def test_every_declared_name_is_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_notebook_imports_declared_names_only(notebook: Path) -> None:
-    declared = {(name, one) for name in PACKAGES for one in import_module(name).__all__}
-    packages = {("course", name.rpartition(".")[2]) for name in PACKAGES[1:]}
+def test_a_notebook_imports_what_is_shared_and_what_is_its_lessons_own(notebook: Path) -> None:
+    own = f"course.lessons.{folder_name(notebook.stem)}"
+    offering = (*SHARED, *(name for name in LESSONS if name == own))
+    declared = {(name, one) for name in offering for one in import_module(name).__all__}
+    packages = {("course", name.rpartition(".")[2]) for name in SHARED[1:]}
     plain = {("course", "")}
     assert imports(notebook) - declared - packages - plain == set()
 
 
 def test_the_notebooks_import_something() -> None:
     asked = set().union(*map(imports, NOTEBOOKS))
-    assert {module for module, _ in asked} >= {"course", "course.figures", "course.widgets"}
+    assert {module for module, _ in asked} >= {"course", "course.figures", *LESSONS}
 
 
 @pytest.mark.parametrize("name", ["course", "course.claims.reader", "course.figures"])
@@ -92,8 +91,16 @@ def test_what_a_package_offers_says_what_it_takes(name: str) -> None:
 
 
 def test_functions_probes_and_classes_of_all_packages_are_asked() -> None:
-    asked = {"course.facts", "course.gpu.use", "course.probes.traced", "course.claims.Claim"}
-    assert PUBLIC.keys() >= asked | {"course.testing.inputs.Case", "course.widgets.explore_graph"}
+    asked = {
+        "course.facts",
+        "course.gpu.use",
+        "course.lessons.modules.traced",
+        "course.claims.Claim",
+    }
+    assert PUBLIC.keys() >= asked | {
+        "course.testing.inputs.Case",
+        "course.figures.show_graph",
+    }
 
 
 def _half_told(x: int, *rest: int, log: bool = False) -> None:

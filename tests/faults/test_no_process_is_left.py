@@ -104,12 +104,13 @@ from autograder.lessons.model import find_lesson
 from tests.autograder import tiny
 
 course = tiny.build(Path(sys.argv[1]))
-(course / "course/claims/01-tiny.toml").write_text(sys.argv[2])
+(course / "course/lessons/tiny/claims.toml").write_text(sys.argv[2])
 proved = prove_changed(course, find_lesson(course, "1"), limit_s=float(sys.argv[3]))
 print([one.cause for one in proved.failed])
 """
 # It leaves a process behind in a session of its own, and does not come to an end.
 CLAIM = '''
+lesson = "01-tiny"
 [[claim]]
 id = "endless"
 said = "It ends."
@@ -261,7 +262,7 @@ def test_a_proof_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
 def test_a_proof_ends_with_its_server_that_is_told_to_end_while(
     tmp_path: Path, program: str
 ) -> None:
-    claims = tmp_path / "01-tiny.toml"
+    claims = tmp_path / "claims.toml"
     claims.write_text(CLAIM)
     command = [sys.executable, "-c", program, str(claims)]
     found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, last=0))

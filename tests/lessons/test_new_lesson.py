@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.lessons.claims import folder_name
 from autograder.lessons.editions.overview import overview
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ NUMBER = f"{1 + max(int(one.name[:2]) for one in (ROOT / 'source').glob('[0-9]*-
 SLUG = f"{NUMBER}-mini"
 OWN = {
     f"source/{SLUG}/{SLUG}.ipynb",
-    f"course/claims/{SLUG}.toml",
+    f"course/lessons/{folder_name(SLUG)}/claims.toml",
     f"autograder/answers/{SLUG}.py",
     f"release/{SLUG}/{SLUG}.ipynb",
     f"release/self-study/{SLUG}.ipynb",

@@ -151,8 +151,16 @@ def load_modules(names: Iterable[str]) -> None:
 
 
 def _probe_modules() -> list[str]:
-    package = import_module("course.probes")
-    return [found.name for found in walk_packages(package.__path__, f"{package.__name__}.")]
+    """All probes, those that one lesson alone needs included: modules whose name ends in probes."""
+    shared, lessons = import_module("course.probes"), import_module("course.lessons")
+    return [
+        *(found.name for found in walk_packages(shared.__path__, f"{shared.__name__}.")),
+        *(
+            found.name
+            for found in walk_packages(lessons.__path__, f"{lessons.__name__}.")
+            if found.name.endswith("probes")
+        ),
+    ]
 
 
 def warm_up_torch() -> None:

@@ -31,6 +31,7 @@ from autograder.lessons.cells import (
     read_notebook,
     role,
 )
+from autograder.lessons.claims import own_claims
 from autograder.lessons.model import SLUG, Lesson, find_lesson, lesson_paths
 from autograder.lessons.release import stable_bytes
 from autograder.records.journal import write_bytes
@@ -55,7 +56,7 @@ def new_lesson(course: Path, slug: str) -> list[Path]:
     notebook = {**_EMPTY, "cells": lesson_cells(int(number), name)}
     files = {
         _notebook(course, slug): stable_bytes(notebook),
-        _claims(course, slug): CLAIM.format(number=int(number), name=name).encode(),
+        own_claims(course, slug): CLAIM.format(slug=slug, number=int(number), name=name).encode(),
     }
     there = [path for path in files if path.exists()]
     if there:
@@ -87,7 +88,7 @@ def new_exercise(
     cells[place:place] = exercise_cells(one)
     for cell, source in zip(cells, renumbered(cells), strict=True):
         cell["source"] = source
-    claims, bank = _claims(course, lesson.slug), _bank(course, lesson.slug)
+    claims, bank = own_claims(course, lesson.slug), _bank(course, lesson.slug)
     answers = _text_of(bank, BANK.format(number=lesson.number)) + bank_entries(one)
     check_bank(answers, bank)
     return _write(
@@ -137,10 +138,6 @@ def _section_at(cells: list[RawCell], place: int) -> str:
 
 def _notebook(course: Path, slug: str) -> Path:
     return course / "source" / slug / f"{slug}.ipynb"
-
-
-def _claims(course: Path, slug: str) -> Path:
-    return course / "course" / "claims" / f"{slug}.toml"
 
 
 def _bank(course: Path, slug: str) -> Path:

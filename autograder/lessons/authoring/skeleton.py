@@ -39,6 +39,7 @@ SUMMARY = """\
 
 CLAIM = """\
 # Claims of lesson {number:02}. docs/authoring.md describes the form.
+lesson = "{slug}"
 
 [[claim]]
 id = "{name}-claim"

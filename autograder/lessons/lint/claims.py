@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, role
-from autograder.lessons.claims import NO_CLAIMS, claims_path, parse_claims
+from autograder.lessons.claims import NO_CLAIMS, claims_path, own_claims, parse_claims
 from autograder.lessons.lint.findings import Finding, Slip
 from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.lint.text import unwritten
@@ -42,9 +42,9 @@ def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         others = _others(course, lesson)
         refuse_duplicates([*others.values(), entries])
     except MalformedClaims as error:
-        return (Finding("course/claims", str(error), "`autograder check` looks again."),)
+        return (Finding("course/lessons", str(error), "`autograder check` looks again."),)
     cells = lesson.cells()
-    file = str(path or f"course/claims/{lesson.slug}.toml")
+    file = str(path or own_claims(course, lesson.slug).relative_to(course))
     known = {claim.id for one in (*others.values(), entries) for claim in one.claims}
     beliefs = {one.id for file in (*others.values(), entries) for one in file.misconceptions}
     in_file = [

@@ -79,8 +79,8 @@ def test_what_an_editor_left_is_told_with_the_command_that_takes_it_out(course: 
 
 def test_a_claim_that_is_false_is_told(course: Path) -> None:
     claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
-    (course / "course/claims/01-tiny.toml").write_text(
-        claim + 'proof = "x = 1"\nshows = "x == 2"\n' + tiny.CLAIMS
+    (course / "course/lessons/tiny/claims.toml").write_text(
+        tiny.claims(claim + 'proof = "x = 1"\nshows = "x == 2"\n')
     )
     notebook = tiny.notebook()
     notebook["cells"].insert(3, tiny.code("predict-c", 'predict("c")'))
@@ -91,7 +91,7 @@ def test_a_claim_that_is_false_is_told(course: Path) -> None:
 
 
 def test_claims_that_cannot_be_read_keep_no_answer_from_being_tried(course: Path) -> None:
-    (course / "course/claims/01-tiny.toml").write_text(f"[[claims]]\n{tiny.CLAIMS}")
+    (course / "course/lessons/tiny/claims.toml").write_text(tiny.claims("[[claims]]"))
     found = look(course)
     assert failed(found) == ["form", "claims", "release"]
     assert "unknown table 'claims'" in found.parts[1].findings[0]

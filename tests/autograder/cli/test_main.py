@@ -155,8 +155,8 @@ def test_a_claim_whose_proof_fails_stops_the_release(
 ) -> None:
     monkeypatch.setattr("autograder.lessons.release.build_release", lambda *_: {"notes.txt": b""})
     claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
-    path = course / "course/claims/01-tiny.toml"
-    path.write_text(claim + 'proof = "x = 1"\nshows = "x == 2"\n')
+    path = course / "course/lessons/tiny/claims.toml"
+    path.write_text('lesson = "01-tiny"\n' + claim + 'proof = "x = 1"\nshows = "x == 2"\n')
     assert run("release", "--course", course) == 1
     assert f"{path}, claim c: its proof does not hold: x == 2, but x = 1" in capsys.readouterr().err
     assert not (course / "release").exists()

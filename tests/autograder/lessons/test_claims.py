@@ -33,8 +33,8 @@ def test_a_lesson_that_the_course_lacks_is_read_from_the_installed_package(cours
 def test_a_misconception_without_a_reason_is_refused_with_file_entry_and_remedy(
     course: Path,
 ) -> None:
-    path = course / "course/claims/01-tiny.toml"
-    path.write_text('[[misconception]]\nid = "a"\ntitle = "b"\nsection = "c"\n')
+    path = course / "course/lessons/tiny/claims.toml"
+    path.write_text('lesson = "01-tiny"\n[[misconception]]\nid = "a"\ntitle = "b"\nsection = "c"\n')
     with pytest.raises(LessonError) as caught:
         misconceptions(course, "01-tiny")
     cause = "misconception 'a': the key 'why' is missing. Add why = \"…\"."
@@ -43,15 +43,15 @@ def test_a_misconception_without_a_reason_is_refused_with_file_entry_and_remedy(
 
 
 def test_a_claim_that_breaks_its_form_hides_no_misconception(course: Path) -> None:
-    path = course / "course/claims/01-tiny.toml"
-    path.write_text(f'[[claim]]\nid = "c"\n{tiny.CLAIMS}')
+    path = course / "course/lessons/tiny/claims.toml"
+    path.write_text(tiny.claims('[[claim]]\nid = "c"'))
     assert len(misconceptions(course, "01-tiny")) == 4
     with pytest.raises(LessonError, match="claim 'c': the key 'said' is missing"):
         claims_of(course, "01-tiny")
 
 
 def test_claims_that_are_no_text_are_refused(course: Path) -> None:
-    path = course / "course/claims/01-tiny.toml"
+    path = course / "course/lessons/tiny/claims.toml"
     path.write_bytes(b"\xff")
     with pytest.raises(LessonError, match="cannot be read: 'utf-8' codec"):
         claims_of(course, "01-tiny")

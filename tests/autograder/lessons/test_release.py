@@ -206,7 +206,7 @@ def test_drift_names_changed_missing_and_stray_files(
     (own_course / "release" / CLASS).write_text("{}")
     (own_course / "release" / SELF_STUDY).unlink()
     (own_course / "release/01-tiny/notes.txt").write_text("mine")
-    for name in ("course/claims/02-gone.toml", "autograder/answers/02-gone.py"):
+    for name in ("course/lessons/gone/claims.toml", "autograder/answers/02-gone.py"):
         (own_course / name).parent.mkdir(parents=True, exist_ok=True)
         (own_course / name).touch()
     found = {one.path: one.kind for one in check_release(own_course, built)}
@@ -215,7 +215,7 @@ def test_drift_names_changed_missing_and_stray_files(
         f"release/{SELF_STUDY}": "missing",
         "release/01-tiny/notes.txt": "stray",
         "autograder/answers/02-gone.py": "stray",
-        "course/claims/02-gone.toml": "stray",
+        "course/lessons/gone": "stray",
     }
 
 

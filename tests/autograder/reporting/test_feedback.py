@@ -19,6 +19,7 @@ from autograder.answer_bank.gate import answer_run_of
 from autograder.answer_bank.notebook_runner import run_answers
 from autograder.errors import UnknownStudent
 from autograder.grading.gradebook import GradebookEntry
+from autograder.lessons.claims import own_claims
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
 from autograder.lessons.release import class_editions
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
@@ -90,7 +91,7 @@ def test_a_failed_visible_check_shows_both_values(course: Path) -> None:
 
 def test_a_misconception_is_explained_with_rule_and_section(course: Path, tmp_path: Path) -> None:
     tiny.build(tmp_path)
-    claims = tmp_path / "course/claims" / f"{SLUG}.toml"
+    claims = own_claims(tmp_path, SLUG)
     claim = {"id": "c", "misconception": "order-of-memory", "fact": "Indices decide the order."}
     claim |= {"said": "S.", "verdict": "true", "proof": "x = 1", "shows": "x"}
     lines = "\n".join(f'{key} = "{value}"' for key, value in claim.items())

@@ -124,7 +124,7 @@ def test_an_invented_class_stays_out_of_a_sites_gradebook(
 
 def test_claims_that_the_package_does_not_have_come_along(make: Make, tmp_path: Path) -> None:
     make(tmp_path / "class", 1)
-    assert (tmp_path / "class/course/claims/01-tiny.toml").read_text() == tiny.CLAIMS
+    assert (tmp_path / "class/course/lessons/tiny/claims.toml").read_text() == tiny.claims()
 
 
 def test_everybody_has_a_name_of_their_own(make: Make, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from course.figures.loading.batches import padding_of, show_batches, show_padding
+from course.figures.batches import padding_of, show_batches, show_padding
 from course.figures.palette import fill
 from course.figures.scene import Box
 from tests.course.figures.drawn import collisions, scene_of, texts_of

@@ -8,7 +8,12 @@ import pytest
 import torch
 
 from course import gpu
-from course.figures.memory import (
+from course.figures.picture import not_drawn
+from course.figures.scene import Box
+from course.gpu.segment_map import Piece, Row
+from course.gpu.timeline import Mark, Moment, Note, Timeline, timeline_of
+from course.lessons.gpu_memory.memory_explorer import explore_memory
+from course.lessons.gpu_memory.memory_figure import (
     _name_rows,
     _row_scene,
     _segments_scene,
@@ -18,11 +23,6 @@ from course.figures.memory import (
     show_segments,
     show_timeline,
 )
-from course.figures.picture import not_drawn
-from course.figures.scene import Box
-from course.gpu.segment_map import Piece, Row
-from course.gpu.timeline import Mark, Moment, Note, Timeline, timeline_of
-from course.widgets.memory import explore_memory
 
 MIB = 1 << 20
 SEGMENT = {"action": "segment_alloc", "addr": 0, "size": 20 * MIB}

@@ -3,7 +3,7 @@
 import torch
 
 from course import gpu
-from course.figures.memory import show_timeline
+from course.lessons.gpu_memory.memory_figure import show_timeline
 
 device, n, losses = gpu.device(), 2**17, []
 torch.manual_seed(0)

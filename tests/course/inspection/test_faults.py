@@ -10,8 +10,8 @@ import torch
 from torch.utils.data._utils import worker
 
 from course.inspection.faults import is_ours
+from course.lessons.dataloader import worker_draws
 from course.notebook import notebook_names
-from course.probes import worker_draws
 from course.testing.answers import LocalBackend, answer, use_backend
 from course.testing.checks import Check
 from course.testing.recording import OUR_FAULT

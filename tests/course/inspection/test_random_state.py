@@ -38,9 +38,9 @@ import torch
 from torch import nn
 from course import gpu
 from course.claims import claim, prove
-from course.figures.modules.calls import run_of
+from course.lessons.modules.layer_calls import run_of
 from course.inspection.random_state import random_state_kept
-from course.widgets.modules.training import built
+from course.lessons.modules.training_step import built
 
 _, device = gpu.devices(2)
 state = torch.get_device_module(device).get_rng_state

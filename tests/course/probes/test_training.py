@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.optimizers import clipped, optimizer_steps
+from course.lessons.training_loop.optimizer_probes import clipped, optimizer_steps
 from course.probes.training import loop_run
 
 Loop = Callable[..., Any]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from ipywidgets import HTML, Button, Checkbox, Dropdown, HBox, IntSlider, Text, Textarea, VBox
 
+from course.lessons.dataloader.loader_explorer import explore_loader
 from course.widgets.explorer import Explorer
 from course.widgets.last_state import LiveWidget, page_of, words_of
-from course.widgets.loader import explore_loader
 from tests.course.widgets.display import VIEW, shown_by
 
 

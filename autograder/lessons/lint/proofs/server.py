@@ -17,8 +17,8 @@ from typing import Any
 
 from autograder.descendants import end_descendants, wait_for_end
 from autograder.environment import adopt_orphans, end_with_parent
+from autograder.lessons.claims import parse_claims
 from course.claims import Claim, prove
-from course.claims.schema import parse
 
 
 def main(parent: int, file: str, ids: list[str]) -> None:
@@ -42,8 +42,7 @@ def _prove(file: str, ids: list[str]) -> None:
     replies = os.fdopen(os.dup(1), "w")
     with open(os.devnull, "w") as nothing:
         os.dup2(nothing.fileno(), 1)  # what a proof prints must not mix with the replies
-    path = Path(file)
-    claims = {claim.id: claim for claim in parse(path.read_text("utf-8"), path.stem).claims}
+    claims = {claim.id: claim for claim in parse_claims(Path(file)).claims}
     for id_ in ids:
         replies.write(json.dumps(_reply(claims[id_])) + "\n")
         replies.flush()

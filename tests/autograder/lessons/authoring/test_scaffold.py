@@ -44,7 +44,7 @@ def test_of_a_new_lesson_only_words_are_missing(course: Path) -> None:
     written = new_lesson(course, "18-mini")
     assert [path.relative_to(course).as_posix() for path in written] == [
         "source/18-mini/18-mini.ipynb",
-        "course/claims/18-mini.toml",
+        "course/lessons/mini/claims.toml",
     ]
     found = causes(course, "18")
     assert found
@@ -124,8 +124,8 @@ def test_a_lesson_that_cannot_be_is_refused(course: Path, slug: str, cause: str)
 
 
 def test_claims_that_are_there_are_not_written_over(course: Path) -> None:
-    (course / "course/claims/18-mini.toml").write_text("# mine\n")
-    with pytest.raises(UsageError, match=r"18-mini\.toml: it is there already"):
+    (course / "course/lessons/mini/claims.toml").write_text("# mine\n")
+    with pytest.raises(UsageError, match=r"claims\.toml: it is there already"):
         new_lesson(course, "18-mini")
     assert not (course / "source/18-mini").exists()
 
@@ -155,7 +155,7 @@ def test_the_commands_say_what_they_wrote_and_what_comes_next(
     where = ["--course", str(course)]
     assert main.main(["new-lesson", "18-mini", *where]) == 0
     assert capsys.readouterr().out == (
-        "source/18-mini/18-mini.ipynb\ncourse/claims/18-mini.toml\n"
+        "source/18-mini/18-mini.ipynb\ncourse/lessons/mini/claims.toml\n"
         "Next: `autograder new-exercise 18 NAME`, then write what each ✎ asks for.\n"
     )
     assert main.main(["new-exercise", "18", "row-spans", "--points", "2", *where]) == 0

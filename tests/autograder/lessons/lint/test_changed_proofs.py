@@ -30,8 +30,8 @@ SYSTEM = "print('to nobody')\nos.write(1, b'{}')\nx = 1"
 
 def lesson_with(course: Path, *claims: tuple[str, str, str]) -> Lesson:
     tiny.build(course)
-    path = course / "course/claims/01-tiny.toml"
-    path.write_text("".join(CLAIM.format(*claim) for claim in claims))
+    path = course / "course/lessons/tiny/claims.toml"
+    path.write_text('lesson = "01-tiny"\n' + "".join(CLAIM.format(*claim) for claim in claims))
     return find_lesson(course, "1")
 
 
@@ -64,7 +64,7 @@ def test_a_process_that_ends_costs_its_own_proof_alone(first: Proved) -> None:
 
 
 def test_a_failed_proof_is_named_with_its_file(first: Proved, course: Path) -> None:
-    assert first.failed[0].place == f"{course}/course/claims/01-tiny.toml, claim false"
+    assert first.failed[0].place == f"{course}/course/lessons/tiny/claims.toml, claim false"
 
 
 def test_what_held_is_not_run_again_and_what_failed_is(first: Proved, course: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_proof_whose_package_is_not_installed_has_not_failed(
 ) -> None:
     monkeypatch.setattr(changed, "find_spec", lambda name: None)
     lesson = lesson_with(tmp_path, SOUND)
-    path = tmp_path / "course/claims/01-tiny.toml"
+    path = tmp_path / "course/lessons/tiny/claims.toml"
     path.write_text(path.read_text() + 'needs = "wandb"\n')
     found = prove_changed(tmp_path, lesson)
     assert found == Proved(1, 0, (), ("wandb",))

@@ -38,7 +38,7 @@ def found(course: Path) -> Found:
     """What is found where the lesson has this claim and these cells beside its own."""
 
     def find(claim: str = CLAIM, *cells: dict[str, Any]) -> list[str]:
-        (course / "course/claims/01-tiny.toml").write_text(claim + "\n" + tiny.CLAIMS)
+        (course / "course/lessons/tiny/claims.toml").write_text(tiny.claims(claim))
         notebook = tiny.notebook()
         notebook["cells"][3:3] = cells
         lesson = read_lesson(tiny.write(course, notebook))
@@ -112,16 +112,22 @@ def test_what_is_found_in_claims_stops_the_release(found: Found, course: Path) -
         refuse_unsound(course, lesson)
 
 
+def _write_more(course: Path) -> None:
+    path = course / "course/lessons/more/claims.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f'lesson = "02-more"\n{CLAIM}')
+
+
 def test_an_id_of_another_lesson_is_no_second_one(found: Found, course: Path) -> None:
     tiny.write(course, tiny.notebook(), "02-more")
-    (course / "course/claims/02-more.toml").write_text(CLAIM)
+    _write_more(course)
     (slip,) = found(CLAIM, predicting())
     assert "stands twice (first in 02-more.toml). Rename one of them." in slip
 
 
 def test_another_lessons_claim_may_be_predicted(found: Found, course: Path) -> None:
     tiny.write(course, tiny.notebook(), "02-more")
-    (course / "course/claims/02-more.toml").write_text(CLAIM)
+    _write_more(course)
     assert found("", predicting()) == []
 
 

@@ -1,0 +1,199 @@
+"""What the tests of saving by several ranks need: ranks with a disk each, and a line to talk.
+
+What `saved_by_ranks` tells:
+
+    removed   the names of all files that were removed
+    files     those on each disk
+    loaded    what rank 0's file holds
+    there     what it held whenever rank 0 called `tell`
+    during    what it held when rank 0 tried to write what can't be written
+    touched   whether any file was made or removed on the disks of the others
+    calls     those of `tell`, by rank
+    errors    by class; `words`, those of each; `reason`, that of what can't be written
+    keys      those of the states afterwards
+
+Args of `saved_by_ranks`:
+    procedure: The answer.
+    states: What each rank is to save.
+    old: What the file of rank 0 holds before; None for no file.
+    breaks: Whether the state of rank 0 can't be saved: an OSError.
+    silent: Whether it can't be saved with an error that has no text: a MemoryError.
+    nowhere: Whether the path is in a folder that isn't there.
+    blocked: Whether the path of rank 0 is that of a folder.
+    tied: Whether the first tensor of each state has a second name.
+    runs: How often each rank calls it.
+    facts: The keys asked for; none for all.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from course.lessons.devices.ring_probes import Meeting, error_in_words
+from course.probes.decorator import probe
+
+__all__ = ["saved_by_ranks"]
+
+
+WORDS = """no space left on device 'disk' ("/dev/sda")\n0 of 12 KB written"""
+
+
+class _Unsaved:
+    """What cannot be saved, for a reason in these words; it says when somebody tries."""
+
+    def __init__(self, error: Exception, tried: Callable[[], None]) -> None:
+        self._error, self._tried = error, tried
+
+    def __reduce__(self) -> NoReturn:
+        self._tried()
+        raise self._error
+
+
+@contextmanager
+def _removals_noted() -> Iterator[list[str]]:
+    """A block in which the list gets the name of each file that is removed."""
+    names, remove, unlink = list[str](), os.remove, os.unlink
+
+    def noted(path: Any, **options: Any) -> None:
+        names.append(Path(os.fsdecode(path)).name)
+        unlink(path, **options)
+
+    os.remove = os.unlink = noted
+    try:
+        yield names
+    finally:
+        os.remove, os.unlink = remove, unlink
+
+
+class _Line:
+    """A collective: whoever calls waits for all, and gets what rank 0 said."""
+
+    def __init__(self, meeting: Meeting, folder: Path) -> None:
+        self._meeting, self._folder = meeting, folder
+        self._rounds: list[dict[int, Any]] = []
+        self.calls = [0] * meeting.count
+        self.there: list[Any] = []
+
+    def tell(self, rank: int, message: Any) -> Any:
+        """Rank 0's message, once all ranks have called as often as this one."""
+        number = self.calls[rank]
+        if rank == 0:
+            self.there.append(_loaded(self._folder))
+
+        def arrive() -> None:
+            self.calls[rank] += 1
+            while len(self._rounds) <= number:
+                self._rounds.append({})
+            self._rounds[number][rank] = message
+
+        self._meeting.change(arrive)
+        heard = self._rounds[number]
+        return self._meeting.wait(lambda: len(heard) == self._meeting.count, lambda: heard.get(0))
+
+
+def _loaded(folder: Path) -> Any:
+    """What the file holds, None without one, or the class of the error that reading it raises."""
+    path = folder / "model.pt"
+    if not path.exists():
+        return None
+    try:
+        return torch.load(path, weights_only=True)
+    except Exception as error:
+        return type(error).__name__
+
+
+def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> list[Path]:
+    """A folder for each rank, the first with an old file, or a folder in its place.
+
+    The others were changed long ago: whoever makes a file there, and takes it away, changes that.
+    """
+    folders = [top / str(rank) for rank in range(count)]
+    for folder in folders:
+        folder.mkdir()
+    if old is not None:
+        torch.save(old, folders[0] / "model.pt")
+    if blocked:
+        (folders[0] / "model.pt" / "inside").mkdir(parents=True)
+    for folder in folders[1:]:
+        os.utime(folder, ns=(0, 0))
+    return folders
+
+
+def _given(
+    states: Sequence[dict[str, Any]], error: Exception | None, tried: Callable[[], None]
+) -> list[dict[str, Any]]:
+    """Copies of the states, the first with something that raises this error when it's saved."""
+    given = [dict(state) for state in states]
+    if error is not None:
+        given[0]["module.broken"] = _Unsaved(error, tried)
+    return given
+
+
+def _ended(ends: Sequence[tuple[Any, BaseException | None]]) -> dict[str, Any]:
+    """How each rank ended."""
+    return {
+        "results": [result for result, _ in ends],
+        "errors": [error_in_words(error) for _, error in ends],
+        "words": ["" if error is None else str(error) for _, error in ends],
+    }
+
+
+def _tie(states: Sequence[dict[str, Any]]) -> None:
+    """Let the first tensor of each state stand under one more name."""
+    for state in states:
+        state["module.tied"] = next(iter(state.values()))
+
+
+@probe
+def saved_by_ranks(
+    procedure: Callable[..., Any],
+    states: Sequence[dict[str, Any]],
+    *,
+    old: dict[str, Any] | None = None,
+    breaks: bool = False,
+    silent: bool = False,
+    nowhere: bool = False,
+    blocked: bool = False,
+    tied: bool = False,
+    runs: int = 1,
+    facts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
+
+    The arguments, and the keys of what it returns, stand at the head of this module.
+    """
+    ranks = len(states)
+    with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
+        folders, during = _disks(Path(top), ranks, old, blocked), list[Any]()
+        error = MemoryError() if silent else OSError(WORDS) if breaks else None
+        given = _given(states, error, lambda: during.append(_loaded(folders[0])))
+        _tie(given if tied else [])
+        line = _Line(meeting := Meeting(ranks), folders[0])
+
+        def work(rank: int) -> Any:
+            path = folders[rank] / ("none/model.pt" if nowhere else "model.pt")
+            for _ in range(runs):
+                tell = partial(line.tell, rank)
+                result = procedure(rank, given[rank], str(path), tell)
+            return result
+
+        seen = _ended(meeting.run(work)) | {
+            "removed": removed,
+            "files": [sorted(os.listdir(folder)) for folder in folders],
+            "loaded": _loaded(folders[0]),
+            "there": line.there,
+            "during": during[:1],
+            "reason": "" if error is None else str(error),
+            "touched": [bool(folder.stat().st_mtime_ns) for folder in folders[1:]],
+            "calls": line.calls,
+            "keys": [list(state) for state in given],
+        }
+        return {name: seen[name] for name in facts or seen}

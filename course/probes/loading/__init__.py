@@ -1,1 +1,0 @@
-"""Probes of how data is drawn, fetched and moved."""

@@ -1,1 +1,0 @@
-"""Probes of what is saved, opened and resumed, in folders that are gone afterwards."""

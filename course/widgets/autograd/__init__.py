@@ -1,1 +1,0 @@
-"""What autograd keeps count of, to walk through."""

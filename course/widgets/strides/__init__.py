@@ -1,1 +1,0 @@
-"""Explorers of one storage: the walk through it."""

@@ -1,0 +1,70 @@
+"""Probes of waiting and of clocks: time passes where a test lets it, and who ran is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from course.lessons.dataloader.simulator import LoaderPlan, run_loader
+from course.lessons.dataloader.timing_probes import modules_run, timed_epoch
+
+Clock = Callable[[], float]
+
+
+def in_turn(loader: Iterable[int], step: Callable[[int], None], clock: Clock) -> tuple[float, ...]:
+    """Wait, step, wait, step: the whole time of the epoch."""
+    before = clock()
+    for batch in loader:
+        step(batch)
+    return (clock() - before,)
+
+
+def all_first(
+    loader: Iterable[int], step: Callable[[int], None], clock: Clock
+) -> tuple[float, ...]:
+    """Load everything, then compute."""
+    return in_turn(list(loader), step, clock)
+
+
+def test_time_passes_at_the_start_at_each_load_in_each_step_and_at_the_end() -> None:
+    seen = timed_epoch.here(in_turn, [3, 1], [2, 5], 10, 0.5)
+    assert seen["times"] == [10 + 3 + 2 + 1 + 5 + 0.5]
+
+
+def test_the_order_of_loading_and_computing_is_told() -> None:
+    turns = ["start", "load 0", "step 0", "load 1", "step 1", "end"]
+    assert timed_epoch.here(in_turn, [1, 1], [1, 1])["events"] == turns
+    early = ["start", "load 0", "load 1", "end", "step 0", "step 1"]
+    assert timed_epoch.here(all_first, [1, 1], [1, 1])["events"] == early
+
+
+def test_a_loader_has_a_length_and_may_be_empty() -> None:
+    def measured(loader: Any, step: Any, clock: Clock) -> tuple[float, ...]:
+        return (len(loader), *in_turn(loader, step, clock))
+
+    assert timed_epoch.here(measured, [], [], 2, 1)["times"] == [0, 3]
+
+
+def clocked(loads: list[float]) -> float:
+    """What the clock behind the figures says."""
+    return run_loader(LoaderPlan(tuple(loads), 1.0)).seconds
+
+
+def threaded(loads: list[float]) -> float:
+    """The same, asked for in another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(clocked, loads).result()
+
+
+def test_the_modules_that_ran_are_named_in_every_thread() -> None:
+    assert "course.lessons.dataloader.simulator" in modules_run.here(clocked, [1.0])
+    assert "course.lessons.dataloader.simulator" in modules_run.here(threaded, [1.0])
+    assert "course.lessons.dataloader.simulator" not in modules_run.here(sum, [1.0])
+
+
+def test_nobody_is_watched_afterwards() -> None:
+    import sys
+
+    modules_run.here(clocked, [1.0])
+    assert sys.getprofile() is None
