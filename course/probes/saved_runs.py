@@ -1,30 +1,5 @@
 """What the tests of resuming need: small runs that draw numbers from everywhere.
 
-Args of `resumed`:
-    run_file: Called with `(path, parts, generators)`; the result has `save(step)` and `resume()`.
-    kind: The model, as `made` knows it.
-    draws: Where each step draws numbers from, keys of DRAWN.
-    stops: The steps before which it's saved.
-    steps: How many steps a run has.
-    generators: How many generators of its own a run has.
-    parts: The attributes of a run that are to be saved.
-    also: More names for its parts.
-    missing: Whether the second run, which gets a copy of the file at another place, finds none.
-    twice: Whether a third run resumes, too.
-    rewound: Whether the same object resumes once more, saves at the end and resumes from that.
-    elsewhere: Whether the first run has a process of its own.
-    facts: Those asked for; none for all, only then with "asked" (weights_only), "opens", "modules".
-
-Args of `carried_on`:
-    snapshot: Called with the first run, at `stop` and at its end; returns what is to be saved.
-    restore: Called with another run and what was saved.
-    uses: What a loss depends on beside the weights: "own" and "torch" numbers, the "epoch".
-    stop: After how many steps the snapshot is taken.
-    kind: The model, as `made` knows it; a "tied" one is in eval mode but for its layer.
-    steps: How many steps a run has.
-    filed: Whether the snapshot goes through a file.
-    twice: Whether a third run carries it on, too.
-
 From `carried_on`, "kept" is the first run's best at `stop`; "drawn", how far the snapshot moved
 torch's stream and the run's own; "left", what was there before and after (see `_around`).
 """
@@ -170,8 +145,24 @@ def resumed(
 ) -> dict[str, Any]:
     """The losses of a run that's saved at `stops` and goes on, and of one that resumes it.
 
-    The second one starts from other weights and seeds. The arguments stand at the head of this
-    module.
+    The second one starts from other weights and seeds.
+
+    Args:
+        run_file: Called with `(path, parts, generators)`; the result has `save(step)` and
+            `resume()`.
+        kind: The model, as `made` knows it.
+        draws: Where each step draws numbers from, keys of DRAWN.
+        stops: The steps before which it's saved.
+        steps: How many steps a run has.
+        generators: How many generators of its own a run has.
+        parts: The attributes of a run that are to be saved.
+        also: More names for its parts.
+        missing: Whether the second run, which gets a copy of the file at another place, finds none.
+        twice: Whether a third run resumes, too.
+        rewound: Whether the same object resumes once more, saves at the end and resumes from that.
+        elsewhere: Whether the first run has a process of its own.
+        facts: Those asked for; none for all, only then with "asked" (weights_only), "opens",
+            "modules".
     """
     given = SimpleNamespace(kind=kind, draws=draws, generators=generators, parts=parts, also=also)
     begun = partial(_begun_with, run_file, given)
@@ -259,7 +250,17 @@ def carried_on(
 ) -> dict[str, Any]:
     """The losses of a run of which a snapshot is taken at `stop`, and of those that carry it on.
 
-    These start from other weights and seeds. The arguments stand at the head of this module.
+    These start from other weights and seeds.
+
+    Args:
+        snapshot: Called with the first run, at `stop` and at its end; returns what is to be saved.
+        restore: Called with another run and what was saved.
+        uses: What a loss depends on beside the weights: "own" and "torch" numbers, the "epoch".
+        stop: After how many steps the snapshot is taken.
+        kind: The model, as `made` knows it; a "tied" one is in eval mode but for its layer.
+        steps: How many steps a run has.
+        filed: Whether the snapshot goes through a file.
+        twice: Whether a third run carries it on, too.
     """
     with _random_states_kept():
         first = _begun(kind, 1)

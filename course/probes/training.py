@@ -2,23 +2,6 @@
 
 Each probe builds a model, an optimizer or gradients beside the answer, hands them over, and
 returns what it saw of them afterwards. The same seed gives the same model, for the reference too.
-
-Args of `loop_run`:
-    procedure: The answer.
-    parts: Inputs and labels of each batch.
-    kind: The model, a key of `_MODELS`.
-    optimizer: The options of an SGD; None calls the answer without one.
-    stale: What stands in each `.grad` before; None for no gradient.
-    training: The mode of the model; None leaves it as it was made.
-    once: Whether the parts come as a generator.
-    fails_at: The call of the model that raises an error; None for none.
-    failure: Which one: "error" (a RuntimeError), "other" or "interrupt".
-    runs: How often the answer is called.
-    draws: Whether that generator draws a random number for each part and one more when it's asked
-        for an iterator, as a loader does.
-    recording: The grad mode.
-    seed: What torch is seeded with before.
-    facts: The keys asked for; none for all.
 """
 
 from __future__ import annotations
@@ -138,8 +121,24 @@ def loop_run(
     """What `procedure(model, parts, loss_fn, optimizer)` makes of a small model in float64.
 
     "loss recorded" says of each call of `loss_fn` whether a graph was recorded, "given" how long
-    each pair of the list that was handed over is afterwards. The arguments stand at the head of
-    this module.
+    each pair of the list that was handed over is afterwards.
+
+    Args:
+        procedure: The answer.
+        parts: Inputs and labels of each batch.
+        kind: The model, a key of `_MODELS`.
+        optimizer: The options of an SGD; None calls the answer without one.
+        stale: What stands in each `.grad` before; None for no gradient.
+        training: The mode of the model; None leaves it as it was made.
+        once: Whether the parts come as a generator.
+        fails_at: The call of the model that raises an error; None for none.
+        failure: Which one: "error" (a RuntimeError), "other" or "interrupt".
+        runs: How often the answer is called.
+        draws: Whether that generator draws a random number for each part and one more when it's
+            asked for an iterator, as a loader does.
+        recording: The grad mode.
+        seed: What torch is seeded with before.
+        facts: The keys asked for; none for all.
     """
     with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(recording):
         torch.default_generator.manual_seed(seed)

@@ -2,20 +2,6 @@
 
 Each probe writes its files beside the answer, hands over a path, and returns what it saw.
 
-Args of `saved_over`:
-    save: The answer.
-    values: The dict that it is to save.
-    old: The bytes that the file holds before; None for no file.
-    others: The names of more files in the folder, each of which holds its own name.
-    fails: What goes wrong: "an error" or "an interrupt" while an entry is pickled, an error of
-        "fsync", or of "replace"; None for nothing.
-    path: How it is given: "absolute", "relative" to the current folder, or as a "Path".
-    calls: How often it is called.
-    taken: Whether it is called once before, and files of somebody else then have the names of all
-        that it moved; they count among the `others`.
-    odd: Whether there is an entry that isn't mere weights: a path.
-    facts: The keys asked for; none for all.
-
 What `saved_over` returns:
 
     error    the class of what ended it, None for nothing
@@ -110,7 +96,21 @@ def saved_over(
 ) -> dict[str, Any]:
     """What `save(values, path)` makes of a folder in which a file of that name may be.
 
-    The arguments, and the keys of what it returns, stand at the head of this module.
+    The keys of what it returns stand at the head of this module.
+
+    Args:
+        save: The answer.
+        values: The dict that it is to save.
+        old: The bytes that the file holds before; None for no file.
+        others: The names of more files in the folder, each of which holds its own name.
+        fails: What goes wrong: "an error" or "an interrupt" while an entry is pickled, an error of
+            "fsync", or of "replace"; None for nothing.
+        path: How it is given: "absolute", "relative" to the current folder, or as a "Path".
+        calls: How often it is called.
+        taken: Whether it is called once before, and files of somebody else then have the names of
+            all that it moved; they count among the `others`.
+        odd: Whether there is an entry that isn't mere weights: a path.
+        facts: The keys asked for; none for all.
     """
     given = _given(values, fails, odd)
     with tempfile.TemporaryDirectory() as home:

@@ -11,18 +11,6 @@ What `saved_by_ranks` tells:
     calls     those of `tell`, by rank
     errors    by class; `words`, those of each; `reason`, that of what can't be written
     keys      those of the states afterwards
-
-Args of `saved_by_ranks`:
-    procedure: The answer.
-    states: What each rank is to save.
-    old: What the file of rank 0 holds before; None for no file.
-    breaks: Whether the state of rank 0 can't be saved: an OSError.
-    silent: Whether it can't be saved with an error that has no text: a MemoryError.
-    nowhere: Whether the path is in a folder that isn't there.
-    blocked: Whether the path of rank 0 is that of a folder.
-    tied: Whether the first tensor of each state has a second name.
-    runs: How often each rank calls it.
-    facts: The keys asked for; none for all.
 """
 
 from __future__ import annotations
@@ -168,7 +156,19 @@ def saved_by_ranks(
 ) -> dict[str, Any]:
     """What `procedure(rank, state, path, tell)` leaves on the disks of ranks that have one each.
 
-    The arguments, and the keys of what it returns, stand at the head of this module.
+    The keys of what it returns stand at the head of this module.
+
+    Args:
+        procedure: The answer.
+        states: What each rank is to save.
+        old: What the file of rank 0 holds before; None for no file.
+        breaks: Whether the state of rank 0 can't be saved: an OSError.
+        silent: Whether it can't be saved with an error that has no text: a MemoryError.
+        nowhere: Whether the path is in a folder that isn't there.
+        blocked: Whether the path of rank 0 is that of a folder.
+        tied: Whether the first tensor of each state has a second name.
+        runs: How often each rank calls it.
+        facts: The keys asked for; none for all.
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:

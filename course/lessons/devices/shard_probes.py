@@ -1,28 +1,4 @@
-"""What the tests of sharded batches need: small models that note down each call.
-
-Args of `shards_run`:
-    procedure: The answer.
-    kind: The model, a key of `_MODELS`.
-    batch: Inputs and labels.
-    sizes: The samples of each shard.
-    stale: What stands in each `.grad` before; None for no gradient.
-    training: The model's mode.
-    loss: A name in LOSSES.
-    again: Whether it is asked for another batch of this size before the first result is read:
-        "later" is what comes then.
-
-Args of `accumulated`:
-    procedure: The answer.
-    kind: The model, a key of `_MODELS`.
-    parts: Pairs of inputs and labels.
-    lr: The learning rate.
-    stale: What stands in each `.grad` before; None for no gradient.
-    runs: How often it is called.
-    loss: A name in LOSSES.
-    other: The gradient that another rank brings into each mean; None if all ranks are alike.
-    breaks: The number of the call of the loss, from 0 on, that raises an error; None for none.
-    order: The numbers of the parts, where one comes more than once; none for each of them once.
-"""
+"""What the tests of sharded batches need: small models that note down each call."""
 
 from __future__ import annotations
 
@@ -160,7 +136,18 @@ def shards_run(
 
     Once the answer has returned, its gradients and weights are overwritten: what it returned should
     be its own. "calls" are the samples of each call of the model, "called in" tells the model's
-    mode in each. The arguments stand at the head of this module.
+    mode in each.
+
+    Args:
+        procedure: The answer.
+        kind: The model, a key of `_MODELS`.
+        batch: Inputs and labels.
+        sizes: The samples of each shard.
+        stale: What stands in each `.grad` before; None for no gradient.
+        training: The model's mode.
+        loss: A name in LOSSES.
+        again: Whether it is asked for another batch of this size before the first result is read:
+            "later" is what comes then.
     """
     model, given = replica(kind).train(training), list(sizes)
     calls, weights = _calls_of(model), list(model.parameters())
@@ -295,8 +282,19 @@ def accumulated(
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
 
     "left" are the sizes of the parts in the list that was given, afterwards; "error", the text of
-    the loss's own error if that came out; "syncs again", whether gradients are averaged then. The
-    arguments stand at the head of this module.
+    the loss's own error if that came out; "syncs again", whether gradients are averaged then.
+
+    Args:
+        procedure: The answer.
+        kind: The model, a key of `_MODELS`.
+        parts: Pairs of inputs and labels.
+        lr: The learning rate.
+        stale: What stands in each `.grad` before; None for no gradient.
+        runs: How often it is called.
+        loss: A name in LOSSES.
+        other: The gradient that another rank brings into each mean; None if all ranks are alike.
+        breaks: The number of the call of the loss, from 0 on, that raises an error; None for none.
+        order: The numbers of the parts, where one comes more than once; none for each of them once.
     """
     inner, events, error = replica(kind), list[Any](), ""
     model = _Wrapped(inner, events, other)

@@ -2,14 +2,6 @@
 
 Of a record, the values that were logged are overwritten each time; "asked" are the torch functions
 that are called when it's read at last.
-
-Args of `logger_run`:
-    made: Called with `(write, on)`; returns what has `add(name, value, step)` and `flush()`.
-    script: Its lines are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors that
-        were given), ["grad mode", on] and ["fail", count]: the function `write` breaks after this
-        many more calls.
-    on: Passed on; None calls `made(write)`.
-    facts: The keys asked for; none for all.
 """
 
 from __future__ import annotations
@@ -264,7 +256,13 @@ def logger_run(
 ) -> dict[str, Any]:
     """What becomes of the values that a logger is given.
 
-    The arguments stand at the head of this module.
+    Args:
+        made: Called with `(write, on)`; returns what has `add(name, value, step)` and `flush()`.
+        script: Its lines are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors that
+            were given), ["grad mode", on] and ["fail", count]: the function `write` breaks after
+            this many more calls.
+        on: Passed on; None calls `made(write)`.
+        facts: The keys asked for; none for all.
     """
     sink, work = _Sink(), _Work()
     values = _Values(work)

@@ -10,13 +10,6 @@ What `standardised` returns, beside what is registered:
     later      the result after the two given tensors were overwritten
     loaded     the result after 3, 2, 0.5 and 1 were loaded as weight, bias, mean and std
     moved      the dtypes of all that is saved after `.double()`; "wide", the result then
-
-Args of `initialised`:
-    initialise: Called with `(model, generator)`; what it returns isn't looked at.
-    seed: That of the generator; the model is in training mode where it's odd, else in eval mode.
-    double: Whether the model is in float64 instead of float32.
-    ambient: What the global generator is seeded with.
-    alone: The name of the layer that is the whole model, in which nothing is frozen; "" for all.
 """
 
 from __future__ import annotations
@@ -240,8 +233,16 @@ def initialised(
     """The parameters of a model with layers of many kinds after an initialisation with this seed.
 
     Before it every parameter holds 0.25 and every buffer 3, one has a gradient, some are frozen;
-    "same" says of each whether it's the object that it was. The arguments stand at the head of this
-    module.
+    "same" says of each whether it's the object that it was.
+
+    Args:
+        initialise: Called with `(model, generator)`; what it returns isn't looked at.
+        seed: That of the generator; the model is in training mode where it's odd, else in eval
+            mode.
+        double: Whether the model is in float64 instead of float32.
+        ambient: What the global generator is seeded with.
+        alone: The name of the layer that is the whole model, in which nothing is frozen; "" for
+            all.
     """
     model = _layers_to_initialise().train(bool(seed % 2)).get_submodule(alone)
     model.to(torch.float64 if double else torch.float32)

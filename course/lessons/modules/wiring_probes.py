@@ -1,31 +1,6 @@
 """What tests of a model's wiring look through: which parameters learn, what a trace keeps, ties.
 
 Models are named by their kind and built beside the answer, since a module has no plain form.
-
-Args of `idle_found`:
-    idle: Called with `(model, x)`; returns names.
-    kind: What is odd about the model; of "modes", one layer is in the other mode than the model.
-    x: The input; whether it requires grad is kept.
-    training: The model's mode.
-    graded: Whether every second parameter has a gradient of ones from before.
-
-Args of `traced`:
-    make: Called with the model; returns a context manager with `outputs`.
-    kind: The model: "plain", "in place", "views", "again", "a layer", "float64", "called by you"
-        (the first layer is called, not the model), or a key of `_FAILURES`, which a layer raises.
-    x: The input.
-    runs: How often the model is called within the block.
-
-Args of `class_loaded`:
-    load: Called with `(path, name)`; returns a class.
-    files: Pairs of a path below a new folder and a text; None in place of a text writes nothing.
-    asked: Pairs of a number and a name: which file, which class.
-    as_text: Whether the path comes as text instead of a Path.
-
-Args of `untied`:
-    untie: Called with the model; returns names.
-    kind: Where parameters are shared, such as "three places" or "not tied".
-    graded: Whether parameters that require grad have a gradient of ones from before.
 """
 
 from __future__ import annotations
@@ -111,8 +86,15 @@ def idle_found(
 ) -> dict[str, Any]:
     """Which parameters of a model of this kind are told to be idle, and what the look changed.
 
-    "later" is what's told once the model leaves its last layer out. The arguments stand at the head
-    of this package.
+    "later" is what's told once the model leaves its last layer out.
+
+    Args:
+        idle: Called with `(model, x)`; returns names.
+        kind: What is odd about the model; of "modes", one layer is in the other mode than the
+            model.
+        x: The input; whether it requires grad is kept.
+        training: The model's mode.
+        graded: Whether every second parameter has a gradient of ones from before.
     """
     model = _wired(kind).train(training)
     if kind == "modes":
@@ -192,8 +174,15 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
 
     "between" is what it holds within the block after the first run; "again" what it holds after a
     second block with one run. Each module has a hook of its own from before, and gets another one
-    within the first block. "hooks" counts them before the block, after it, and at the end. The
-    arguments stand at the head of this module.
+    within the first block. "hooks" counts them before the block, after it, and at the end.
+
+    Args:
+        make: Called with the model; returns a context manager with `outputs`.
+        kind: The model: "plain", "in place", "views", "again", "a layer", "float64", "called by
+            you" (the first layer is called, not the model), or a key of `_FAILURES`, which a layer
+            raises.
+        x: The input.
+        runs: How often the model is called within the block.
     """
     problem = _FAILURES[kind]() if kind in _FAILURES else None
     model = _traceable(kind, problem)
@@ -281,7 +270,14 @@ def class_loaded(
 
     Every file is written just before it is loaded, and all are of one time. What a class says is
     asked after the last load. "named" are the modules of the files that are left in `sys.modules`,
-    under whatever name. The arguments stand at the head of this module.
+    under whatever name.
+
+    Args:
+        load: Called with `(path, name)`; returns a class.
+        files: Pairs of a path below a new folder and a text; None in place of a text writes
+            nothing.
+        asked: Pairs of a number and a name: which file, which class.
+        as_text: Whether the path comes as text instead of a Path.
     """
     made, stands = list[Any](), os.getcwd()
     path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
@@ -393,7 +389,12 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
     """A model before and after its ties were undone: who is who, values, flags, gradients.
 
     "first" says of each name whether it still holds the very parameter that was there before, "once
-    more" what's untied by a second call. The arguments stand at the head of this module.
+    more" what's untied by a second call.
+
+    Args:
+        untie: Called with the model; returns names.
+        kind: Where parameters are shared, such as "three places" or "not tied".
+        graded: Whether parameters that require grad have a gradient of ones from before.
     """
     model = _tied(kind)
     before = dict(model.named_parameters(remove_duplicate=False))

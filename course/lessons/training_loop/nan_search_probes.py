@@ -1,15 +1,4 @@
-"""What the tests of a search for nan need: layers that go wrong, each in its own way.
-
-Args of `modules_searched`:
-    search: The answer.
-    layers: Keys of `_LAYERS`, from the input to the output.
-    x: The input.
-    training: The model's mode.
-    shared: Whether the layers of one name are one module.
-    alone: Whether the model is the first layer itself.
-    recording: The grad mode of the caller.
-    runs: How often it is called.
-"""
+"""What the tests of a search for nan need: layers that go wrong, each in its own way."""
 
 from __future__ import annotations
 
@@ -135,7 +124,17 @@ def modules_searched(
 ) -> dict[str, Any]:
     """What `search(model, x)` returns for a model of these layers, and what it left behind.
 
-    "grad mode" is the one that's left. The arguments stand at the head of this module.
+    "grad mode" is the one that's left.
+
+    Args:
+        search: The answer.
+        layers: Keys of `_LAYERS`, from the input to the output.
+        x: The input.
+        training: The model's mode.
+        shared: Whether the layers of one name are one module.
+        alone: Whether the model is the first layer itself.
+        recording: The grad mode of the caller.
+        runs: How often it is called.
     """
     model = _chained(layers, shared, alone).train(training)
     calls: list[list[Any]] = []

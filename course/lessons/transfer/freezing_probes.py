@@ -2,17 +2,6 @@
 
 Models are named by their kind and built beside the answer, since a module has no plain form. The
 same kind has the same weights each time.
-
-Args of `freezing_seen`:
-    freeze: The answer, called with the part; "returned" tells whether that came back.
-    kind: The body of the model, a key of BODIES.
-    part: The name of the frozen module, "" for all of the model; of several names, each is frozen
-        after the other, and the last is what is looked at.
-    training: The model's mode before.
-    stale: Whether each parameter has a gradient of ones from before.
-    shut: Whether the part's parameters require no grad before.
-    mixed: Whether every second module is in the other mode before.
-    times: How often the part is frozen; between two times somebody opens its parameters.
 """
 
 from __future__ import annotations
@@ -179,7 +168,18 @@ def freezing_seen(
     """What freezing one part of a model leaves of it, and what training the whole does then.
 
     "modes" are those after each of several calls of `train` and `eval`, "itself" says which of them
-    returned their module. The arguments stand at the head of this module.
+    returned their module.
+
+    Args:
+        freeze: The answer, called with the part; "returned" tells whether that came back.
+        kind: The body of the model, a key of BODIES.
+        part: The name of the frozen module, "" for all of the model; of several names, each is
+            frozen after the other, and the last is what is looked at.
+        training: The model's mode before.
+        stale: Whether each parameter has a gradient of ones from before.
+        shut: Whether the part's parameters require no grad before.
+        mixed: Whether every second module is in the other mode before.
+        times: How often the part is frozen; between two times somebody opens its parameters.
     """
     with seeded():
         model = _Whole(kind).train(training)

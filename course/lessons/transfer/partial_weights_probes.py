@@ -3,17 +3,6 @@
 Models are named by their kind and built beside the answer, since a module has no plain form. The
 same kind has the same weights each time.
 
-Args of `features_taken`:
-    take: Called with `(body, batches)`; returns features and targets.
-    kind: The body, a key of `_BODIES`.
-    batches: Pairs of inputs and targets.
-    modes: The body's before: "training", "eval", "mixed" (every second module in eval mode) or
-        "outer eval" (its own flag alone).
-    once: Whether the batches come from a generator.
-    quiet: Whether it is called under no_grad.
-    again: Whether the first batch comes a second time at the end, and features are taken once
-        before, after which parameters move.
-
 What `renamed` returns:
 
     names    the keys of the result; "numbers", the numbers that its tensors hold
@@ -143,8 +132,18 @@ def features_taken(
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
     "came": the calls before each batch of the generator; "learns": the gradient of a weight that
-    all features are multiplied with, or the class of the error in which going backward ends. The
-    arguments stand at the head of this module.
+    all features are multiplied with, or the class of the error in which going backward ends.
+
+    Args:
+        take: Called with `(body, batches)`; returns features and targets.
+        kind: The body, a key of `_BODIES`.
+        batches: Pairs of inputs and targets.
+        modes: The body's before: "training", "eval", "mixed" (every second module in eval mode) or
+            "outer eval" (its own flag alone).
+        once: Whether the batches come from a generator.
+        quiet: Whether it is called under no_grad.
+        again: Whether the first batch comes a second time at the end, and features are taken once
+            before, after which parameters move.
     """
     with seeded(17):
         body = _body(kind, modes)

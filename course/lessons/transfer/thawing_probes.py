@@ -2,29 +2,6 @@
 
 Layers and stages are named by their kind and built beside the answer, since a module has no plain
 form. The same kind has the same weights each time.
-
-Args of `passed_through`:
-    through: The answer.
-    kind: The layer, a key of `_LAYERS`.
-    x: The input; whether it requires grad is kept.
-    training: The layer's mode.
-    frozen: The names of parameters that are frozen before.
-    also: When the layer runs as it is, too, with another input: "before" or "after"; "" for never.
-    quiet: Whether it is called under no_grad.
-    stale: Whether there are gradients of ones from before.
-    again: Whether one goes backward twice.
-
-Args of `thawed`:
-    thaw: Called with `(stages, epoch, every)`; returns parameters.
-    kind: The stages: "layers", "nested stages", "empty stages" (every second) or "tied"; those of
-        any other kind have a linear layer, a norm and Dropout.
-    count: The number of stages.
-    every: Passed on: epochs from one stage to the next.
-    epochs: The numbers of the epochs, one for each call.
-    frozen: Whether all is frozen and in eval mode before.
-    stale: Whether there are gradients of ones before each call.
-    upset: What is the other way round for every third module or parameter before each call: its
-        mode ("modes") or its flag ("flags"); "" for nothing.
 """
 
 from __future__ import annotations
@@ -109,8 +86,19 @@ def passed_through(
     """The result of `through(layer, x)`, what learns from it, and what is left of the layer.
 
     "learnt" has which results have a graph, and the error in which going backward ended. "calls"
-    has the grad mode of each call of the layer if there is to be a graph, else None. The arguments
-    stand at the head of this module.
+    has the grad mode of each call of the layer if there is to be a graph, else None.
+
+    Args:
+        through: The answer.
+        kind: The layer, a key of `_LAYERS`.
+        x: The input; whether it requires grad is kept.
+        training: The layer's mode.
+        frozen: The names of parameters that are frozen before.
+        also: When the layer runs as it is, too, with another input: "before" or "after"; "" for
+            never.
+        quiet: Whether it is called under no_grad.
+        stale: Whether there are gradients of ones from before.
+        again: Whether one goes backward twice.
     """
     with seeded():
         layer = _prepared(kind, training, frozen, stale)
@@ -217,7 +205,19 @@ def thawed(
 ) -> list[dict[str, Any]]:
     """Flags, modes and what is returned, after each of these epochs: a row for each.
 
-    Returned parameters are told by their numbers. The arguments stand at the head of this module.
+    Returned parameters are told by their numbers.
+
+    Args:
+        thaw: Called with `(stages, epoch, every)`; returns parameters.
+        kind: The stages: "layers", "nested stages", "empty stages" (every second) or "tied"; those
+            of any other kind have a linear layer, a norm and Dropout.
+        count: The number of stages.
+        every: Passed on: epochs from one stage to the next.
+        epochs: The numbers of the epochs, one for each call.
+        frozen: Whether all is frozen and in eval mode before.
+        stale: Whether there are gradients of ones before each call.
+        upset: What is the other way round for every third module or parameter before each call: its
+            mode ("modes") or its flag ("flags"); "" for nothing.
     """
     with seeded():
         stages = _stages(kind, count)

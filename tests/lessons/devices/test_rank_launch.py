@@ -13,7 +13,9 @@ import torch
 import torch.distributed as dist
 
 from course.lessons.devices.rank_launch import launch
-from course.probes import run_ranks
+from course.probes import probe
+
+run_ranks = probe(launch)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing can be forked here")
 
