@@ -88,8 +88,8 @@ def become(rank: Rank, work: Callable[[], Any]) -> NoReturn:
 def become_fresh(rank: Rank) -> NoReturn:
     """Be this rank with a Python of its own, which imports torch anew."""
     root = str(Path(__file__).parents[3])
-    start = "import sys; sys.path.insert(0, sys.argv[1]); from course.probes.ranks import rank; "
-    words = [sys.executable, "-c", f"{start}rank.main()", root, json.dumps(asdict(rank))]
+    start = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import main; main()"
+    words = [sys.executable, "-c", start, root, json.dumps(asdict(rank))]
     os.execve(sys.executable, words, {**os.environ, **rank.environment()})
 
 
