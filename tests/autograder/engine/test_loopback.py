@@ -283,10 +283,10 @@ result = model.module.weight.grad
 """'''
 CHECKED = """\
 from course import probe
-from course.lessons.devices.rank_launch import launch
 
 @probe
 def run_ranks(program, ranks, each=None):
+    from course.lessons.devices.rank_launch import launch
     return launch(program, ranks, each=each)
 
 total = answer("total")
