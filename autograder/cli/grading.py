@@ -122,7 +122,8 @@ def _add_report(commands: Commands) -> None:
         "report",
         help="write an HTML page for the class",
         description="Write scores, the heat map of exercises and learners, and the misconceptions "
-        "of the class, most frequent first.",
+        "of the class, most frequent first; before several lessons, the class as a whole: who "
+        "needs you, and everybody's points lesson by lesson.",
     )
     add_lessons(parser)
     add_course(parser)

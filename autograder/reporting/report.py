@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from autograder.console import points
 from autograder.course_directory import CourseDirectory, load_course
@@ -14,10 +16,17 @@ from autograder.errors import UsageError
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.journal import write_bytes
 from autograder.records.model import Status
+from autograder.reporting.class_overview import (
+    ClassOverview,
+    class_overview,
+    percent,
+    signed,
+    sparkline,
+)
 from autograder.reporting.class_results import NOT_HANDED_IN, LearnerResult, cautions, class_results
 from autograder.reporting.export_csv import grades_csv
-from autograder.reporting.misconceptions import explanations
-from autograder.reporting.pages.html import render
+from autograder.reporting.misconceptions import Explanation, explanations
+from autograder.reporting.pages.html import inline_script, render
 from autograder.reporting.statistics import (
     BeliefMeasure,
     ExerciseMeasure,
@@ -30,15 +39,12 @@ from autograder.reporting.statistics import (
     section_measures,
     share,
 )
-from autograder.reporting.status_texts import STATUS_WORDS
+from autograder.reporting.status_texts import SHORT_WORDS, STATUS_WORDS
 
-_SHORT = {
-    Status.GRADED: "by hand",
-    Status.TIMEOUT: "slow",
-    Status.OUT_OF_MEMORY: "memory",
-    Status.CRASHED: "crash",
-    Status.INFRASTRUCTURE: "grader",
-}
+MOST_CELLS = 100_000  # of all heat maps together; with more a browser takes seconds to open a page
+TABLE_ROWS = (
+    400  # in the table of the class; further learners are folded, so that a page opens fast
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """One cell of the heat map: its step 0 to 4, None where nothing was judged, and its words."""
+    """One cell of the heat map: its step 0 to 4, None where nothing was judged, and its words.
+
+    `title` says more where the text is a sign or a word; next to bare points it is empty.
+    """
 
     step: int | None
     text: str
@@ -130,14 +139,19 @@ def run(
             remedy="Run `autograder grade` first.",
         )
     target = (out or directory.report) / "index.html"
-    write_bytes(target, page_of(directory.root.name, views).encode("utf-8", "replace"))
+    page = page_of(directory.root.name, views, _feedback_links(directory, views, target.parent))
+    write_bytes(target, page.encode("utf-8", "replace"))
     tables = []
     for view in views:
         tables.append(target.parent / f"{view.lesson.slug}.csv")
         write_bytes(tables[-1], grades_csv(view.lesson, view.rows).encode("utf-8", "replace"))
     if as_json:
-        numbers = [_numbers(view) for view in views]
-        about = {"report": str(target), "tables": list(map(str, tables)), "lessons": numbers}
+        about = {
+            "report": str(target),
+            "tables": list(map(str, tables)),
+            "lessons": [_numbers(view) for view in views],
+            "learners": _standings(_overview(views)),
+        }
         print(json.dumps(about, indent=1, ensure_ascii=False))
     else:
         print("\n".join(map(str, [target, *tables])))
@@ -148,10 +162,22 @@ def run(
 
 def view_of(course: CourseDirectory, lesson: Lesson) -> LessonView:
     """Everything the report says of one lesson."""
-    rows = class_results(course, lesson)
+    return lesson_view(lesson, class_results(course, lesson), explanations(course.root, lesson))
+
+
+def lesson_view(
+    lesson: Lesson, rows: tuple[LearnerResult, ...], known: Mapping[str, Explanation]
+) -> LessonView:
+    """Everything that `rows`, a class in one lesson, say of it.
+
+    Args:
+        lesson: The lesson.
+        rows: The class, in the order of its list.
+        known: The lesson's misconceptions by id.
+    """
     records = [record for row in rows if (record := row.counted) is not None]
     shares = [share(one) for one in judged(records)]
-    beliefs = belief_measures(records, explanations(course.root, lesson))
+    beliefs = belief_measures(records, known)
     ordered = sorted(rows, key=lambda row: (-(row.score or 0.0), row.last_name, row.student))
     return LessonView(
         lesson=lesson,
@@ -170,9 +196,71 @@ def view_of(course: CourseDirectory, lesson: Lesson) -> LessonView:
     )
 
 
-def page_of(name: str, views: Sequence[LessonView]) -> str:
-    """The report of the class `name`."""
-    return render("report.html.j2", name=name, views=views, STATUS=Status)
+def page_of(
+    name: str,
+    views: Sequence[LessonView],
+    links: Mapping[tuple[str, str], str] | None = None,
+) -> str:
+    """The report of a class.
+
+    Args:
+        name: Of the class; it becomes the heading.
+        views: The lessons in the order in which they were taught. Where there are several, the page
+            begins with the class over all of them.
+        links: (student, lesson's slug) → the address of that feedback page; None of none.
+    """
+    several = len(views) > 1
+    cells = sum(len(view.heat) * len(view.measures) for view in views)
+    return render(
+        "report.html.j2",
+        name=name,
+        views=views,
+        overview=_overview(views) if several else None,
+        links=links or {},
+        with_heat=not several or cells <= MOST_CELLS,
+        script=inline_script("sortable.js") if several else None,
+        percent=percent,
+        signed=signed,
+        step_of=step_of,
+        TABLE_ROWS=TABLE_ROWS,
+        sparkline=sparkline,
+    )
+
+
+def _overview(views: Sequence[LessonView]) -> ClassOverview:
+    return class_overview([(view.lesson, view.rows) for view in views])
+
+
+def _feedback_links(
+    course: CourseDirectory, views: Sequence[LessonView], folder: Path
+) -> dict[tuple[str, str], str]:
+    """(student, lesson's slug) → the feedback page as seen from `folder`, where there is one."""
+    pages = {
+        (row.student, slug): course.feedback(row.student, slug) / f"{slug}.html"
+        for view in views
+        for row in view.rows
+        for slug in [view.lesson.slug]
+    }
+    return {
+        key: quote(Path(os.path.relpath(page, folder.resolve())).as_posix())
+        for key, page in pages.items()
+        if page.is_file()
+    }
+
+
+def _standings(overview: ClassOverview) -> list[dict[str, object]]:
+    return [
+        {
+            "student": one.student,
+            "mean": one.mean,
+            "trend": one.trend.change if one.trend else None,
+            "needs_you": [
+                {"reason": why.text, "lessons": [lesson.slug for lesson in why.lessons]}
+                for why in one.reasons
+            ],
+        }
+        for one in overview.learners
+    ]
 
 
 def _numbers(view: LessonView) -> dict[str, object]:
@@ -219,10 +307,18 @@ def _heat(row: LearnerResult, exercise: Exercise) -> HeatCell:
         return HeatCell(None, "", f"{exercise.name}: no record")
     if got is None:
         word = "by hand" if mine.status is Status.GRADED else STATUS_WORDS[mine.status]
-        return HeatCell(None, _SHORT.get(mine.status, "?"), f"{row.name}, {exercise.name}: {word}")
+        short = "by hand" if mine.status is Status.GRADED else SHORT_WORDS[mine.status]
+        return HeatCell(None, short, f"{row.name}, {exercise.name}: {word}")
     if not mine.attempted:
         return HeatCell(0, "–", f"{row.name}, {exercise.name}: not attempted")
     part = got / mine.max if mine.max else 0.0
-    step = sum(part > edge for edge in (0, 0.4999, 0.7499, 0.9999))
-    words = f"{row.name}, {exercise.name}: {points(got)} of {points(mine.max)}"
-    return HeatCell(step, points(got), words)
+    return HeatCell(step_of(part), points(got), "")
+
+
+def step_of(part: float) -> int:
+    """The shade of a share: 0 none, 1 under half, 2 half, 3 most, 4 all points.
+
+    >>> [step_of(part) for part in (0.0, 0.2, 0.5, 0.75, 1.0)]
+    [0, 1, 2, 3, 4]
+    """
+    return sum(part > edge for edge in (0, 0.4999, 0.7499, 0.9999))

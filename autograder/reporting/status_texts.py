@@ -58,6 +58,17 @@ STATUS_WORDS = {
     Status.INFRASTRUCTURE: "not graded yet",
 }
 
+SHORT_WORDS = {  # in a cell of a table, for the instructor
+    Status.GRADED: "graded",
+    Status.TIMEOUT: "too slow",
+    Status.OUT_OF_MEMORY: "out of memory",
+    Status.CRASHED: "crashed",
+    Status.MALFORMED: "unreadable",
+    Status.MISSING: "no notebook",
+    Status.TAMPERED: "tampered",
+    Status.INFRASTRUCTURE: "grader failed",
+}
+
 
 def counts(record: SubmissionRecord | ExerciseRecord) -> bool:
     """Whether the points are a judgement; where they are not, no number may stand alone."""

@@ -23,6 +23,7 @@ from autograder.records.runner import Job
 from autograder.reporting import export_csv, report
 from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv, inert
+from autograder.reporting.feedback import write_pages
 from autograder.reporting.report import page_of, view_of
 from autograder.reporting.statistics import (
     belief_measures,
@@ -225,6 +226,27 @@ def test_the_command_writes_page_and_tables(
     assert Path(printed["report"]).is_file()
     assert all(Path(one).is_file() for one in printed["tables"])
     assert printed["lessons"][0]["need_a_person"] == ["dan"]
+
+
+def test_several_lessons_lead_to_the_feedback_pages_that_there_are(
+    course: CourseDirectory, lesson: Lesson, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (page,) = write_pages(course, lesson, "ada")
+    out = course.root / "elsewhere" / "deep"
+    assert report.run(course.root, (lesson, lesson), out=out) == 0
+    found = re.findall(r'<a href="([^#"]*)">', (out / "index.html").read_text())
+    assert found == [f"../../feedback/ada/{SLUG}/{SLUG}.html"] * 2
+    assert (out / found[0]).resolve() == page
+
+
+def test_the_numbers_say_who_needs_you(
+    course: CourseDirectory, lesson: Lesson, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report.run(course.root, (lesson,), as_json=True) == 0
+    people = {one["student"]: one for one in json.loads(capsys.readouterr().out)["learners"]}
+    assert people["dan"]["needs_you"] == [{"reason": "unreadable", "lessons": [SLUG]}]
+    assert people["zoe"]["needs_you"] == [{"reason": "never handed anything in", "lessons": []}]
+    assert (people["ada"]["needs_you"], people["ada"]["mean"]) == ([], 1.0)
 
 
 def test_without_grades_there_is_no_report(tmp_path: Path) -> None:
