@@ -1,26 +1,182 @@
-"""The explorer of ranks: step through scatter, backward, all_reduce and step."""
+"""The explorer of ranks: step through scatter, backward, all_reduce and step.
+
+The step that the explorer of ranks shows: one weight, real gradients, phase by phase.
+
+What the explorer of ranks draws: a row for each rank, filled in phase by phase.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
-from course.figures.picture import drawing
-from course.lessons.devices.ranks_pictures import ranks_picture
-from course.lessons.devices.ranks_run import (
-    MOST_RANKS,
-    MOST_SAMPLES,
-    PHASES,
-    PLAIN,
-    WAYS,
-    Settings,
-    alone,
-    run,
-)
+import torch
+
+from course.figures.palette import CARD, INK, MUTED, RULE, fill
+from course.figures.picture import Picture, drawing
+from course.figures.scene import SMALL, Box, Item, Label, Scene, paint
 from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE
 
-__all__ = ["RanksExplorer", "RanksPanel", "explore_ranks"]
+__all__ = [
+    "PHASES",
+    "WAYS",
+    "Rank",
+    "RanksExplorer",
+    "RanksPanel",
+    "Settings",
+    "alone",
+    "explore_ranks",
+    "ranks_picture",
+    "run",
+]
+
+PHASES = ("start", "scatter", "backward", "all_reduce", "step")
+WEIGHED, PLAIN, SUM, NOTHING = "weighed by samples", "plain mean", "sum", "nothing"
+WAYS = (WEIGHED, PLAIN, SUM, NOTHING)
+MOST_RANKS, MOST_SAMPLES = 4, 12
+_LR, _APART = 0.01, 0.25  # the rate, and how far the starts of two ranks lie apart
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the controls say.
+
+    `way` is one of `WAYS`: what the all_reduce makes of the ranks' gradients. With `alike` all
+    ranks start with the same weight, as after a broadcast.
+    """
+
+    ranks: int = 2
+    samples: int = 5
+    way: str = PLAIN
+    alike: bool = True
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.ranks <= MOST_RANKS and 1 <= self.samples <= MOST_SAMPLES):
+            raise ValueError(
+                f"ranks is from 1 to {MOST_RANKS} and samples from 1 to {MOST_SAMPLES}; "
+                f"got {self.ranks} and {self.samples}."
+            )
+        if self.way not in WAYS:
+            raise ValueError(f"way is one of {', '.join(WAYS)}; not {self.way!r}.")
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One rank in one step: its samples, its weights, and its gradient before and afterwards."""
+
+    samples: tuple[int, ...]
+    before: float
+    own: float
+    shared: float
+    after: float
+
+
+def run(settings: Settings) -> list[Rank]:
+    """One step of all ranks.
+
+    Args:
+        settings: How many ranks and samples there are, and what is averaged.
+
+    Returns:
+        What each rank has, in their order. A rank without samples has a gradient of 0.
+    """
+    shards = torch.arange(1, settings.samples + 1).tensor_split(settings.ranks)
+    starts = [0.0 if settings.alike else _APART * rank for rank in range(settings.ranks)]
+    own = [_gradient(shard, start) for shard, start in zip(shards, starts, strict=True)]
+    shared = _shared(own, [len(shard) for shard in shards], settings.way)
+    return [
+        Rank(tuple(shard.tolist()), start, mine, ours, start - _LR * ours)
+        for shard, start, mine, ours in zip(shards, starts, own, shared, strict=True)
+    ]
+
+
+def alone(settings: Settings) -> float:
+    """The weight after the same step in a single process, with all samples.
+
+    Args:
+        settings: How many samples there are.
+    """
+    return run(Settings(1, settings.samples))[0].after
+
+
+def _gradient(shard: torch.Tensor, start: float) -> float:
+    """That of the mean of (weight * x - x)², which is least for a weight of 1."""
+    if not len(shard):
+        return 0.0
+    weight = torch.tensor(start, dtype=torch.float64, requires_grad=True)
+    (weight * shard - shard).square().mean().backward()
+    assert weight.grad is not None
+    return weight.grad.item()
+
+
+def _shared(own: list[float], sizes: list[int], way: str) -> list[float]:
+    if way == NOTHING:
+        return own
+    weights = {
+        WEIGHED: [size / sum(sizes) for size in sizes],
+        PLAIN: [1 / len(own)] * len(own),
+        SUM: [1.0] * len(own),
+    }[way]
+    return [sum(w * g for w, g in zip(weights, own, strict=True))] * len(own)
+
+
+# px: where each column begins, and how wide it is
+_COLUMNS = {
+    "weight": (72.0, 84.0),
+    "samples": (168.0, 300.0),
+    "own gradient": (480.0, 108.0),
+    "all_reduce": (600.0, 108.0),
+    "new weight": (720.0, 100.0),
+}
+_ROW, _GAP, _HEAD = 34.0, 10.0, 24.0
+_CAPTION = (
+    "A row for each rank, a column for each phase: what it has by then. Dashed: not yet. In a "
+    "column, what's the same has the same colour."
+)
+
+
+def ranks_picture(ranks: Sequence[Rank], phase: int) -> Picture:
+    """What the ranks have after so many phases of a step.
+
+    Args:
+        ranks: The step.
+        phase: An index into PHASES.
+    """
+    rows = [_shown(rank) for rank in ranks]
+    items: list[Item] = [
+        Label(x + width / 2, 9, name, "center", ink=MUTED) for name, (x, width) in _COLUMNS.items()
+    ]
+    for number, row in enumerate(rows):
+        y = _HEAD + number * (_ROW + _GAP)
+        items.append(Label(0, y + _ROW / 2, f"rank {number}", bold=True))
+        for column, (text, (x, width)) in enumerate(zip(row, _COLUMNS.values(), strict=True)):
+            kinds = list(dict.fromkeys(other[column] for other in rows))
+            there = column <= phase
+            colour = fill(kinds.index(text)) if there else CARD
+            edge = INK if there else RULE
+            words = text if there else ""
+            box = Box(x, y, width, _ROW, words, (colour,), edge, dashed=not there, size=SMALL)
+            items.append(box)
+    scene = Scene(824, _HEAD + len(rows) * (_ROW + _GAP), tuple(items))
+    names = list(_COLUMNS)[: phase + 1]
+    alt = f"After {PHASES[phase]}. " + " ".join(
+        f"rank {number}: "
+        + ", ".join(f"{name} {text}" for name, text in zip(names, row, strict=False))
+        + "."
+        for number, row in enumerate(rows)
+    )
+    return Picture(partial(paint, scene), alt=alt, caption=_CAPTION)
+
+
+def _shown(rank: Rank) -> list[str]:
+    samples = ", ".join(map(str, rank.samples)) or "none"
+    numbers = f"{rank.own:.2f}", f"{rank.shared:.2f}", f"{rank.after:.4f}"
+    return [f"{rank.before:.2f}", samples, *numbers]
+
 
 _LAST = len(PHASES) - 1
 _SAME = 1e-9

@@ -1,25 +1,280 @@
-"""The training explorer: learning rate, batch size and accumulation, update by update."""
+"""The training explorer: learning rate, batch size and accumulation, update by update.
+
+The training that the explorer shows: one weight, 22 examples, real gradients and steps.
+
+What the training explorer draws: the way through the valley, and what a step reads.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from course.figures.picture import drawing
-from course.lessons.training_loop.training_pictures import gradient_picture, path_picture
-from course.lessons.training_loop.training_run import (
-    SCALINGS,
-    UPDATES,
-    Settings,
-    Update,
-    best,
-    loss_at,
-    train,
-)
+import torch
+
+from course.figures.curves import SIZE, dress
+from course.figures.palette import CARD, FAULT, INK, MUTED, RULE, fill
+from course.figures.picture import Picture, drawing
+from course.figures.scene import SMALL, WIDTH, Box, Item, Label, Scene, paint, text_width
 from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE
 
-__all__ = ["TrainingExplorer", "TrainingPanel", "explore_training"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "SCALINGS",
+    "UPDATES",
+    "Part",
+    "Settings",
+    "TrainingExplorer",
+    "TrainingPanel",
+    "Update",
+    "best",
+    "explore_training",
+    "gradient_picture",
+    "loss_at",
+    "path_picture",
+    "train",
+]
+
+UPDATES = 16
+AS_IT_IS, DIVIDED, WEIGHED = "as it is", "divide by accumulation", "weigh by examples"
+SCALINGS = (AS_IT_IS, DIVIDED, WEIGHED)
+_EXAMPLES = 22  # no multiple of 4: the last batch of an epoch is smaller
+_START = 3.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the controls say: rate, batch size, batches for one step, and what losses are scaled by.
+
+    `scaling` is one of `SCALINGS`: each batch's mean loss goes backward as it is, divided by the
+    number of batches that are asked for, or weighed by its share of the step's examples.
+    """
+
+    lr: float = 0.1
+    batch: int = 4
+    accumulate: int = 1
+    scaling: str = AS_IT_IS
+
+    def __post_init__(self) -> None:
+        if not (self.lr > 0 and math.isfinite(self.lr)):
+            raise ValueError(f"lr is a number above 0, not {self.lr}.")
+        if not 1 <= self.batch <= _EXAMPLES or self.accumulate < 1:
+            raise ValueError(
+                f"batch is from 1 to {_EXAMPLES} and accumulate from 1 on; "
+                f"got {self.batch} and {self.accumulate}."
+            )
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"scaling is one of {', '.join(SCALINGS)}; not {self.scaling!r}.")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one batch added to `.grad`."""
+
+    examples: int
+    added: float
+
+
+@dataclass(frozen=True)
+class Update:
+    """One step: the weight before and after it, and what its gradient was made of.
+
+    `wanted` is the gradient of the mean over this step's examples, computed in one piece.
+    """
+
+    before: float
+    after: float
+    parts: tuple[Part, ...]
+    wanted: float
+
+    @property
+    def grad(self) -> float:
+        """What `step()` read."""
+        return sum(part.added for part in self.parts)
+
+    @property
+    def examples(self) -> int:
+        """How many examples the step has seen."""
+        return sum(part.examples for part in self.parts)
+
+
+def _data() -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs with a mean square of 1, so that rates above 1 diverge, and noisy targets."""
+    generator = torch.Generator().manual_seed(11)
+    x = torch.randn(_EXAMPLES, generator=generator, dtype=torch.float64)
+    x = x / x.square().mean().sqrt()
+    return x, x + 0.5 * torch.randn(_EXAMPLES, generator=generator, dtype=torch.float64)
+
+
+def loss_at(weight: float) -> float:
+    """The mean loss over all examples."""
+    x, y = _data()
+    return float((x * weight - y).square().mean())
+
+
+def best() -> float:
+    """The weight at which that loss is least."""
+    x, y = _data()
+    return float((x * y).sum() / x.square().sum())
+
+
+def train(settings: Settings) -> list[Update]:
+    """The first updates of a training with these settings."""
+    x, y = _data()
+    weight = torch.tensor(_START, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=settings.lr)
+    updates: list[Update] = []
+    for group in _groups(settings):
+        optimizer.zero_grad()
+        parts = [_backward(weight, x[part], y[part], group, settings) for part in group]
+        together = torch.cat([torch.arange(part.start, part.stop) for part in group])
+        wanted = torch.autograd.grad(_loss(weight, x[together], y[together]), weight)[0]
+        before = weight.item()
+        optimizer.step()
+        updates.append(Update(before, weight.item(), tuple(parts), wanted.item()))
+    return updates
+
+
+def _groups(settings: Settings) -> Iterator[list[slice]]:
+    """The batches of each update, as many updates as are shown; an epoch's last may have fewer."""
+    batches = [
+        slice(i, min(i + settings.batch, _EXAMPLES)) for i in range(0, _EXAMPLES, settings.batch)
+    ]
+    size = settings.accumulate
+    epoch = [batches[i : i + size] for i in range(0, len(batches), size)]
+    for number in range(UPDATES):
+        yield epoch[number % len(epoch)]
+
+
+def _loss(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (x * weight - y).square().mean()
+
+
+def _backward(
+    weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor, group: list[slice], how: Settings
+) -> Part:
+    """Add the gradient of one batch to the weight's, scaled as the settings say."""
+    examples = sum(part.stop - part.start for part in group)
+    factor = {AS_IT_IS: 1.0, DIVIDED: 1 / how.accumulate, WEIGHED: len(x) / examples}[how.scaling]
+    had = 0.0 if weight.grad is None else weight.grad.item()
+    (_loss(weight, x, y) * factor).backward()
+    assert weight.grad is not None
+    return Part(len(x), weight.grad.item() - had)
+
+
+_HEIGHT = 2.9  # inches
+_LEFT, _BAR = 250.0, 22.0  # px
+_REACH = 3.0  # from the best weight to the left and right end of the valley
+_WITHIN = 1e6  # times the first loss: what grows beyond isn't drawn
+
+
+def path_picture(updates: Sequence[Update], full: Sequence[Update], at: int) -> Picture:
+    """The loss over the weight with the steps taken so far, and the loss over the updates."""
+    weights = [updates[0].before, *(update.after for update in updates)]
+    others = [full[0].before, *(update.after for update in full)]
+    alt = (
+        f"After {at} of {len(updates)} updates: weight {weights[at]:.3g}, loss "
+        f"{loss_at(weights[at]):.3g}. With all examples in each update: loss "
+        f"{loss_at(others[at]):.3g}."
+    )
+    caption = (
+        "Left: the loss over the weight, and the steps so far. Right: the loss over the updates; "
+        "dashed with all 22 examples in each step, at the same rate."
+    )
+    return Picture(partial(_draw, weights, others, at), alt=alt, caption=caption)
+
+
+def _draw(weights: Sequence[float], others: Sequence[float], at: int) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH / 96, _HEIGHT), facecolor=CARD, layout="constrained")
+    valley, losses = figure.subplots(1, 2)
+    _valley(valley, weights[: at + 1])
+    most = _WITHIN * loss_at(weights[0])
+    for line, style, colour in ((weights, "-", INK), (others, "--", MUTED)):
+        heights = [_up_to(most, loss_at(weight)) for weight in line]
+        losses.plot(range(len(line)), heights, linestyle=style, color=colour, linewidth=2)
+    losses.plot([at], [_up_to(most, loss_at(weights[at]))], "o", color=FAULT, markersize=8)
+    dress(valley, "weight", "loss")
+    dress(losses, "update", "loss", log=True)
+    return figure
+
+
+def _up_to(most: float, value: float) -> float:
+    """The value; beyond `most` the line ends."""
+    return value if value <= most else math.nan
+
+
+def _valley(axes: Axes, weights: Sequence[float]) -> None:
+    """The parabola with the weights so far; one outside is named instead."""
+    middle = best()
+    low, high = middle - _REACH, middle + _REACH
+    ground = [low + (high - low) * i / 60 for i in range(61)]
+    axes.plot(ground, [loss_at(weight) for weight in ground], color=RULE, linewidth=2)
+    axes.plot(
+        weights, [loss_at(weight) for weight in weights], ".-", color=INK, linewidth=1, markersize=7
+    )
+    axes.plot([weights[-1]], [loss_at(weights[-1])], "o", color=FAULT, markersize=8)
+    if not low <= weights[-1] <= high:
+        words = f"weight {weights[-1]:.3g}: outside"
+        axes.text(middle, loss_at(high), words, color=FAULT, ha="center", va="top", fontsize=SIZE)
+    axes.set_xlim(low, high)
+    axes.set_ylim(0, loss_at(high) * 1.05)
+
+
+def gradient_picture(update: Update) -> Picture:
+    """What the step reads, batch by batch, under the gradient that it stands for."""
+    ends = [sum(max(p.added, 0) for p in update.parts), sum(min(p.added, 0) for p in update.parts)]
+    high, low = max(*ends, update.wanted, 0), min(*ends, update.wanted, 0)
+    unit = (WIDTH - _LEFT - 8) / ((high - low) or 1.0)
+    zero = _LEFT - low * unit
+    rows = [
+        (f"mean over these {update.examples} examples", [(update.wanted, "", CARD)]),
+        (
+            "what step() reads, by batch",
+            [(p.added, str(p.examples), fill(n)) for n, p in enumerate(update.parts)],
+        ),
+    ]
+    items: list[Item] = []
+    for number, (words, cells) in enumerate(rows):
+        y = number * (_BAR + 6)
+        value = sum(cell[0] for cell in cells)
+        items.append(Label(0, y + _BAR / 2, f"{words}: {value:.3g}"))
+        items += _cells(cells, zero, y, unit)
+    items.append(Box(zero, -3, 0, 2 * _BAR + 12, edge=MUTED))
+    alt = (
+        f"Gradient of the mean over {update.examples} examples: {update.wanted:.3g}; "
+        f"what step() reads: {update.grad:.3g}, from batches of "
+        f"{', '.join(str(part.examples) for part in update.parts)}."
+    )
+    caption = "To scale. Numbers in the cells: the examples of each batch."
+    return Picture(
+        partial(paint, Scene(WIDTH, 2 * _BAR + 10, tuple(items))), alt=alt, caption=caption
+    )
+
+
+def _cells(
+    cells: Sequence[tuple[float, str, str]], zero: float, y: float, unit: float
+) -> list[Item]:
+    """Bars beside each other, those below zero to the left."""
+    left = right = zero
+    boxes: list[Item] = []
+    for value, words, colour in cells:
+        width = abs(value) * unit
+        x = right if value > 0 else left - width
+        left, right = (left, right + width) if value > 0 else (x, right)
+        text = words if text_width(words) + 2 < width else ""
+        boxes.append(Box(x, y, width, _BAR, text, (colour,), size=SMALL))
+    return boxes
+
 
 _RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1)
 

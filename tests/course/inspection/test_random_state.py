@@ -40,7 +40,7 @@ from course import gpu
 from course.claims import claim, prove
 from course.lessons.modules.layer_calls import run_of
 from course.inspection.random_state import random_state_kept
-from course.lessons.modules.training_step import built
+from course.lessons.modules.module_explorer import built
 
 _, device = gpu.devices(2)
 state = torch.get_device_module(device).get_rng_state

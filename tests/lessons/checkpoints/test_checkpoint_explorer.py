@@ -12,8 +12,9 @@ import torch
 from torch import nn
 
 from course.lessons.checkpoints import explore_checkpoints
-from course.lessons.checkpoints.checkpoint_explorer import ALL, BUT_SAME, summary
-from course.lessons.checkpoints.comparison import (
+from course.lessons.checkpoints.checkpoint_explorer import (
+    ALL,
+    BUT_SAME,
     CHANGED,
     NEW,
     OLD,
@@ -21,6 +22,7 @@ from course.lessons.checkpoints.comparison import (
     SAME,
     compared,
     entries_of,
+    summary,
 )
 from tests.course.widgets.display import VIEW, shown_by
 

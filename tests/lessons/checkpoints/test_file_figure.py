@@ -16,7 +16,7 @@ from course.figures import not_drawn
 from course.figures.palette import REST
 from course.figures.scene import Box
 from course.lessons.checkpoints import show_file
-from course.lessons.checkpoints.file_contents import Stored, read_file
+from course.lessons.checkpoints.file_figure import Stored, read_file
 from tests.course.figures.drawn import collisions, scene_of, texts_of
 
 RAN: list[str] = []

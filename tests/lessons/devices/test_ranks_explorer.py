@@ -6,18 +6,19 @@ import pytest
 
 from course.figures import not_drawn
 from course.lessons.devices import explore_ranks
-from course.lessons.devices.ranks_explorer import RanksPanel, words_of
-from course.lessons.devices.ranks_pictures import ranks_picture
-from course.lessons.devices.ranks_run import (
+from course.lessons.devices.ranks_explorer import (
     NOTHING,
     PHASES,
     PLAIN,
     SUM,
     WAYS,
     WEIGHED,
+    RanksPanel,
     Settings,
     alone,
+    ranks_picture,
     run,
+    words_of,
 )
 from tests.course.figures.drawn import collisions, scene_of
 from tests.course.widgets.display import VIEW, shown_by

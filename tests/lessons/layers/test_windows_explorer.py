@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F  # as the code on the page has it
 
 from course.lessons.layers import explore_windows
-from course.lessons.layers import windows_settings as settings
-from course.lessons.layers.windows_explorer import WindowsPanel
-from course.lessons.layers.windows_settings import KINDS, POOLS, Setting, SettingError
+from course.lessons.layers import windows_explorer as settings
+from course.lessons.layers.windows_explorer import KINDS, POOLS, Setting, SettingError, WindowsPanel
 from tests.course.widgets.display import VIEW, shown_by
 
 

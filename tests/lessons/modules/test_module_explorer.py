@@ -10,10 +10,10 @@ from torch import nn
 
 from course.figures import not_drawn
 from course.lessons.modules import explore_modules
-from course.lessons.modules.module_explorer import ModulePanel
-from course.lessons.modules.training_step import (
+from course.lessons.modules.module_explorer import (
     EXAMPLES,
     ModelError,
+    ModulePanel,
     built,
     inputs_of_examples,
     trained,

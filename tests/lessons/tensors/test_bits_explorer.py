@@ -8,15 +8,15 @@ import pytest
 import torch
 
 from course.lessons.tensors import explore_bits
-from course.lessons.tensors.bits_explorer import BitsPanel
-from course.lessons.tensors.stored_numbers import STORABLE, stored
-from course.lessons.tensors.typed_numbers import (
+from course.lessons.tensors.bits_explorer import (
     WAYS_STORED,
+    BitsPanel,
     NumberError,
     neighbour,
     parse_number,
     way_stored,
 )
+from course.lessons.tensors.stored_numbers import STORABLE, stored
 
 EXACT, ROUNDED, OTHER = WAYS_STORED
 

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from course.lessons.tensors import explore_promotion
-from course.lessons.tensors.mixed_operations import ERROR, OPERATIONS, outcome
-from course.lessons.tensors.promotion_explorer import PromotionPanel
+from course.lessons.tensors.promotion_explorer import ERROR, OPERATIONS, PromotionPanel, outcome
 from course.lessons.tensors.type_promotion import DTYPES, Operand, dtype_name
 
 FEW = [torch.bool, torch.uint8, torch.int64, torch.float16, torch.float32, torch.complex64]

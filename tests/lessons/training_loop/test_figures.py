@@ -12,7 +12,7 @@ from course.figures import not_drawn, show_curves
 from course.figures.palette import CARD, fill
 from course.figures.scene import Box, Label
 from course.lessons.training_loop import show_gradients, show_means
-from course.lessons.training_loop.recorded_loop import (
+from course.lessons.training_loop.gradients_figure import (
     BY_HAND,
     Batch,
     Event,

@@ -7,9 +7,7 @@ import torch
 
 from course.figures import not_drawn
 from course.lessons.training_loop import explore_training
-from course.lessons.training_loop.training_explorer import TrainingPanel, words_of
-from course.lessons.training_loop.training_pictures import gradient_picture, path_picture
-from course.lessons.training_loop.training_run import (
+from course.lessons.training_loop.training_explorer import (
     AS_IT_IS,
     DIVIDED,
     SCALINGS,
@@ -17,10 +15,14 @@ from course.lessons.training_loop.training_run import (
     WEIGHED,
     Part,
     Settings,
+    TrainingPanel,
     Update,
     best,
+    gradient_picture,
     loss_at,
+    path_picture,
     train,
+    words_of,
 )
 from tests.course.figures.drawn import collisions, scene_of
 from tests.course.widgets.display import VIEW, shown_by

@@ -7,9 +7,14 @@ import torch
 
 from course.figures import not_drawn
 from course.lessons.transfer import explore_freezing
-from course.lessons.transfer.freezing_explorer import words_of
-from course.lessons.transfer.freezing_pictures import step_picture
-from course.lessons.transfer.freezing_step import FROZEN, HIDDEN, TRAINS, measure
+from course.lessons.transfer.freezing_explorer import (
+    FROZEN,
+    HIDDEN,
+    TRAINS,
+    measure,
+    step_picture,
+    words_of,
+)
 from tests.course.figures.drawn import collisions, scene_of
 from tests.course.widgets.display import VIEW, shown_by
 
