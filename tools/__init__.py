@@ -1,0 +1,1 @@
+"""What only a developer runs: how fast the engine is, and where its time goes."""
