@@ -67,7 +67,7 @@ def _tried(options: argparse.Namespace, plans: Sequence[Plan]) -> tuple[MutantRe
     from autograder.answer_bank.gate_runs import try_mutants
     from autograder.console import Progress
 
-    with Progress(sys.stderr) as progress:
+    with Progress(sys.stderr, "mutants") as progress:
         progress.expect(sum(len(plan.cases) for plan in plans))
         return try_mutants(
             options.course,
