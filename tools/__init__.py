@@ -1,1 +1,1 @@
-"""What only a developer runs: how fast the engine is, and where its time goes."""
+"""What is run from a clone alone: how fast the engine is, where its time goes; the set-up."""
