@@ -50,16 +50,17 @@ $(READY): force
 endif
 
 # torch comes first and pinned; after that nothing that asks for torch can bring another one.
-# setuptools comes with it, so that building the package itself needs no network.
+# setuptools comes with it, so that building the package itself needs no network. The sizes are those
+# of the files that pip takes on Linux (2026-11-27).
 $(READY): pyproject.toml constraints.txt
 	@test -x $(PY) || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "make: $(PYTHON) is not Python 3.11 or newer. Name one: make PYTHON=python3.12 …"; exit 1; } >&2
 	@echo "Setting up $(VENV) in two steps; the first time takes some minutes."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "make: $(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; } >&2
-	@echo "1 of 2: PyTorch, SIZE1"
+	@echo "1 of 2: PyTorch and what it needs, about 200 MB; its CUDA build is several GB (see the head of the Makefile)"
 	@$(INSTALL) torch setuptools
-	@echo "2 of 2: JupyterLab, nbgrader and what grading and tests use, SIZE2"
+	@echo "2 of 2: JupyterLab, nbgrader and what grading and tests use: about 150 packages, 320 MB"
 	@$(INSTALL) --no-build-isolation -e '.[teach,cluster,dev]'
 	@mkdir -p $(LAB_SETTINGS) && printf '%s\n' '$(NO_NEWS)' > $(LAB_SETTINGS)/overrides.json
 	@printf '%s' "$$(pwd -P)" > $(READY)

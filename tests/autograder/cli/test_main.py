@@ -153,6 +153,7 @@ def test_a_release_is_written_once_and_drift_is_exit_code_1(
 def test_a_claim_whose_proof_fails_stops_the_release(
     course: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("autograder.lessons.release.refuse_unsound", lambda *_, **__: None)
     monkeypatch.setattr("autograder.lessons.release.build_editions", lambda *_: {"notes.txt": b""})
     claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
     path = course / "course/lessons/tiny/claims.toml"
