@@ -60,7 +60,7 @@ class Progress:
         self._begun = self._counting = clock()
         # The first line in a log comes soon: before it, Python was loading the command.
         self._shown = self._begun if self._bar is not None else self._begun + 1 - self._every_s
-        self._told = False
+        self._told: tuple[int, str] | None = None
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._heart: threading.Thread | None = None
 
@@ -78,16 +78,19 @@ class Progress:
             self._heart.join()
         if self._bar is not None:
             self._bar.stop()
-        elif self._told:
+        elif self._told not in (None, (self._done, self._what)):
             self._tell()
 
     def expect(self, more: int) -> None:
-        """Count on `more` steps, and start the clock."""
+        """Count on `more` steps; the first ones start the clock."""
         with self._lock:
-            self._total += more
-            self._counting = self._clock()
+            first, self._total = self._total == 0, self._total + more
+            self._counting = self._clock() if first else self._counting
             if self._bar is not None and self._task is not None:
-                self._bar.reset(self._task, total=self._total, completed=self._done)
+                if first:
+                    self._bar.reset(self._task, total=self._total, completed=self._done)
+                else:
+                    self._bar.update(self._task, total=self._total)
 
     def doing(self, what: str) -> None:
         """Nothing more is done; `what` names what is being done now."""
@@ -125,7 +128,7 @@ class Progress:
     def _tell(self) -> None:
         """Write a line for what is no terminal."""
         assert self._stream is not None
-        now, self._told = self._clock(), True
+        now, self._told = self._clock(), (self._done, self._what)
         parts = [self._command, plain(self._what)]
         if self._total:
             parts[1:1] = [line(self._done, self._total, now - self._counting)]

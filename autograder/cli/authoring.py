@@ -25,6 +25,7 @@ from autograder.errors import BankError, LessonError
 if TYPE_CHECKING:
     from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport
     from autograder.cli.options import Commands
+    from autograder.console import Progress
     from autograder.lessons.lint.findings import Finding
     from autograder.lessons.model import Lesson
     from autograder.lessons.release import Drift
@@ -152,13 +153,16 @@ def _add_check_answers(commands: Commands) -> None:
 
 def _check_answers(options: argparse.Namespace) -> int:
     from autograder.answer_bank.gate import bank_gate
+    from autograder.console import Progress
 
     broken: list[BankError] = []
-    if options.bank:
-        gates = [bank_gate(options.course, options.bank, options.lessons)]
-    else:
-        gates, broken = lesson_gates(options)
-    report, note = _tried(options, gates)
+    with Progress(sys.stderr, "check-answers") as progress:
+        progress.doing("reading the answers")
+        if options.bank:
+            gates = [bank_gate(options.course, options.bank, options.lessons)]
+        else:
+            gates, broken = lesson_gates(options)
+        report, note = _tried(options, gates, progress)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
@@ -168,20 +172,20 @@ def _check_answers(options: argparse.Namespace) -> int:
     return 0 if report.ok and not broken else 1
 
 
-def _tried(options: argparse.Namespace, gates: Sequence[Gate]) -> tuple[GateReport, str]:
+def _tried(
+    options: argparse.Namespace, gates: Sequence[Gate], progress: Progress
+) -> tuple[GateReport, str]:
     from autograder.answer_bank.gate_runs import try_answers
-    from autograder.console import Progress
 
-    with Progress(sys.stderr, "check-answers") as progress:
-        progress.expect(sum(len(gate.cases) for gate in gates))
-        return try_answers(
-            options.course,
-            gates,
-            runner=options.runner,
-            limit_s=options.limit,
-            done=lambda count: progress.reach(count, "answers"),
-            all_cells=options.all_cells,
-        )
+    progress.expect(sum(len(gate.cases) for gate in gates))
+    return try_answers(
+        options.course,
+        gates,
+        runner=options.runner,
+        limit_s=options.limit,
+        done=lambda count: progress.reach(count, "answers"),
+        all_cells=options.all_cells,
+    )
 
 
 def lesson_gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:

@@ -131,6 +131,7 @@ def simulate(
     banks = {lesson.slug: _bank(course, lesson) for lesson in lessons}
     progress = progress or Progress(None)
     progress.expect(len(lessons))
+    progress.doing("class editions")
     released = class_editions(course, lessons, progress.step)
     _clear(out, course)
     names = tuple(f"student-{number:03d}" for number in range(1, students + 1))

@@ -74,6 +74,11 @@ def test_a_run_that_is_done_in_a_moment_says_nothing_in_a_log() -> None:
     assert told(io.StringIO(), Clock(), seconds=0.1, steps=6) == []
 
 
+def test_a_log_is_not_told_the_same_twice_at_the_end() -> None:
+    lines = told(io.StringIO(), Clock(), seconds=5.0, steps=2)
+    assert [line.split()[1] for line in lines] == ["1/2", "2/2"]
+
+
 def test_a_log_hears_that_a_long_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.console._BEAT_S", 0.01)
     stream, clock, heard = Heard(), Clock(), threading.Event()
