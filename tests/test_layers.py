@@ -116,7 +116,7 @@ AUTOGRADER = {
     | {ENGINE, *INSIDE},
     "autograder.simulation": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
-    | {"autograder.answer_bank", "autograder.runners", f"{ENGINE}.sandbox"}
+    | {"autograder.answer_bank", "autograder.runners", *INSIDE}
     | {"course.claims", "course.figures", "course.gpu", "course.inspection"},
     "autograder.formgrader": {"*"},
     "autograder.cli": {"*"},
