@@ -10,6 +10,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ class Progress:
         """
         self._stream, self._command, self._clock = stream, command, clock
         self._bar = _bar(stream, clock) if stream is not None and stream.isatty() else None
-        self._task = self._bar.add_task("") if self._bar is not None else None
-        self._every_s = every_s or (_DRAWN_S if self._bar is not None else _TOLD_S)
+        self._task = self._bar.add_task("", total=None) if self._bar is not None else None
+        usual_s = _DRAWN_S if self._bar is not None else _TOLD_S
+        self._every_s = usual_s if every_s is None else every_s
         self._total = self._done = 0
         self._what = "starting"
         self._begun = self._counting = clock()
@@ -129,12 +131,14 @@ class Progress:
         """Write a line for what is no terminal."""
         assert self._stream is not None
         now, self._told = self._clock(), (self._done, self._what)
-        parts = [self._command, plain(self._what)]
-        if self._total:
-            parts[1:1] = [line(self._done, self._total, now - self._counting)]
+        if self._done:
+            how_far = line(self._done, self._total, now - self._counting)
         else:
-            parts[1] += f", {_duration(now - self._begun)}"
-        print(*filter(None, parts), sep="  ", file=self._stream, flush=True)
+            count = f"0/{self._total}  " if self._total else ""
+            how_far = f"{count}{_duration(now - self._begun)}"
+        parts = [self._command, how_far, plain(self._what)]
+        with suppress(OSError, ValueError):  # who read the log has gone: the run goes on
+            print(*filter(None, parts), sep="  ", file=self._stream, flush=True)
 
 
 def _bar(stream: TextIO, clock: Callable[[], float]) -> Bar:
@@ -146,7 +150,9 @@ def _bar(stream: TextIO, clock: Callable[[], float]) -> Bar:
 
     class Words(ProgressColumn):
         def render(self, task: Task) -> Text:
-            about = line(int(task.completed), int(task.total or 0), task.elapsed or 0.0)
+            if task.total is None:
+                return Text(task.description)
+            about = line(int(task.completed), int(task.total), task.elapsed or 0.0)
             return Text(f"{about}  {task.description}".rstrip())
 
     return Bar(

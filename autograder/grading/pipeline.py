@@ -82,7 +82,7 @@ def grade(
         remove_unfinished(_folders_written(course, journal, submissions))
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
-        progress.doing("starting the workers")
+        progress.doing("starting the workers; the first submissions")
         done, sync = _carry_out(course, journal, plans, runner, progress)
     records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
     records |= {(one.lesson, one.student): one for one in done}

@@ -84,10 +84,26 @@ def test_a_log_hears_that_a_long_step_goes_on(monkeypatch: pytest.MonkeyPatch) -
     stream, clock, heard = Heard(), Clock(), threading.Event()
     stream.heard = heard
     with Progress(stream, "release", clock=clock) as progress:
+        progress.expect(17)
         progress.doing("form of 04")
         clock.now = 5.0
         assert heard.wait(10)
-    assert stream.getvalue().splitlines()[0] == "release  form of 04, 5 s"
+    assert stream.getvalue().splitlines()[0] == "release  0/17  5 s  form of 04"
+
+
+def test_a_log_that_nobody_reads_any_more_ends_no_run() -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    assert told(Gone(), Clock(), seconds=5.0, steps=2) == []
+
+
+def test_a_terminal_hears_what_is_done_before_anything_is_counted() -> None:
+    stream = Terminal()
+    with Progress(stream, "mutants", clock=lambda: 0.0, every_s=0.0) as progress:
+        progress.doing("changing the solutions")
+    assert stream.frames()[1].endswith(" changing the solutions")
 
 
 def test_a_line_in_a_log_holds_no_control_characters() -> None:
@@ -95,7 +111,7 @@ def test_a_line_in_a_log_holds_no_control_characters() -> None:
     with Progress(stream, "release", clock=clock) as progress:
         clock.now = 2.0
         progress.doing("\x1b[2Jada\n")
-    assert stream.getvalue().splitlines()[0] == "release  �[2Jada�, 2 s"
+    assert stream.getvalue().splitlines()[0] == "release  2 s  �[2Jada�"
 
 
 def test_nobody_is_told_where_there_is_no_stream() -> None:
