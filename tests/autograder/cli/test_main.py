@@ -206,7 +206,8 @@ def test_where_it_was_not_the_engine_that_ran_the_answers_the_gate_says_so(
 ) -> None:
     tried(monkeypatch, report(), "the answers ran as in a notebook")
     assert run("check-answers", "--course", course) == 0
-    assert capsys.readouterr().err == "autograder: the answers ran as in a notebook\n"
+    last = capsys.readouterr().err.splitlines()[-1]  # before it, on a slow machine, progress
+    assert last == "autograder: the answers ran as in a notebook"
 
 
 def test_the_gate_speaks_json(
