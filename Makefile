@@ -1,6 +1,7 @@
 # PyTorch, measured. `make help` lists the targets; each sets up .venv by itself.
 #
 #   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
+#   LESSONS=all STUDENTS=12  what `make demo` grades: lessons, and how many learners
 #   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
 #   TESTS=tests/course  the tests that `make pytest` runs (all by default)
 #   SITE_ADDRESS=https://…  where the site will lie (`make site`), for links in search engines
@@ -12,13 +13,14 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 READY  := $(VENV)/.ready
-LESSONS := $(VENV)/.lessons
-SITE    := $(VENV)/.site
+DIVES  := $(VENV)/.lessons
+SITE   := $(VENV)/.site
 
 # nbgrader starts `alembic` by its bare name, and notebooks start `python`: both must be ours.
 # The shell says where we are: a path with a quote in it would break the commands.
 RUN        := PATH="$$PWD/$(VENV)/bin:$$PATH"
 AUTOGRADER := $(RUN) $(PY) -m autograder
+INSTALL    := $(PY) -m tools.install -c constraints.txt
 PYTEST     := $(RUN) PYTHONHASHSEED=0 $(PY) -m pytest
 
 START_PAGE := 00-start-here.ipynb
@@ -26,7 +28,9 @@ START_PAGE := 00-start-here.ipynb
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
 NO_NEWS := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 LAB_ARGS ?=
-STUDENTS ?= 12
+# What `make demo` grades: layout, training, a simulated GPU. LESSONS=all takes every lesson.
+LESSONS  ?= 04 11 14
+STUDENTS ?= 8
 COURSE   ?= .
 TESTS    ?=
 
@@ -46,41 +50,48 @@ $(READY): force
 endif
 
 # torch comes first and pinned; after that nothing that asks for torch can bring another one.
-# setuptools comes with it, so that building the package itself needs no network.
+# setuptools comes with it, so that building the package itself needs no network. The sizes are those
+# of the files that pip takes on Linux (2026-11-27).
 $(READY): pyproject.toml constraints.txt
 	@test -x $(PY) || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "make: $(PYTHON) is not Python 3.11 or newer. Name one: make PYTHON=python3.12 …"; exit 1; } >&2
-	@echo "Setting up $(VENV); the first time takes some minutes."
+	@echo "Setting up $(VENV) in two steps; the first time takes some minutes."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "make: $(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; } >&2
-	@$(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt torch setuptools
-	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
-	    -c constraints.txt -e '.[teach,cluster,dev]'
+	@echo "1 of 2: PyTorch and what it needs, about 200 MB; its CUDA build is several GB (see the head of the Makefile)"
+	@$(INSTALL) torch setuptools
+	@echo "2 of 2: JupyterLab, nbgrader and what grading and tests use: about 150 packages, 320 MB"
+	@$(INSTALL) --no-build-isolation -e '.[teach,cluster,dev]'
 	@mkdir -p $(LAB_SETTINGS) && printf '%s\n' '$(NO_NEWS)' > $(LAB_SETTINGS)/overrides.json
 	@printf '%s' "$$(pwd -P)" > $(READY)
 
 # What some deep dives of the lessons use (TensorBoard, Ray, wandb, …): large, and not needed for grading.
-$(LESSONS): $(READY)
+$(DIVES): $(READY)
 	@echo "Installing what some deep dives use: TensorBoard, Ray, wandb, Optuna, …"
-	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
-	    -c constraints.txt -e '.[lessons]'
-	@touch $(LESSONS)
+	@$(INSTALL) --no-build-isolation -e '.[lessons]'
+	@touch $(DIVES)
 
 # Sphinx and what it brings.
 $(SITE): $(READY)
 	@echo "Installing what builds the site: Sphinx, myst-nb, furo"
-	@$(PY) -m pip install -qq --disable-pip-version-check --no-build-isolation \
-	    -c constraints.txt -e '.[site]'
+	@$(INSTALL) --no-build-isolation -e '.[site]'
 	@touch $(SITE)
 
 # --- use ---------------------------------------------------------------------------------------
 
-demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/
-	@$(AUTOGRADER) simulate --students $(STUDENTS) --lessons all --seed 1 --out demo
+demo: $(READY)  ## a simulated class: graded, with feedback and report, in demo/; LESSONS=all: of every lesson
+	@echo "1 of 4: a class of $(STUDENTS) invented learners hands in lessons: $(LESSONS)"
+	@$(AUTOGRADER) simulate --students $(STUDENTS) --lessons $(LESSONS) --seed 1 --out demo
+	@echo "2 of 4: every submission is graded"
 	@$(AUTOGRADER) grade --course demo
+	@echo "3 of 4: a page of feedback for each learner"
 	@$(AUTOGRADER) feedback --course demo
+	@echo "4 of 4: the report about the class"
 	@$(AUTOGRADER) report --course demo
-	@echo "$$PWD/demo/gradebook.db"
+	@set -- demo/feedback/*/*/*.html; printf '%s\n' "" "Open in a browser, or a program of your choice:" \
+	    "  the report     $$PWD/demo/report/index.html" \
+	    "  some feedback  $$PWD/$$1" \
+	    "  the gradebook  $$PWD/demo/gradebook.db (SQLite; make formgrader COURSE=demo shows it)"
 
 # lab/.as-released remembers each file as it was copied. A file that still equals its memory is
 # brought up to date; one that you changed is kept, and a newer edition of it is announced. The start
@@ -116,7 +127,7 @@ wheel: $(READY)  ## build the package into dist/, for a notebook without network
 	@ls dist/*.whl
 	@echo 'Put it beside a self-study notebook, or upload it to Colab: the set-up cell installs it.'
 
-site: $(READY) $(LESSONS) $(SITE)  ## the site in site/: lessons with outputs, atlas of claims, pages for teachers
+site: $(READY) $(DIVES) $(SITE)  ## the site in site/: lessons with outputs, atlas of claims, pages for teachers
 	@$(RUN) PYTHONHASHSEED=0 $(PY) -m docs.site
 
 system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreSQL (apt-get)
@@ -153,7 +164,7 @@ mutants: $(READY)  ## small changes to each solution: which does no check notice
 	@$(AUTOGRADER) mutants
 
 # Three workers for two cores: a third of their time they wait, for browsers, clocks and processes.
-pytest: $(READY) $(LESSONS) $(SITE)  ## the tests alone, on two cores
+pytest: $(READY) $(DIVES) $(SITE)  ## the tests alone, on two cores
 	@$(PYTEST) -n 3 --dist loadfile --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
@@ -195,4 +206,4 @@ bench: $(READY)  ## wall and CPU against stock nbgrader
 clean:  ## remove what can be made again; .venv, lab/ and a real class stay
 	@rm -rf .versions demo dist build site .site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@rm -rf tests/output
-	@find course autograder tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find course autograder tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,13 +1,16 @@
 """What a terminal is told: how far a long run has come, tables, and text that cannot harm it.
 
-What is no terminal gets no progress, and tables as plain text: programs and people read them later.
+What is no terminal gets progress as lines, and tables as plain text: programs and people read them
+later.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -18,46 +21,83 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _BAR = 24  # characters
+_DRAWN_S = 0.1  # the least time between two drawings of a terminal's line
+_TOLD_S = 4.0  # … and between two lines in a log; nobody is to wait five seconds for one
+_BEAT_S = 0.5  # how often it is looked whether it is time again
 _ANY_WIDTH = 100_000  # of text that nobody has to fit on a screen
 
 
 class Progress:
-    """A line that says what is done, how fast it goes and how long it will still take."""
+    """What a long run is doing, how far it is, and how long it will still take.
+
+    A terminal has one line, which is drawn again and again and gone at the end. What is no
+    terminal, a log or a pipe, gets a line every few seconds, and one at the end if there was any
+    before; a run that is done in a moment says nothing there. Both hear, while nothing is counted,
+    that the run goes on.
+    """
 
     def __init__(
         self,
         stream: TextIO | None,
+        command: str = "",
         *,
         clock: Callable[[], float] = time.monotonic,
-        every_s: float = 0.1,
+        every_s: float | None = None,
     ) -> None:
-        """Write to `stream`; None, or a stream that is no terminal, gets nothing.
+        """Write to `stream`; None gets nothing.
 
         Args:
             stream: Where to, standard error as a rule.
+            command: What is running, the first word of a line in a log.
             clock: Seconds that only grow; tests pass their own.
-            every_s: The least time between two drawings, but for the last step.
+            every_s: The least time between two drawings or lines, but for the last drawing.
         """
+        self._stream, self._command, self._clock = stream, command, clock
         self._bar = _bar(stream, clock) if stream is not None and stream.isatty() else None
-        self._task = self._bar.add_task("") if self._bar is not None else None
-        self._clock, self._every_s = clock, every_s
+        self._task = self._bar.add_task("", total=None) if self._bar is not None else None
+        usual_s = _DRAWN_S if self._bar is not None else _TOLD_S
+        self._every_s = usual_s if every_s is None else every_s
         self._total = self._done = 0
-        self._shown = clock()
+        self._what = "starting"
+        self._begun = self._counting = clock()
+        # The first line in a log comes soon: before it, Python was loading the command.
+        self._shown = self._begun if self._bar is not None else self._begun + 1 - self._every_s
+        self._told: tuple[int, str] | None = None
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._heart: threading.Thread | None = None
 
     def __enter__(self) -> Progress:
-        """Give the progress itself."""
+        """Give the progress itself, and tell from now on that the run goes on."""
+        if self._stream is not None:
+            self._heart = threading.Thread(target=self._beat, daemon=True)
+            self._heart.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         """Leave the terminal as it was."""
+        self._ended.set()
+        if self._heart is not None:
+            self._heart.join()
         if self._bar is not None:
             self._bar.stop()
+        elif self._told not in (None, (self._done, self._what)):
+            self._tell()
 
     def expect(self, more: int) -> None:
-        """Count on `more` steps, and start the clock."""
-        self._total += more
-        if self._bar is not None and self._task is not None:
-            self._bar.reset(self._task, total=self._total, completed=self._done)
+        """Count on `more` steps; the first ones start the clock."""
+        with self._lock:
+            first, self._total = self._total == 0, self._total + more
+            self._counting = self._clock() if first else self._counting
+            if self._bar is not None and self._task is not None:
+                if first:
+                    self._bar.reset(self._task, total=self._total, completed=self._done)
+                else:
+                    self._bar.update(self._task, total=self._total)
+
+    def doing(self, what: str) -> None:
+        """Nothing more is done; `what` names what is being done now."""
+        self._what = what
+        self._show()
 
     def step(self, what: str) -> None:
         """One more is done; `what` names it."""
@@ -65,19 +105,44 @@ class Progress:
 
     def reach(self, count: int, what: str) -> None:
         """So many are done in all; `what` names the last."""
-        self._done = count
-        if self._bar is None or self._task is None:
-            return
-        now = self._clock()
-        if now - self._shown < self._every_s and self._done < self._total:
-            return
-        self._shown = now
-        self._bar.start()
-        self._bar.update(self._task, completed=count, description=f"{what:.30}", refresh=True)
+        self._done, self._what = count, what
+        self._show(last=count >= self._total)
+
+    def _beat(self) -> None:
+        """Tell again and again, also while the run is busy with one step."""
+        while not self._ended.wait(_BEAT_S):
+            self._show()
+
+    def _show(self, *, last: bool = False) -> None:
+        """Draw or tell where the run is, if that is not too soon after the time before."""
+        with self._lock:
+            now = self._clock()
+            if now - self._shown < self._every_s and not (last and self._bar is not None):
+                return
+            self._shown = now
+            if self._bar is not None and self._task is not None:
+                self._bar.start()
+                about = {"completed": self._done, "description": f"{self._what:.30}"}
+                self._bar.update(self._task, **about, refresh=True)  # type: ignore[arg-type]
+            elif self._stream is not None:
+                self._tell()
+
+    def _tell(self) -> None:
+        """Write a line for what is no terminal."""
+        assert self._stream is not None
+        now, self._told = self._clock(), (self._done, self._what)
+        if self._done:
+            how_far = line(self._done, self._total, now - self._counting)
+        else:
+            count = f"0/{self._total}  " if self._total else ""
+            how_far = f"{count}{_duration(now - self._begun)}"
+        parts = [self._command, how_far, plain(self._what)]
+        with suppress(OSError, ValueError):  # who read the log has gone: the run goes on
+            print(*filter(None, parts), sep="  ", file=self._stream, flush=True)
 
 
 def _bar(stream: TextIO, clock: Callable[[], float]) -> Bar:
-    """A bar that is drawn when it is told to, and by no thread of its own: the engine forks."""
+    """A bar that is drawn when it is told to: `Progress` has a thread for logs and terminals."""
     from rich.progress import BarColumn, ProgressColumn
     from rich.progress import Progress as Bar
     from rich.table import Column
@@ -85,7 +150,9 @@ def _bar(stream: TextIO, clock: Callable[[], float]) -> Bar:
 
     class Words(ProgressColumn):
         def render(self, task: Task) -> Text:
-            about = line(int(task.completed), int(task.total or 0), task.elapsed or 0.0)
+            if task.total is None:
+                return Text(task.description)
+            about = line(int(task.completed), int(task.total), task.elapsed or 0.0)
             return Text(f"{about}  {task.description}".rstrip())
 
     return Bar(

@@ -59,7 +59,7 @@ def modules(package: str) -> list[Path]:
 
 def files() -> Iterator[Path]:
     """The files that belong to the repository, with or without git."""
-    for folder in (*PACKAGES, "source", "release", "tests", "docs", ".ci"):
+    for folder in (*PACKAGES, "source", "release", "tests", "tools", "docs", ".ci"):
         yield from (p for p in (ROOT / folder).rglob("*") if p.is_file() and _is_ours(p))
     yield from (p for p in ROOT.iterdir() if p.is_file() and p.name != "gradebook.db")
 
@@ -153,7 +153,7 @@ def test_what_every_target_installs_leaves_out_the_large_packages_which_only_tes
     names = {Requirement(r).name for extra in everywhere.split(",") for r in EXTRAS[extra]}
     assert not names & {"ray", "wandb", "tensorboard", "optuna", "sphinx"}
     assert for_some == ["lessons", "site"]
-    assert re.findall(r"^(\w+):.*\$\(LESSONS\)", makefile, re.M) == ["site", "pytest"]
+    assert re.findall(r"^(\w+):.*\$\(DIVES\)", makefile, re.M) == ["site", "pytest"]
     assert re.findall(r"^(\w+):.*\$\(SITE\)", makefile, re.M) == ["site", "pytest"]
 
 
@@ -176,7 +176,7 @@ def test_what_the_grader_imports_is_declared() -> None:
 
 def test_what_the_tests_import_is_declared() -> None:
     named = {requirement.name.replace("-", "_") for requirement in requirements()}
-    declared = {*PACKAGES, "tests", "docs", "IPython", "cv2", "sklearn", *named}
+    declared = {*PACKAGES, "tests", "tools", "docs", "IPython", "cv2", "sklearn", *named}
     ours = [p for p in (ROOT / "tests").rglob("*.py") if "cases" not in p.parts]
     assert set().union(*map(imported, ours)) - declared <= sys.stdlib_module_names
 

@@ -116,19 +116,20 @@ AUTOGRADER = {
     | {ENGINE, *INSIDE},
     "autograder.simulation": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
-    | {"autograder.answer_bank", "autograder.runners", ENGINE, *INSIDE, *DECISIONS}
-    | {f"{ENGINE}.checker", f"{ENGINE}.student.client"}
+    | {"autograder.answer_bank", "autograder.runners", *INSIDE}
     | {"course.claims", "course.figures", "course.gpu", "course.inspection"},
     "autograder.formgrader": {"*"},
     "autograder.cli": {"*"},
     "autograder.__main__": {"*"},
 }
-MAY_IMPORT: dict[str, set[str]] = COURSE | AUTOGRADER
+# What only a developer runs looks at everything; no package imports it, as a wheel has none of it.
+TOOLS = {"tools": {"*"}}
+MAY_IMPORT: dict[str, set[str]] = COURSE | AUTOGRADER | TOOLS
 
 
 def modules() -> Iterator[tuple[str, Path]]:
-    """Every module of both packages by its name; the banks of answers are data."""
-    for package in ("course", "autograder"):
+    """Every module of packages and tools by its name; the banks of answers are data."""
+    for package in ("course", "autograder", "tools"):
         for path in sorted((ROOT / package).rglob("*.py")):
             if path.parent.name != "answers":
                 name = ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -25,6 +25,7 @@ from autograder.errors import BankError, LessonError
 if TYPE_CHECKING:
     from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport
     from autograder.cli.options import Commands
+    from autograder.console import Progress
     from autograder.lessons.lint.findings import Finding
     from autograder.lessons.model import Lesson
     from autograder.lessons.release import Drift
@@ -43,7 +44,8 @@ def _add_release(commands: Commands) -> None:
         help="build the class and self-study editions from source/",
         description="Build both editions of each lesson into release/. The same source gives the "
         "same bytes, so a second run changes nothing. A broken rule, or the proof of a claim that "
-        "changed and does not hold, stops it.",
+        "changed and does not hold, stops it; what can be told by reading is told before anything "
+        "runs.",
     )
     add_lessons(parser)
     add_course(parser)
@@ -57,16 +59,10 @@ def _add_release(commands: Commands) -> None:
 
 
 def _release(options: argparse.Namespace) -> int:
-    from autograder.console import Progress
-    from autograder.lessons.release import build_release, check_release, write_release
+    from autograder.lessons.release import check_release, write_release
 
     lessons = chosen(options)
-    files: dict[str, bytes] = {}
-    with Progress(sys.stderr) as progress:
-        progress.expect(len(lessons))
-        for lesson in lessons:
-            files |= build_release(options.course, [lesson])
-            progress.step(lesson.slug)
+    files = _built(options.course, lessons)
     if options.check:
         drift = check_release(options.course, files)
         if options.as_json:
@@ -86,6 +82,22 @@ def _release(options: argparse.Namespace) -> int:
     return 0
 
 
+def _built(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
+    """Both editions of all lessons; whatever can be refused by reading is refused first."""
+    from autograder.console import Progress
+    from autograder.lessons.release import build_editions, refuse_unsound
+
+    files: dict[str, bytes] = {}
+    with Progress(sys.stderr, "release") as progress:
+        progress.expect(len(lessons))
+        refuse_unsound(course, lessons, done=lambda slug: progress.doing(f"form of {slug}"))
+        for lesson in lessons:
+            progress.doing(f"editions of {lesson.slug}")
+            files |= build_editions(course, [lesson])
+            progress.step(lesson.slug)
+    return files
+
+
 def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
     """Raise `LessonError` where a claim that changed does not hold."""
     from autograder.console import Progress
@@ -93,8 +105,9 @@ def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
 
     failed: list[Finding] = []
     lacking: list[str] = []
-    with Progress(sys.stderr) as progress:
+    with Progress(sys.stderr, "release: proofs") as progress:
         for lesson in lessons:
+            progress.doing(lesson.slug)
             found = prove_changed(course, lesson, expect=progress.expect, done=progress.step)
             failed += found.failed
             lacking += found.lacking
@@ -140,13 +153,16 @@ def _add_check_answers(commands: Commands) -> None:
 
 def _check_answers(options: argparse.Namespace) -> int:
     from autograder.answer_bank.gate import bank_gate
+    from autograder.console import Progress
 
     broken: list[BankError] = []
-    if options.bank:
-        gates = [bank_gate(options.course, options.bank, options.lessons)]
-    else:
-        gates, broken = lesson_gates(options)
-    report, note = _tried(options, gates)
+    with Progress(sys.stderr, "check-answers") as progress:
+        progress.doing("reading the answers")
+        if options.bank:
+            gates = [bank_gate(options.course, options.bank, options.lessons)]
+        else:
+            gates, broken = lesson_gates(options)
+        report, note = _tried(options, gates, progress)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
@@ -156,20 +172,20 @@ def _check_answers(options: argparse.Namespace) -> int:
     return 0 if report.ok and not broken else 1
 
 
-def _tried(options: argparse.Namespace, gates: Sequence[Gate]) -> tuple[GateReport, str]:
+def _tried(
+    options: argparse.Namespace, gates: Sequence[Gate], progress: Progress
+) -> tuple[GateReport, str]:
     from autograder.answer_bank.gate_runs import try_answers
-    from autograder.console import Progress
 
-    with Progress(sys.stderr) as progress:
-        progress.expect(sum(len(gate.cases) for gate in gates))
-        return try_answers(
-            options.course,
-            gates,
-            runner=options.runner,
-            limit_s=options.limit,
-            done=lambda count: progress.reach(count, "check-answers"),
-            all_cells=options.all_cells,
-        )
+    progress.expect(sum(len(gate.cases) for gate in gates))
+    return try_answers(
+        options.course,
+        gates,
+        runner=options.runner,
+        limit_s=options.limit,
+        done=lambda count: progress.reach(count, "answers"),
+        all_cells=options.all_cells,
+    )
 
 
 def lesson_gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
@@ -233,15 +249,19 @@ def _add_simulate(commands: Commands) -> None:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from autograder.simulation.simulate import simulate
+    from autograder.console import Progress
 
-    made = simulate(
-        options.course,
-        chosen(options),
-        out=options.out,
-        students=options.students,
-        seed=options.seed,
-        faults=options.faults,
-    )
+    with Progress(sys.stderr, "simulate") as progress:
+        from autograder.simulation.simulate import simulate
+
+        made = simulate(
+            options.course,
+            chosen(options),
+            out=options.out,
+            students=options.students,
+            seed=options.seed,
+            faults=options.faults,
+            progress=progress,
+        )
     print(json.dumps(made.to_json(), indent=1) if options.as_json else made.sentence)
     return 0

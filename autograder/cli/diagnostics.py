@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from autograder.cli.options import add_course, add_json, add_lessons, chosen, positive
@@ -13,6 +16,8 @@ from autograder.errors import UsageError
 
 if TYPE_CHECKING:
     from autograder.cli.options import Commands
+
+_REPOSITORY = Path(__file__).resolve().parents[2]  # where this is no clone: site-packages
 
 
 def add_commands(commands: Commands) -> None:
@@ -24,9 +29,10 @@ def add_commands(commands: Commands) -> None:
 def _add_bench(commands: Commands) -> None:
     parser = commands.add_parser(
         "bench",
-        help="compare the engine with stock nbgrader",
+        help="compare the engine with stock nbgrader, in a clone of the repository",
         description="Grade the same simulated submissions with the engine and with stock nbgrader, "
-        "in turns, and print medians and ratios. The scores must agree.",
+        "in turns, and print medians and ratios. The scores must agree. It is a developer's tool "
+        "and lies in tools/ of the repository, not in the installed package.",
     )
     add_lessons(parser)
     add_course(parser)
@@ -46,13 +52,7 @@ def _add_bench(commands: Commands) -> None:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    try:
-        bench = import_module("autograder.simulation.benchmark")
-    except ImportError as error:
-        raise UsageError(
-            f"the benchmark needs the grading engine, which cannot be used here: {error}",
-            remedy="See `autograder doctor`.",
-        ) from error
+    bench = _developers_bench()
     if options.profile:
         shown: int = bench.show_profile(options.course, chosen(options), students=options.students)
         return shown
@@ -64,6 +64,24 @@ def _bench(options: argparse.Namespace) -> int:
         as_json=options.as_json,
     )
     return result
+
+
+def _developers_bench() -> ModuleType:
+    """`tools.bench` of the repository that this package runs from."""
+    if not (_REPOSITORY / "tools" / "bench.py").is_file():
+        raise UsageError(
+            f"the benchmark is no part of the installed package, and {_REPOSITORY} has no "
+            "tools/bench.py",
+            remedy="Run `make bench` in a clone of the repository, where tools/ is.",
+        )
+    sys.path.insert(0, str(_REPOSITORY))  # an editable install names only course and autograder
+    try:
+        return import_module("tools.bench")
+    except ImportError as error:
+        raise UsageError(
+            f"the benchmark needs the grading engine, which cannot be used here: {error}",
+            remedy="See `autograder doctor`.",
+        ) from error
 
 
 def _add_doctor(commands: Commands) -> None:

@@ -38,7 +38,7 @@ def run(
     executor = choose_runner(
         runner, jobs=jobs, sandbox=sandbox, scheduler=scheduler, hide=(directory.root,)
     )
-    with contextlib.closing(executor), Progress(sys.stderr) as progress:
+    with contextlib.closing(executor), Progress(sys.stderr, "grade") as progress:
         graded = grade(directory, submissions, executor, regrade=regrade, progress=progress)
     if as_json:
         print(grades_json(graded.records))

@@ -58,7 +58,7 @@ def _check(options: argparse.Namespace) -> int:
     notes: list[str] = []
 
     def tried(gates: Sequence[Gate]) -> GateReport:
-        with Progress(sys.stderr) as progress:
+        with Progress(sys.stderr, "check") as progress:
             progress.expect(sum(len(gate.cases) for gate in gates))
             report, note = try_answers(
                 options.course,

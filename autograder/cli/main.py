@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError, UsageError, did_you_mean
+from autograder.import_speed import skip_unused_grammar
 
 INTERRUPTED = 130
 
@@ -40,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 for success, 1 for findings or faults, 2 for wrong usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     own_programs_first()
+    skip_unused_grammar()
     try:
         code = _run(arguments)
         sys.stdout.flush()

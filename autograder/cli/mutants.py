@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from autograder.answer_bank.mutants import MutantReport, Plan
     from autograder.cli.options import Commands
+    from autograder.console import Progress
 
 
 def add_commands(commands: Commands) -> None:
@@ -50,10 +51,13 @@ def add_commands(commands: Commands) -> None:
 
 def _mutants(options: argparse.Namespace) -> int:
     from autograder.answer_bank.mutants import plan_mutants
+    from autograder.console import Progress
 
-    gates, broken = lesson_gates(options)
-    plans = plan_mutants(gates, exercise=options.exercise, most=options.most)
-    report, note = _tried(options, plans)
+    with Progress(sys.stderr, "mutants") as progress:
+        progress.doing("changing the solutions")
+        gates, broken = lesson_gates(options)
+        plans = plan_mutants(gates, exercise=options.exercise, most=options.most)
+        report, note = _tried(options, plans, progress)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
@@ -63,16 +67,16 @@ def _mutants(options: argparse.Namespace) -> int:
     return 0 if report.ok and not broken else 1
 
 
-def _tried(options: argparse.Namespace, plans: Sequence[Plan]) -> tuple[MutantReport, str]:
+def _tried(
+    options: argparse.Namespace, plans: Sequence[Plan], progress: Progress
+) -> tuple[MutantReport, str]:
     from autograder.answer_bank.gate_runs import try_mutants
-    from autograder.console import Progress
 
-    with Progress(sys.stderr) as progress:
-        progress.expect(sum(len(plan.cases) for plan in plans))
-        return try_mutants(
-            options.course,
-            plans,
-            runner=options.runner,
-            limit_s=options.limit,
-            done=lambda count: progress.reach(count, "mutants"),
-        )
+    progress.expect(sum(len(plan.cases) for plan in plans))
+    return try_mutants(
+        options.course,
+        plans,
+        runner=options.runner,
+        limit_s=options.limit,
+        done=lambda count: progress.reach(count, "mutants"),
+    )

@@ -82,6 +82,7 @@ def grade(
         remove_unfinished(_folders_written(course, journal, submissions))
         plans = [_plan(journal, one, submissions, regrade) for one in lessons.values()]
         progress.expect(sum(len(plan.due) for plan in plans))
+        progress.doing("starting the workers; the first submissions")
         done, sync = _carry_out(course, journal, plans, runner, progress)
     records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
     records |= {(one.lesson, one.student): one for one in done}
@@ -150,7 +151,7 @@ def _carry_out(
                 submission = waiting.pop((outcome.record.lesson, outcome.record.student))
                 record = _keep(course, journal, submission, outcome, runs[outcome.record.lesson])
                 sync.enter(record, submission.lesson)
-                progress.step(plain(record.student))
+                progress.step(plain(f"{record.student} {record.lesson}"))
                 done.append(record)
         for plan in plans:
             journal.finish(plan.lesson.slug, gone[plan.lesson.slug])

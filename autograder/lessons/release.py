@@ -13,7 +13,7 @@ import json
 import logging
 import tempfile
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from autograder.lessons.editions.overview import overview
 from autograder.lessons.editions.start_page import START_PAGE, start_page
 from autograder.lessons.leaks import leaks
 from autograder.lessons.lint.claims import lint_claims
+from autograder.lessons.lint.findings import Finding
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import IGNORED, Lesson, all_lessons
 from autograder.lessons.self_study import self_study_edition
@@ -56,8 +57,12 @@ def build_release(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
         ReleaseError: nbgrader refuses, two lessons bring different files of one name, or a line
             of a solution or hidden test would be published.
     """
-    for lesson in lessons:
-        refuse_unsound(course, lesson)
+    refuse_unsound(course, lessons)
+    return build_editions(course, lessons)
+
+
+def build_editions(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
+    """What `build_release` gives, of lessons that `refuse_unsound` has let pass."""
     files = class_editions(course, lessons)
     address = repository(course)
     for lesson in lessons:
@@ -119,8 +124,10 @@ def check_release(course: Path, files: Mapping[str, bytes]) -> list[Drift]:
     return drift + [Drift(name, "stray") for name in _stray(course, files)]
 
 
-def class_editions(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
-    """The class edition of each lesson: path below `release/` to content.
+def class_editions(
+    course: Path, lessons: Sequence[Lesson], done: Callable[[str], None] = lambda slug: None
+) -> dict[str, bytes]:
+    """The class edition of each lesson: path below `release/` to content; `done` hears of each.
 
     Raises `ReleaseError` where nbgrader refuses, or where a line of a solution or of a hidden
     test would be published.
@@ -136,6 +143,7 @@ def class_editions(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
             for data in lesson.data_files:
                 files[f"{lesson.slug}/{_beside(lesson, data)}"] = data.read_bytes()
             refuse_leaks(with_autotests(lesson), files[notebook])
+            done(lesson.slug)
     return files
 
 
@@ -158,11 +166,27 @@ def refuse_leaks(lesson: Lesson, released: bytes) -> None:
         )
 
 
-def refuse_unsound(course: Path, lesson: Lesson) -> None:
-    """Raise `LessonError` with every broken rule where `lesson` keeps not to the form."""
-    findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
+def refuse_unsound(
+    course: Path, lessons: Iterable[Lesson], *, done: Callable[[str], None] = lambda slug: None
+) -> None:
+    """Refuse what can be refused by reading: the form of each lesson, and how they go together.
+
+    Args:
+        course: The course directory.
+        lessons: Those that are to be released.
+        done: Hears of each that was read.
+
+    Raises:
+        LessonError: Lessons break rules of their form; the message has every finding.
+        ReleaseError: A lesson of the course names one that does not come before it.
+    """
+    findings: list[Finding] = []
+    for lesson in lessons:
+        findings += [*lint_lesson(course, lesson), *lint_claims(course, lesson)]
+        done(lesson.slug)
     if findings:
         raise LessonError("\n".join(map(str, findings)))
+    overview(course)
 
 
 def repository(course: Path) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from autograder.console import Progress
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UnknownStudent, did_you_mean
 from autograder.grading.gradebook import GradebookEntry
@@ -106,7 +107,11 @@ def run(
     results = [(lesson, graded_rows(directory, lesson, student)) for lesson in lessons]
     if not any(rows for _, rows in results):
         raise nobody(directory, lessons, student)
-    written = {lesson.slug: _write(directory, lesson, _settled(rows)) for lesson, rows in results}
+    written = {}
+    with Progress(sys.stderr, "feedback") as progress:
+        progress.expect(sum(len(_settled(rows)) for _, rows in results))
+        for lesson, rows in results:
+            written[lesson.slug] = _write(directory, lesson, _settled(rows), progress)
     pages = [page for paths in written.values() for page in paths]
     if as_json:
         print(json.dumps([{"page": str(page)} for page in pages], indent=1))
@@ -149,7 +154,12 @@ def _settled(rows: Iterable[LearnerResult]) -> list[LearnerResult]:
     return [row for row in rows if not row.unentered]
 
 
-def _write(course: CourseDirectory, lesson: Lesson, rows: Iterable[LearnerResult]) -> list[Path]:
+def _write(
+    course: CourseDirectory,
+    lesson: Lesson,
+    rows: Iterable[LearnerResult],
+    progress: Progress | None = None,
+) -> list[Path]:
     known = explanations(course.root, lesson)
     paths = []
     for row in rows:
@@ -159,6 +169,8 @@ def _write(course: CourseDirectory, lesson: Lesson, rows: Iterable[LearnerResult
         page = page_of(row.record, lesson, known, cells, row.entry, stale=row.newer)
         write_bytes(path, page.encode("utf-8", "replace"))
         paths.append(path)
+        if progress is not None:
+            progress.step(f"{row.student} {lesson.slug}")
     return paths
 
 

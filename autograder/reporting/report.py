@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.console import points
+from autograder.console import Progress, points
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Exercise, Lesson
@@ -131,7 +131,12 @@ def run(
         GradebookError: The database refuses; `NoGradebook` where there is none.
     """
     directory = load_course(course, db=db)
-    views = [view for lesson in lessons if (view := view_of(directory, lesson)).heat]
+    views = []
+    with Progress(sys.stderr, "report") as progress:
+        progress.expect(len(lessons))
+        for lesson in lessons:
+            views += [view for view in [view_of(directory, lesson)] if view.heat]
+            progress.step(lesson.slug)
     if not views:
         raise UsageError(
             f"nothing was graded of {', '.join(one.slug for one in lessons)}",

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
+from autograder.console import Progress
 from autograder.errors import SimulationError
 from autograder.lessons.cells import put_source, saved_notebook
 from autograder.lessons.claims import claims_path, misconceptions, own_claims
@@ -109,6 +110,7 @@ def simulate(
     students: int,
     seed: int = 0,
     faults: float = 0.0,
+    progress: Progress | None = None,
 ) -> SimulatedCourse:
     """Fill the directory `out` with a class.
 
@@ -119,6 +121,7 @@ def simulate(
         students: How many.
         seed: The same seed gives the same bytes.
         faults: The share, 0 to 1, of submissions to each lesson that hang, crash or cannot be read.
+        progress: Hears of each lesson whose class edition is made, which takes the time.
 
     Raises:
         SimulationError: `out` holds something else, or a lesson has no answers.
@@ -126,7 +129,10 @@ def simulate(
         ReleaseError: A lesson cannot be released.
     """
     banks = {lesson.slug: _bank(course, lesson) for lesson in lessons}
-    released = class_editions(course, lessons)
+    progress = progress or Progress(None)
+    progress.expect(len(lessons))
+    progress.doing("class editions")
+    released = class_editions(course, lessons, progress.step)
     _clear(out, course)
     names = tuple(f"student-{number:03d}" for number in range(1, students + 1))
     _write_course(course, out, lessons, released, names)

@@ -100,7 +100,7 @@ def run(
     roster = read_roster(
         directory, enrolled(directory), worksheet=worksheet, chosen=match, zone=zone
     )
-    with Progress(sys.stderr) as progress:
+    with Progress(sys.stderr, "collect") as progress:
         found = collect(directory, archive, lessons, roster, progress=progress)
     if as_json:
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))

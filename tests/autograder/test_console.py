@@ -1,9 +1,10 @@
-"""Progress is one line on a terminal, with rate and remaining time, and nothing elsewhere."""
+"""A terminal has one line of progress, with rate and remaining time; a log a line now and then."""
 
 from __future__ import annotations
 
 import io
 import re
+import threading
 
 import pytest
 
@@ -18,6 +19,13 @@ class Terminal(io.StringIO):
         """What was drawn one after the other, without colours."""
         drawn = re.sub(r"\x1b\[(?:\d+(?:;\d+)*m|\?25[lh])", "", self.getvalue())
         return drawn.split("\r\x1b[2K")
+
+
+class Heard(io.StringIO):
+    heard: threading.Event
+
+    def flush(self) -> None:
+        self.heard.set()
 
 
 class Clock:
@@ -43,12 +51,73 @@ def drawn(*names: str) -> list[str]:
     return stream.frames()
 
 
-def test_a_stream_that_is_no_terminal_gets_nothing() -> None:
-    stream = io.StringIO()
-    with Progress(stream) as progress:
+def told(stream: io.StringIO, clock: Clock, *, seconds: float, steps: int) -> list[str]:
+    """The lines in a log of a run of as many steps, which take so long each."""
+    with Progress(stream, "grade", clock=clock) as progress:
+        progress.expect(steps)
+        for number in range(1, steps + 1):
+            clock.now += seconds
+            progress.step(f"student-{number}")
+    return stream.getvalue().splitlines()
+
+
+def test_a_log_gets_a_line_at_least_every_five_seconds_and_one_at_the_end() -> None:
+    assert told(io.StringIO(), Clock(), seconds=2.0, steps=6) == [
+        "grade  1/6  0.5/s  10 s left  student-1",
+        "grade  3/6  0.5/s  6 s left  student-3",
+        "grade  5/6  0.5/s  2 s left  student-5",
+        "grade  6/6  0.5/s  0 s left  student-6",
+    ]
+
+
+def test_a_run_that_is_done_in_a_moment_says_nothing_in_a_log() -> None:
+    assert told(io.StringIO(), Clock(), seconds=0.1, steps=6) == []
+
+
+def test_a_log_is_not_told_the_same_twice_at_the_end() -> None:
+    lines = told(io.StringIO(), Clock(), seconds=5.0, steps=2)
+    assert [line.split()[1] for line in lines] == ["1/2", "2/2"]
+
+
+def test_a_log_hears_that_a_long_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.console._BEAT_S", 0.01)
+    stream, clock, heard = Heard(), Clock(), threading.Event()
+    stream.heard = heard
+    with Progress(stream, "release", clock=clock) as progress:
+        progress.expect(17)
+        progress.doing("form of 04")
+        clock.now = 5.0
+        assert heard.wait(10)
+    assert stream.getvalue().splitlines()[0] == "release  0/17  5 s  form of 04"
+
+
+def test_a_log_that_nobody_reads_any_more_ends_no_run() -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    assert told(Gone(), Clock(), seconds=5.0, steps=2) == []
+
+
+def test_a_terminal_hears_what_is_done_before_anything_is_counted() -> None:
+    stream = Terminal()
+    with Progress(stream, "mutants", clock=lambda: 0.0, every_s=0.0) as progress:
+        progress.doing("changing the solutions")
+    assert stream.frames()[1].endswith(" changing the solutions")
+
+
+def test_a_line_in_a_log_holds_no_control_characters() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with Progress(stream, "release", clock=clock) as progress:
+        clock.now = 2.0
+        progress.doing("\x1b[2Jada\n")
+    assert stream.getvalue().splitlines()[0] == "release  2 s  �[2Jada�"
+
+
+def test_nobody_is_told_where_there_is_no_stream() -> None:
+    with Progress(None) as progress:
         progress.expect(1)
         progress.step("ada")
-    assert stream.getvalue() == ""
 
 
 def test_a_run_without_a_step_draws_nothing() -> None:

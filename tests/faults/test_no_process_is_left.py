@@ -66,8 +66,8 @@ list(StockRunner(1, cell_limit_s=400).run_many([hand_in(Path(sys.argv[1]), lesso
 BENCH = """
 import sys
 from pathlib import Path
-from autograder.simulation.benchmark import _execute
-from autograder.simulation.contenders import CONTENDERS
+from tools.bench import _execute
+from tools.contenders import CONTENDERS
 from tests.autograder.engine.exam import exam_cells, hand_in, write_lesson
 
 root = Path(sys.argv[1])

@@ -139,7 +139,7 @@ def test_a_release_is_written_once_and_drift_is_exit_code_1(
     course: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = {"01-tiny/01-tiny.ipynb": b"{}", "self-study/01-tiny.ipynb": b"{}"}
-    monkeypatch.setattr("autograder.lessons.release.build_release", lambda *_: files)
+    monkeypatch.setattr("autograder.lessons.release.build_editions", lambda *_: files)
     assert run("release", "--course", course) == 0
     assert "2 of 2 files changed in release/" in capsys.readouterr().out
     (course / "release/self-study/01-tiny.ipynb").unlink()
@@ -153,7 +153,8 @@ def test_a_release_is_written_once_and_drift_is_exit_code_1(
 def test_a_claim_whose_proof_fails_stops_the_release(
     course: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.lessons.release.build_release", lambda *_: {"notes.txt": b""})
+    monkeypatch.setattr("autograder.lessons.release.refuse_unsound", lambda *_, **__: None)
+    monkeypatch.setattr("autograder.lessons.release.build_editions", lambda *_: {"notes.txt": b""})
     claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
     path = course / "course/lessons/tiny/claims.toml"
     path.write_text('lesson = "01-tiny"\n' + claim + 'proof = "x = 1"\nshows = "x == 2"\n')
@@ -205,7 +206,8 @@ def test_where_it_was_not_the_engine_that_ran_the_answers_the_gate_says_so(
 ) -> None:
     tried(monkeypatch, report(), "the answers ran as in a notebook")
     assert run("check-answers", "--course", course) == 0
-    assert capsys.readouterr().err == "autograder: the answers ran as in a notebook\n"
+    last = capsys.readouterr().err.splitlines()[-1]  # before it, on a slow machine, progress
+    assert last == "autograder: the answers ran as in a notebook"
 
 
 def test_the_gate_speaks_json(

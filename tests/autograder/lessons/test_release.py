@@ -21,6 +21,7 @@ from autograder.lessons.release import (
     check_release,
     class_editions,
     refuse_leaks,
+    refuse_unsound,
     repository,
     stable_bytes,
     write_release,
@@ -177,6 +178,17 @@ def test_a_notebook_that_breaks_the_form_is_not_released(own_course: Path) -> No
     lesson = read_lesson(tiny.write(own_course, notebook))
     with pytest.raises(LessonError, match="2 cells have the id 'setup'"):
         build_release(own_course, [lesson])
+
+
+def test_what_is_wrong_in_several_lessons_is_told_at_once(own_course: Path) -> None:
+    notebook = tiny.notebook()
+    notebook["cells"][0]["id"] = "setup"
+    lesson = read_lesson(tiny.write(own_course, notebook))
+    read: list[str] = []
+    with pytest.raises(LessonError) as refused:
+        refuse_unsound(own_course, [lesson, lesson], done=read.append)
+    assert str(refused.value).count("2 cells have the id 'setup'") == 2
+    assert read == [lesson.slug, lesson.slug]
 
 
 def test_what_nbgrader_refuses_is_passed_on(own_course: Path) -> None:

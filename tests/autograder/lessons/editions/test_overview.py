@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli import main
 from autograder.errors import ReleaseError
 from autograder.lessons.editions.overview import CARDS, PICTURES, overview
 from autograder.lessons.model import find_lesson
@@ -91,6 +92,23 @@ def test_a_lesson_that_does_not_come_before_is_named(course: Path, number: str) 
     say(course, f"**You need** tensors (lesson {number}).")
     with pytest.raises(ReleaseError, match=f"names lesson {number}, which does not come before"):
         overview(course)
+
+
+def test_a_lesson_that_names_a_later_one_is_refused_before_anything_is_built_or_runs(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(
+        "autograder.lessons.release.class_editions", lambda *_: started.append("nbgrader")
+    )
+    monkeypatch.setattr(
+        "autograder.lessons.lint.proofs.changed.prove_changed",
+        lambda *_, **__: started.append("proofs"),
+    )
+    say(course, "**You need** tensors (lesson 07).")
+    assert main.main(["release", "--course", str(course)]) == 1
+    assert "names lesson 07, which does not come before" in capsys.readouterr().err
+    assert started == []
 
 
 def test_without_the_readme_the_map_is_written(course: Path) -> None:

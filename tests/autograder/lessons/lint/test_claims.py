@@ -109,7 +109,7 @@ def test_what_is_found_in_claims_stops_the_release(found: Found, course: Path) -
     found(CLAIM.replace('"true"', '"maybe"'), predicting())
     lesson = read_lesson(course / "source/01-tiny/01-tiny.ipynb")
     with pytest.raises(LessonError, match=r"claim 'a-claim': verdict is 'maybe'"):
-        refuse_unsound(course, lesson)
+        refuse_unsound(course, [lesson])
 
 
 def _write_more(course: Path) -> None:

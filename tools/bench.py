@@ -27,12 +27,13 @@ from pathlib import Path
 
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
-from autograder.simulation.contenders import CONTENDERS, WARM_CELLS
 from autograder.simulation.simulate import simulate
-from autograder.simulation.supervisor import supervised
-from autograder.simulation.task_clock import TaskClock
+from tools.contenders import CONTENDERS, WARM_CELLS
+from tools.supervisor import supervised
+from tools.task_clock import TaskClock
 
 ENGINE = "engine"
+_REPOSITORY = str(Path(__file__).resolve().parents[1])
 _BUSY = (0, 1, 2, 5, 6)  # user, nice, system, irq and softirq in the first line of /proc/stat
 
 
@@ -95,7 +96,7 @@ def show_profile(course: Path, lessons: tuple[Lesson, ...], *, students: int) ->
         if pid == 0:
             code = 1
             try:
-                from autograder.simulation.profile import profile
+                from tools.profile import profile
 
                 print("\n".join(profile(course, lesson, students).lines()), flush=True)
                 code = 0
@@ -163,7 +164,7 @@ def _execute(command: Sequence[str]) -> tuple[Cost, str]:
         used = _cpu_clock()
         began, before = time.perf_counter(), used()
         alone = supervised(list(command), os.getpid())
-        process = subprocess.run(alone, stdout=output, stderr=errors)
+        process = subprocess.run(alone, stdout=output, stderr=errors, env=_finding_tools())
         wall, cpu = time.perf_counter() - began, used() - before
         output.seek(0)
         errors.seek(0)
@@ -174,6 +175,12 @@ def _execute(command: Sequence[str]) -> tuple[Cost, str]:
                 remedy="Run the command by hand; `autograder doctor` says what is missing.",
             )
         return Cost(wall, cpu), output.read()
+
+
+def _finding_tools() -> dict[str, str]:
+    """The environment in which `python -m tools.…` is found, whatever folder it starts in."""
+    paths = os.pathsep.join(filter(None, [_REPOSITORY, os.environ.get("PYTHONPATH", "")]))
+    return os.environ | {"PYTHONPATH": paths}
 
 
 @cache
@@ -194,7 +201,7 @@ def _busy_s() -> float:
 
 
 def _must_agree(room: Path, names: list[str], lesson: str) -> None:
-    from autograder.simulation.contenders import points
+    from tools.contenders import points
 
     mine = points(room / ENGINE, lesson)
     for name in names:

@@ -27,7 +27,7 @@ from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson, read_lesson
 from autograder.records.runner import Job
 from autograder.simulation.simulate import simulate
-from autograder.simulation.task_clock import TaskClock
+from tools.task_clock import TaskClock
 
 _PARTS: tuple[tuple[type, str, str], ...] = (
     (StudentProcess, "__init__", "starting the student process"),

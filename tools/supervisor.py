@@ -1,6 +1,6 @@
 """Runs a command, and ends with everything that it started when the program that asked is gone.
 
-    python -m autograder.simulation.supervisor PID_OF_WHO_ASKS COMMAND…
+    python -m tools.supervisor PID_OF_WHO_ASKS COMMAND…
 
 The benchmark's contenders go through it: a stock kernel outlives a grader that is killed.
 """
@@ -20,7 +20,7 @@ __all__ = ["supervised"]
 
 def supervised(command: list[str], parent: int) -> list[str]:
     """The command line that runs `command` for the process `parent`, with the same exit code."""
-    return [sys.executable, "-m", "autograder.simulation.supervisor", str(parent), *command]
+    return [sys.executable, "-m", "tools.supervisor", str(parent), *command]
 
 
 def main(parent: int, command: list[str]) -> None:

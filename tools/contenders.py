@@ -1,7 +1,7 @@
 """The commands that the benchmark compares, and the programs behind two of them.
 
-python -m autograder.simulation.contenders pool COURSE LESSON     a pool over NbGraderAPI
-python -m autograder.simulation.contenders cells COURSE LESSON   the cells alone; prints CPU s
+python -m tools.contenders pool COURSE LESSON     a pool over NbGraderAPI
+python -m tools.contenders cells COURSE LESSON   the cells alone; prints CPU s
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 POOL_SIZE = 2
 _PYTHON = sys.executable
-_THIS = [_PYTHON, "-m", "autograder.simulation.contenders"]
+_THIS = [_PYTHON, "-m", "tools.contenders"]
 WARM_CELLS = [*_THIS, "cells"]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.simulation.profile import Profile
-from autograder.simulation.task_clock import TaskClock
 from tests.autograder import tiny
 from tests.machine import require
+from tools.profile import Profile
+from tools.task_clock import TaskClock
 
 PARTS = {
     *("starting the student process", "forking snapshots", "ending the student process"),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from autograder.simulation.task_clock import TaskClock
+from tools.task_clock import TaskClock
 
 
 @pytest.fixture
