@@ -11,7 +11,7 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser
 
-from course import widgets
+from tests.browser.explorers import HOMES, imports
 from tests.browser.jupyter import Lab, Notebook, window, write_notebook
 
 CALLS = {
@@ -20,7 +20,7 @@ CALLS = {
     "explore_modules": "torch.nn.Linear(2, 1), torch.ones(3, 2)",
     "explore_walk": "torch.ones(3, 4), names=['grid']",
 }
-EXPLORERS = [name for name in widgets.__all__ if name.startswith("explore_")]
+EXPLORERS = sorted(HOMES)
 # The room that a list needs is that of its longest entry, which the browser knows best.
 NEEDED = """select => {
     const free = select.parentElement.appendChild(select.cloneNode(true));
@@ -48,13 +48,13 @@ ASKED = "predict('make-the-folder-then-flush').reveal('true')"
 @pytest.fixture(scope="module")
 def enlarged(browser: Browser, server: Lab, desk: Path) -> Iterator[Notebook]:
     """A notebook with every explorer, in a window of 1400 pixels at 200 %."""
-    start = """import torch
+    start = f"""import torch
 from course import gpu, predict
-from course.widgets import *
+{imports(*EXPLORERS)}
 with gpu.Recorder() as recorder:
     torch.ones(2**20, device=gpu.device())
 adam = torch.optim.Adam(torch.nn.Linear(2, 1).parameters())
-before = {'optimizer': adam.state_dict(), 'betas': torch.zeros(1, 6)}"""
+before = {{'optimizer': adam.state_dict(), 'betas': torch.zeros(1, 6)}}"""
     sources = {name: f"{name}({CALLS.get(name, '')})" for name in EXPLORERS}
     write_notebook(desk / "zoom.ipynb", {"import": start, **sources, "asked": ASKED})
     page = window(browser)

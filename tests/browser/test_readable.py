@@ -11,13 +11,14 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.contrast import faint_words
+from tests.browser.explorers import imports
 from tests.browser.jupyter import ROOT, Notebook, serve, window, write_notebook
 
 WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
 CELLS = f"""
 from course import *
 from course.progress.start_page import lessons
-from course.lessons.dataloader.loader_explorer import explore_loader
+{imports("explore_strides", "explore_loader")}
 %%
 lessons({str(ROOT / "release")!r})
 %%

@@ -11,20 +11,17 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, expect
 
+from tests.browser.explorers import imports
 from tests.browser.jupyter import Lab, Notebook, window, write_notebook
 
+EXPLORERS = {id: f"explore_{id}" for id in ("strides", "loader", "graph", "index")}
 CELLS = {
-    "import": "from course import explore_strides, predict, quiz\n"
-    "from course.widgets import explore_graph, explore_loader, explore_sampler",
+    "import": "from course import predict, quiz\n" + imports(*EXPLORERS.values()),
     "asked": 'predict("reshape-always-copies")',
     "unasked": 'predict("contiguous-always-copies")',
     "quiz": 'quiz("contiguous-always-copies", "pin-memory-decides-who-copies")',
-    "strides": "explore_strides((3, 4))",
-    "loader": "explore_loader()",
-    "graph": "explore_graph()",
-    "sampler": "explore_sampler()",
+    **{id: f"{name}()" for id, name in EXPLORERS.items()},
 }
-EXPLORERS = ("strides", "loader", "graph", "sampler")
 SHOWN = [id for id in CELLS if id != "import"]
 
 
