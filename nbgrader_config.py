@@ -25,7 +25,7 @@ c.Execute.interrupt_on_timeout = True
 c.Execute.extra_arguments = ["--log-level=ERROR"]
 
 # What is released is generated at that moment: an edition of last week is never handed out.
-c.ExchangeFactory.release_assignment = "autograder.lessons.handout.ReleaseFromSource"
+c.ExchangeFactory.release_assignment = "autograder.nbgrader_bridge.release_steps.ReleaseFromSource"
 
 for _folder in reversed(jupyter_config_path()):
     if Path(_folder).resolve() != Path(__file__).resolve().parent:
@@ -53,7 +53,7 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.SaveCells",
     "nbgrader.preprocessors.ClearHiddenTests",
     "nbgrader.preprocessors.ClearMarkScheme",
-    "autograder.lessons.editions.class_edition.ForReaders",
+    "autograder.nbgrader_bridge.release_steps.ForReaders",
     "nbgrader.preprocessors.ComputeChecksums",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
@@ -67,11 +67,11 @@ c.OverwriteCells.add_missing_cells = True
 # nbgrader's own pages show every test cell whole: hidden tests, inputs and expected values.
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
-    "autograder.reporting.pages.nbgrader_pages.WithholdHiddenTests",
-    "autograder.reporting.pages.nbgrader_pages.PageStyle",
+    "autograder.nbgrader_bridge.feedback_steps.WithholdHiddenTests",
+    "autograder.nbgrader_bridge.feedback_steps.PageStyle",
 ]
 # nbgrader's templates leave the notebook's style sheet out, and with it the form of every table.
 # The first line takes their own step away: it would come later and begin anew.
 c.CSSHTMLHeaderPreprocessor.enabled = False
 c.PageStyle.enabled = True
-c.HTMLExporter.preprocessors = ["autograder.reporting.pages.nbgrader_pages.PageStyle"]
+c.HTMLExporter.preprocessors = ["autograder.nbgrader_bridge.feedback_steps.PageStyle"]

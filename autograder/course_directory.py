@@ -6,7 +6,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
@@ -14,9 +13,6 @@ from traitlets.config.loader import PyFileConfigLoader
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError
 from autograder.import_speed import skip_unused_grammar
-
-if TYPE_CHECKING:
-    from nbgrader.coursedir import CourseDirectory as NbgraderCourseDirectory
 
 DEFAULT_COURSE = "default_course"
 
@@ -37,13 +33,6 @@ class CourseDirectory:
     root: Path
     config: Config
     db_named: bool = False
-
-    @property
-    def coursedir(self) -> NbgraderCourseDirectory:
-        """The course directory as nbgrader's own steps want it."""
-        from nbgrader.coursedir import CourseDirectory  # a second; paths are needed before that
-
-        return CourseDirectory(config=self.config)
 
     @property
     def db_url(self) -> str:

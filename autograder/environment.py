@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -20,21 +18,6 @@ def own_programs_first() -> None:
     path = os.environ.get("PATH", "")
     if path.split(os.pathsep)[:1] != [own]:
         os.environ["PATH"] = os.pathsep.join([own, *filter(None, [path])])
-
-
-@contextlib.contextmanager
-def alembic_in_process() -> Iterator[None]:
-    """Let nbgrader learn the version of its tables in this process, not from a program: 1 s."""
-    import nbgrader.api  # only here: whoever grades without a gradebook does not wait for it
-    from alembic.script import ScriptDirectory
-    from nbgrader.dbutil import ALEMBIC_DIR
-
-    theirs = nbgrader.api.get_alembic_version
-    nbgrader.api.get_alembic_version = lambda: str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
-    try:
-        yield
-    finally:
-        nbgrader.api.get_alembic_version = theirs
 
 
 def end_with_parent(parent: int, how: int = signal.SIGTERM) -> None:

@@ -27,9 +27,9 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.grading.pipeline import grade
 from autograder.lessons.model import find_lesson, lesson_paths
+from autograder.nbgrader_bridge.exchange import accompany_pages
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Runner
-from autograder.reporting.exchange import accompany_pages
 from autograder.reporting.feedback import write_pages
 from autograder.runners.choice import choose_runner
 from autograder.submissions.discovery import find_submissions

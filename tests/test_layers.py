@@ -61,6 +61,7 @@ MEASURES = {
     "course.testing",
 }
 ENGINE = "autograder.engine"
+BRIDGE = "autograder.nbgrader_bridge"
 # In the engine a row is what runs in one process, or talks to it.
 INSIDE = {
     f"{ENGINE}.limits": GROUND,
@@ -94,22 +95,32 @@ AUTOGRADER = {
     **{name: set() for name in GROUND},
     "autograder.environment": {"autograder.linux"},
     "autograder.course_directory": GROUND,
+    # nbgrader's rules and steps on plain notebooks, which lessons and submissions ask
+    f"{BRIDGE}.cells": set(),
+    f"{BRIDGE}.table_version": set(),
+    f"{BRIDGE}.generation": {f"{BRIDGE}.table_version"},
     "autograder.records": GROUND,
     # course.testing: what a test cell writes is held against the checks that there are;
     # course.guide: the map that is released is the one that notebooks show
     "autograder.lessons": GROUND
-    | {"autograder.records", "course.claims", "course.testing", "course.guide"},
-    "autograder.submissions": GROUND | {"autograder.records", "autograder.lessons"},
+    | {"autograder.records", "course.claims", "course.testing", "course.guide"}
+    | {f"{BRIDGE}.generation"},
+    "autograder.submissions": GROUND
+    | {"autograder.records", "autograder.lessons", f"{BRIDGE}.cells"},
     **INSIDE,
     **DECISIONS,
     **OUTSIDE,
+    BRIDGE: GROUND
+    | {f"{BRIDGE}.generation", f"{BRIDGE}.table_version"}
+    | {"autograder.records", "autograder.lessons", "autograder.submissions"},
     "autograder.runners": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
-    | {ENGINE, *INSIDE},
+    | {ENGINE, *INSIDE, BRIDGE, f"{BRIDGE}.cells"},
     "autograder.grading": GROUND
-    | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"},
+    | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"}
+    | {BRIDGE},
     "autograder.reporting": GROUND
-    | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.grading"}
+    | {"autograder.records", "autograder.lessons", "autograder.submissions", BRIDGE}
     | {"course.inspection", "course.testing", "course.claims"},
     "autograder.answer_bank": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.runners", "course.figures"}
@@ -118,12 +129,20 @@ AUTOGRADER = {
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
     | {"autograder.answer_bank", "autograder.runners", *INSIDE}
     | {"course.claims", "course.figures", "course.gpu", "course.inspection"},
+    # what nbgrader's configuration names: here nbgrader calls us
+    f"{BRIDGE}.release_steps": {"*"},
+    f"{BRIDGE}.feedback_steps": {"*"},
     "autograder.formgrader": {"*"},
     "autograder.cli": {"*"},
     "autograder.__main__": {"*"},
 }
 # What only a developer runs looks at everything; no package imports it, as a wheel has none of it.
 TOOLS = {"tools": {"*"}}
+# Who imports nbgrader beside its bridge, and why.
+KNOW_NBGRADER = {
+    "autograder.formgrader",  # a part of nbgrader's server, whose handlers it extends
+    "tools.bench",  # measures nbgrader itself, with nothing of ours between
+}
 MAY_IMPORT: dict[str, set[str]] = COURSE | AUTOGRADER | TOOLS
 
 
@@ -160,6 +179,28 @@ def imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module in NAMES:
             inner = {f"{node.module}.{one.name}" for one in node.names} & NAMES
             yield from inner or {str(node.module)}
+
+
+def imports_nbgrader(path: Path) -> bool:
+    """Whether a file names nbgrader in an import, for its types alone too."""
+    names = [
+        name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [str(node.module)]
+            if isinstance(node, ast.ImportFrom)
+            else [one.name for one in node.names]
+        )
+    ]
+    return any(name.split(".")[0] == "nbgrader" for name in names)
+
+
+def test_only_the_bridge_imports_nbgrader() -> None:
+    knowing = {name for name, path in modules() if imports_nbgrader(path)}
+    outside = {name for name in knowing if not name.startswith(f"{BRIDGE}.")}
+    assert len(knowing) >= 8
+    assert outside <= KNOW_NBGRADER
 
 
 @pytest.mark.parametrize("row", MAY_IMPORT)

@@ -47,7 +47,7 @@ def add_commands(commands: Commands) -> None:
 
 def _backup(options: argparse.Namespace) -> int:
     from autograder.course_directory import load_course
-    from autograder.grading.backup import backup, restore
+    from autograder.grading import backup, restore
 
     course = load_course(options.course, db=options.db)
     kept: list[Path] = []

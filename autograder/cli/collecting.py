@@ -76,7 +76,7 @@ def _add_matching(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from autograder.grading.gradebook import enrolled
+    from autograder.nbgrader_bridge.gradebook import enrolled
     from autograder.reporting.marking import entering
     from autograder.submissions import collect
 

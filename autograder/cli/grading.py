@@ -102,7 +102,8 @@ def _add_feedback(commands: Commands) -> None:
 
 def _feedback(options: argparse.Namespace) -> int:
     from autograder import course_directory
-    from autograder.reporting import exchange, feedback
+    from autograder.nbgrader_bridge import exchange
+    from autograder.reporting import feedback
     from autograder.reporting.lms import feedback as lms_feedback
 
     lessons = chosen(options)

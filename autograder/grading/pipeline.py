@@ -18,10 +18,10 @@ from autograder.console import Progress, plain
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.autograded import NotWritten, write_autograded
-from autograder.grading.database_address import check_address
 from autograder.grading.prefetch import Prefetch
 from autograder.import_speed import importing
 from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.database_address import check_address
 from autograder.records.journal import Journal, only_grader, remove_unfinished
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
 from autograder.records.runner import Job, Outcome, Runner, unrun

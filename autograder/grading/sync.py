@@ -18,12 +18,13 @@ import msgspec
 from autograder.console import named, points
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
-from autograder.grading.assignment import register
-from autograder.grading.database_address import remember_address
-from autograder.grading.gradebook import GradebookError, GradebookWriter
-from autograder.grading.gradebook_entry import agrees
-from autograder.grading.penalties import PenaltyChange, PolicyError
 from autograder.lessons.model import Lesson, lesson_paths
+from autograder.nbgrader_bridge.database_address import remember_address
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_entry import agrees
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
+from autograder.nbgrader_bridge.penalties import PenaltyChange, PolicyError
+from autograder.nbgrader_bridge.registration import register
 from autograder.records.journal import write_json
 from autograder.records.model import SubmissionRecord
 from autograder.submissions.class_list import ROSTER, RosterError, read_extensions

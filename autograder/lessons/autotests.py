@@ -106,20 +106,12 @@ def main() -> None:
 
 
 def _written_out(source: Path) -> dict[str, str]:
-    import nbformat
-    from nbgrader.preprocessors import InstantiateTests
-    from nbgrader.utils import is_grade
-
     from autograder.course_directory import load_course
+    from autograder.nbgrader_bridge.generation import instantiated_tests
 
     config = load_course(source.parents[2]).config
-    config.InstantiateTests.autotest_filename = str(autotest_templates(source) or "autotests.yml")
     read_notebook(source)  # says in our words what is wrong with it
-    notebook = nbformat.read(source, as_version=4)
-    resources = {"metadata": {"path": str(source.parent), "name": source.stem}}
-    notebook, _ = InstantiateTests(config=config).preprocess(notebook, resources)
-    graded = [cell for cell in notebook.cells if cell.cell_type == "code" and is_grade(cell)]
-    return {cell.metadata.nbgrader.grade_id: cell.source for cell in graded}
+    return instantiated_tests(source, config, autotest_templates(source))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,7 @@ every file that is not what the source gives.
 
 from __future__ import annotations
 
-import copy
 import json
-import logging
 import tempfile
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.environment import alembic_in_process
 from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
@@ -199,46 +196,17 @@ def repository(course: Path) -> str:
 
 
 def _generate(root: Path, course: Path, lesson: Lesson) -> None:
-    from nbgrader.converters import GenerateAssignment
-    from nbgrader.converters.base import NbGraderException
-    from nbgrader.coursedir import CourseDirectory
-
     from autograder.course_directory import load_course
-    from autograder.lessons.editions.class_edition import GENERATE
+    from autograder.nbgrader_bridge.generation import GenerationRefused, generate_assignment
 
-    config = copy.deepcopy(load_course(course).config)
-    if "preprocessors" not in config.GenerateAssignment:
-        config.GenerateAssignment.preprocessors = GENERATE
-    config.CourseDirectory.update(
-        root=str(root),
-        db_url=f"sqlite:///{root}/gradebook.db",
-        assignment_id=lesson.slug,
-        release_directory=RELEASE,
-    )
-    log, lines = _collecting_log()
-    coursedir = CourseDirectory(config=config)
-    converter = GenerateAssignment(coursedir=coursedir, config=config, force=True, log=log)
     try:
-        with alembic_in_process():
-            converter.start()
-    except (NbGraderException, SystemExit) as error:
+        generate_assignment(load_course(course).config, root, lesson.slug, RELEASE)
+    except GenerationRefused as refused:
         raise ReleaseError(
-            "nbgrader cannot generate the class edition: " + "\n".join(lines).strip(),
+            f"nbgrader cannot generate the class edition: {refused}",
             place=str(lesson.source),
             remedy="Mend what nbgrader names; `nbgrader generate_assignment` shows the same.",
-        ) from error
-
-
-def _collecting_log() -> tuple[logging.Logger, list[str]]:
-    lines: list[str] = []
-
-    class Collect(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            lines.append(record.getMessage())
-
-    log = logging.Logger("generate_assignment", level=logging.ERROR)
-    log.addHandler(Collect())
-    return log, lines
+        ) from refused
 
 
 def _stable_cell(cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,14 @@ from msgspec.structs import replace
 
 from autograder.console import named
 from autograder.course_directory import CourseDirectory
-from autograder.grading.gradebook import NEEDS_PERSON, GradebookEntry, GradebookReader
-from autograder.grading.gradebook_entry import agrees, record_from
 from autograder.lessons.model import TEST_PREFIX, Lesson
+from autograder.nbgrader_bridge.gradebook import GradebookReader
+from autograder.nbgrader_bridge.gradebook_entry import (
+    NEEDS_PERSON,
+    GradebookEntry,
+    agrees,
+    record_from,
+)
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord, total
 from autograder.reporting.status_texts import TO_INSTRUCTOR, counts, is_unread

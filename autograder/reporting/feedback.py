@@ -18,10 +18,10 @@ from markupsafe import Markup
 from autograder.console import Progress
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UnknownStudent, did_you_mean
-from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.cells import RawCell, grader
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions
+from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.journal import write_bytes
 from autograder.records.model import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.reporting.class_results import LearnerResult, cautions, class_results

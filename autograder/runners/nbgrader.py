@@ -24,15 +24,14 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.apps.api import NbGraderAPI
-from nbgrader.utils import determine_grade
-from traitlets.config import Config
 
 from autograder.engine.outcomes import TABLE_KEY
 from autograder.errors import LessonError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.repair import Malformed, read_submission, repair
+from autograder.nbgrader_bridge.cells import automatic_points
+from autograder.nbgrader_bridge.stock import StockCourse
 from autograder.records.model import (
     ExerciseRecord,
     RecordError,
@@ -102,10 +101,10 @@ def grade_one(work: _Work) -> Outcome:
         root = Path(folder) / "course"
         shutil.copytree(work.template, root)
         _hand_in(job, notebook, root)
-        answer = _api(root, work.cell_limit_s).autograde(job.lesson.slug, _STUDENT)
+        answer = StockCourse(root, work.cell_limit_s).autograde(job.lesson.slug, _STUDENT)
         graded = root / "autograded" / _STUDENT / job.lesson.slug / f"{job.lesson.slug}.ipynb"
-        if not answer["success"] or not graded.is_file():
-            status, note = _explain(f"{answer.get('error', '')}\n{answer.get('log', '')}")
+        if not answer.success or not graded.is_file():
+            status, note = _explain(f"{answer.error}\n{answer.log}")
             return _unrun(job, status, begun, *notes, note)
         notebook = nbformat.read(graded, as_version=4)
     broken = _broken_setup(notebook)
@@ -167,21 +166,14 @@ def _template(lesson: Lesson, scratch: Path) -> Path:
     root = scratch / f"{lesson.slug}-{lesson.digest[:12]}"
     if not root.is_dir():
         copy_source(lesson, root / "source" / lesson.slug)
-        answer = _api(root).generate_assignment(lesson.slug)
-        if not answer["success"]:
+        answer = StockCourse(root).generate_assignment(lesson.slug)
+        if not answer.success:
             raise LessonError(
-                f"nbgrader cannot release it: {answer.get('log', '')[-400:]}",
+                f"nbgrader cannot release it: {answer.log[-400:]}",
                 place=str(lesson.source),
                 remedy="Run `nbgrader generate_assignment` on it and mend what it names.",
             )
     return root
-
-
-def _api(root: Path, cell_limit_s: int = 30) -> NbGraderAPI:
-    config = Config()
-    config.CourseDirectory.root = str(root)
-    config.Execute.timeout = cell_limit_s
-    return NbGraderAPI(config=config)
 
 
 def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...]]:
@@ -261,7 +253,7 @@ def _exercise(exercise: Exercise, notebook: NotebookNode) -> ExerciseRecord:
 
 
 def _manual(exercise: Exercise, cell: NotebookNode) -> ExerciseRecord:
-    points = determine_grade(cell)[0]
+    points = automatic_points(cell)
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,

@@ -14,10 +14,10 @@ from typing import Any
 import nbformat
 
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.assignment import register
-from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import Lesson, find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.registration import register
 from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord, total
 from autograder.records.runner import Job, Outcome
 from autograder.submissions.discovery import find_submissions

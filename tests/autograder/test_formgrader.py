@@ -26,9 +26,9 @@ from msgspec.structs import replace
 
 from autograder.course_directory import CourseDirectory
 from autograder.formgrader import GradingService
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.gradebook_entry import FROM_GRADEBOOK
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_entry import FROM_GRADEBOOK
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job

@@ -98,7 +98,7 @@ def test_a_site_cannot_publish_hidden_tests_or_move_the_course(
     )
     found = settings()
     assert (
-        "autograder.reporting.pages.nbgrader_pages.WithholdHiddenTests"
+        "autograder.nbgrader_bridge.feedback_steps.WithholdHiddenTests"
         in found.GenerateFeedback.preprocessors
     )
     assert found.CourseDirectory.root == str(course)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.reporting.exchange import TOKENS
+from autograder.nbgrader_bridge.exchange import TOKENS
 from tests.autograder import tiny
 from tests.autograder.tiny import SLUG
 

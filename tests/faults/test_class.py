@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from autograder.course_directory import CourseDirectory
 from autograder.engine import EngineRunner, Limits
-from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.pipeline import GradingResult, grade
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.model import SubmissionRecord
 from autograder.reporting.tables import grades_table
 from autograder.submissions import folder as handed_in

@@ -20,7 +20,7 @@ DRIVER = """
 import json, os, sys, traceback
 from pathlib import Path
 from autograder.errors import AutograderError
-from autograder.grading.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, graded
 
 root, left = Path(sys.argv[1]), int(sys.argv[2])

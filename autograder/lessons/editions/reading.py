@@ -9,17 +9,36 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from functools import lru_cache
+from typing import Any
 
-from autograder.lessons.cells import RawCell, grader, headings, is_test, role
+from autograder.lessons.cells import FOLDED, RawCell, grader, headings, is_test, role
 
-__all__ = ["FOLDED_TEST", "ahead_of", "for_readers", "is_deep_dive"]
+__all__ = ["FOLDED_TEST", "ahead_of", "for_readers", "is_deep_dive", "lay_out"]
 
 FOLDED_TEST = {"cellView": "form", "jupyter": {"source_hidden": True}}
 _TASK = "exercise"
 _NUMBERED = re.compile(r"^### Exercise\b", re.M)
 _DEEP_DIVE = re.compile(r"^#+ Deep dive\b", re.I)
+
+
+def lay_out(cells: Sequence[MutableMapping[str, Any]]) -> None:
+    """Fold the test cells and deep dives of a class edition, and tell its tables where they are.
+
+    Args:
+        cells: All of the notebook's, changed in place; hidden tests are gone from them.
+    """
+    told = ahead_of(cells)
+    for cell in cells:
+        cell["metadata"].get("course", {}).pop("shows", None)  # it tells the grader alone
+        name = str(grader(cell).get("grade_id", ""))
+        if name in told:
+            exercise = name.removeprefix("test-")
+            cell["source"] = for_readers(cell["source"], exercise, told[name])
+            cell["metadata"].update(FOLDED_TEST)
+        elif is_deep_dive(cell):
+            cell["metadata"][FOLDED] = True
 
 
 def is_deep_dive(cell: RawCell) -> bool:

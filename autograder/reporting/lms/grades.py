@@ -19,8 +19,8 @@ from typing import Literal
 from autograder.console import points
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
-from autograder.grading.gradebook import enrolled
 from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.gradebook import enrolled
 from autograder.records.journal import write_bytes
 from autograder.reporting.class_results import LearnerResult, cautions, class_results
 from autograder.reporting.export_csv import inert

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from autograder.console import points as written_points
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.gradebook import GradebookWriter, ManualMark
 from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter, ManualMark
 from autograder.records.journal import only_grader
 from autograder.reporting.marking.anonymous import pseudonyms
 from autograder.reporting.marking.questions import WrittenAnswer, WrittenQuestion, questions

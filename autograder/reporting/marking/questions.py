@@ -14,10 +14,10 @@ from pathlib import Path
 from autograder.console import points
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError, UsageError
-from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.cells import RawCell
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import SOLUTION, split_regions
+from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.journal import only_grader, write_bytes
 from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import executed

@@ -20,8 +20,9 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.grading import pipeline as grading
 from autograder.grading.autograded import write_autograded
-from autograder.grading.gradebook import GradebookError, GradebookWriter
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import Journal, JournalError
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome

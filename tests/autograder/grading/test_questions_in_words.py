@@ -12,10 +12,10 @@ from nbgrader.api import Gradebook
 
 from autograder.answer_bank.gate import lesson_gate
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.gradebook import GradebookWriter
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import Lesson, find_lesson, read_lesson
 from autograder.lessons.release import build_release, refuse_leaks
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.journal import Journal
 from autograder.records.model import ExerciseRecord
 from autograder.records.runner import Runner

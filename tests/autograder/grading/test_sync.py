@@ -12,9 +12,11 @@ from nbgrader.api import Gradebook
 
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading import sync
-from autograder.grading.gradebook import GradebookEntry, GradebookError, GradebookWriter
 from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import Journal, JournalError
 from autograder.records.model import Status
 from autograder.submissions.discovery import find_submissions

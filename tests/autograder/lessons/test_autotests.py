@@ -11,11 +11,11 @@ import pytest
 
 from autograder.course_directory import load_course
 from autograder.errors import LessonError
-from autograder.grading.assignment import prepared
-from autograder.grading.gradebook import GradebookWriter
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import find_lesson, read_lesson
 from autograder.lessons.release import class_editions
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.registration import prepared
 from autograder.runners.dask_worker import pack_lesson, unpack_lesson
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, graded, hand_in

@@ -16,9 +16,9 @@ from nbgrader.apps.api import NbGraderAPI
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.gradebook_entry import FROM_GRADEBOOK
 from autograder.lessons.model import Lesson, find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_entry import FROM_GRADEBOOK
 from autograder.records.journal import Journal
 from autograder.reporting import feedback, report
 from autograder.reporting.class_results import WAITING, LearnerResult, class_results

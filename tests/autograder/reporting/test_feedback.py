@@ -18,10 +18,10 @@ from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import answer_run_of
 from autograder.answer_bank.notebook_runner import run_answers
 from autograder.errors import UnknownStudent
-from autograder.grading.gradebook import GradebookEntry
 from autograder.lessons.claims import own_claims
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
 from autograder.lessons.release import class_editions
+from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
 from autograder.reporting import feedback
 from autograder.reporting.feedback import REMOVED, hidden_lines, page_of, withhold, write_pages

@@ -14,8 +14,8 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.assignment import register
 from autograder.lessons.model import Lesson, all_lessons
+from autograder.nbgrader_bridge.registration import register
 from autograder.reporting.feedback import hidden_lines
 
 ROOT = Path(__file__).parents[3]

@@ -13,8 +13,8 @@ import pytest
 from autograder.cli import main
 from autograder.course_directory import load_course
 from autograder.errors import UsageError
-from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import select_lessons
+from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
 from autograder.submissions.collect import Collected, collect, summary_lines
 from autograder.submissions.discovery import find_submissions
 from autograder.submissions.roster import RosterError, read_roster

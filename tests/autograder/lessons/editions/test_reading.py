@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.lessons.editions.class_edition import GENERATE, ForReaders
 from autograder.lessons.editions.reading import ahead_of, for_readers, is_deep_dive
+from autograder.nbgrader_bridge.generation import STEPS
+from autograder.nbgrader_bridge.release_steps import ForReaders
 
 ROOT = Path(__file__).parents[4]
 TEST = {"grade": True, "solution": False, "locked": True, "points": 2}
@@ -110,4 +111,4 @@ def test_nbgrader_takes_the_same_steps_as_the_release() -> None:
     config = Config()
     names = {"get_config": lambda: config, "load_subconfig": lambda *words: None}
     runpy.run_path(str(ROOT / "nbgrader_config.py"), names)
-    assert config.GenerateAssignment.preprocessors == GENERATE
+    assert config.GenerateAssignment.preprocessors == STEPS

@@ -12,12 +12,12 @@ import pytest
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import find_lesson, select_lessons
+from autograder.nbgrader_bridge.exchange import TOKENS
+from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult
-from autograder.reporting.exchange import TOKENS
 from autograder.reporting.feedback import hidden_lines
 from autograder.reporting.lms.feedback import _entry, _folder_name
 from autograder.submissions.collect import collect

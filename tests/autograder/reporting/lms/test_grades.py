@@ -11,8 +11,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.course_directory import load_course
-from autograder.grading.gradebook import GradebookWriter, enrolled
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult, class_results

@@ -16,8 +16,10 @@ import pytest
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory
-from autograder.grading.gradebook import GradebookEntry, GradebookError, GradebookWriter
 from autograder.lessons.model import select_lessons
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import JournalError, only_grader
 from autograder.records.model import ExerciseRecord, Status
 from autograder.records.runner import Outcome

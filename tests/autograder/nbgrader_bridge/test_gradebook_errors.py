@@ -9,13 +9,8 @@ from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import ArgumentError, OperationalError, ProgrammingError
 
 from autograder.course_directory import load_course
-from autograder.grading.gradebook import (
-    GradebookError,
-    GradebookReader,
-    NoGradebook,
-    enrolled,
-    explained,
-)
+from autograder.nbgrader_bridge.gradebook import GradebookReader, enrolled
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError, NoGradebook, explained
 from tests.autograder import tiny
 from tests.autograder.classroom import classroom
 

@@ -16,9 +16,10 @@ from sqlalchemy import create_engine, inspect
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.backup.backup import back_up
-from autograder.grading.backup.restore import restore
-from autograder.grading.gradebook import GradebookError, GradebookWriter
+from autograder.grading.backup import back_up
+from autograder.grading.restore import restore
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, flatten, graded, record
 from tests.machine import postgresql
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course_directory import CourseDirectory
 from autograder.lessons.model import Lesson
-from autograder.reporting.exchange import TOKENS, accompany_pages
+from autograder.nbgrader_bridge.exchange import TOKENS, accompany_pages
 from tests.autograder.classroom import SLUG, classroom, graded
 
 CLASS = tuple[CourseDirectory, Lesson]

@@ -11,11 +11,11 @@ from nbformat import NotebookNode, from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograder.nbgrader_bridge.feedback_steps import TABLES, UNREADABLE, WithholdHiddenTests
 from autograder.reporting.feedback import REMOVED
-from autograder.reporting.pages.nbgrader_pages import TABLES, UNREADABLE, WithholdHiddenTests
 from tests.autograder import tiny
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 LINE = "hidden_seen = flatten_answer(torch.arange(6.0).view(2, 3).t())"
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from autograder.course_directory import CourseDirectory
-from autograder.grading.backup.backup import (
+from autograder.grading.backup import (
     LEFT_OUT,
     STATE,
     BackupContents,
@@ -27,11 +27,10 @@ from autograder.grading.backup.backup import (
     read_contents,
     write_backup,
 )
-from autograder.grading.backup.gradebook_copy import COPY_NAMES, is_used, put_back
-from autograder.grading.database_address import database_file
-from autograder.grading.gradebook import GradebookError
-from autograder.grading.gradebook_damage import is_damaged
 from autograder.grading.sync import ROSTER
+from autograder.nbgrader_bridge.database_address import database_file
+from autograder.nbgrader_bridge.gradebook_copy import COPY_NAMES, is_used, put_back
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError, is_damaged
 from autograder.records.journal import only_grader
 
 _STAGED = "restoring"

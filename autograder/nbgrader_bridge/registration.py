@@ -8,15 +8,14 @@ from collections.abc import Mapping
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import is_grade
-from traitlets.utils.importstring import import_item
 
 from autograder.course_directory import CourseDirectory
-from autograder.grading.gradebook import GradebookError, explained
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.generation import as_saved
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError, explained
 
 
 def register(lesson: Lesson, course: CourseDirectory) -> None:
@@ -62,13 +61,7 @@ def prepared(
     tests = with_autotests(lesson).tests
     for cell in notebook.cells if tests else ():
         cell.source = tests.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
-    for named in GenerateAssignment(coursedir=course.coursedir, config=course.config).preprocessors:
-        # A configuration file names classes by their path, as nbgrader_config.py does.
-        step = import_item(named) if isinstance(named, str) else named
-        if step is SaveCells:
-            break
-        notebook, _ = step(config=course.config).preprocess(notebook, resources)
-    return notebook
+    return as_saved(notebook, course.config, resources)
 
 
 def _is_registered(gradebook: Gradebook, lesson: Lesson, notebook: NotebookNode) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from autograder.grading.gradebook_entry import (
+from autograder.lessons.model import Lesson, find_lesson
+from autograder.nbgrader_bridge.gradebook_entry import (
     FROM_GRADEBOOK,
     GradebookEntry,
     agrees,
@@ -21,7 +22,6 @@ from autograder.grading.gradebook_entry import (
     record_from,
     utc_of,
 )
-from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.model import Status
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, double, flatten, record

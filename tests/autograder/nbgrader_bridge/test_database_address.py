@@ -12,8 +12,9 @@ import pytest
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.formgrader import GradingService
-from autograder.grading.database_address import OtherGradebook, address_of, remembered
-from autograder.grading.gradebook import GradebookReader, NoGradebook
+from autograder.nbgrader_bridge.database_address import OtherGradebook, address_of, remembered
+from autograder.nbgrader_bridge.gradebook import GradebookReader
+from autograder.nbgrader_bridge.gradebook_errors import NoGradebook
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, empty_gradebook, graded
 
 READING = ["feedback", "report", "export"]

@@ -15,9 +15,9 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.gradebook import GradebookReader, GradebookWriter
-from autograder.grading.penalties import LatePolicy, PolicyError, seconds_late
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookReader, GradebookWriter
+from autograder.nbgrader_bridge.penalties import LatePolicy, PolicyError, seconds_late
 from autograder.reporting import export_csv, feedback
 from autograder.reporting.feedback import write_pages
 from autograder.submissions.class_list import RosterError, read_extensions

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from nbgrader.api import SubmittedAssignment
 
-from autograder.grading.penalties import seconds_late
 from autograder.lessons.model import Exercise, Lesson
+from autograder.nbgrader_bridge.penalties import seconds_late
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
 
 NO_RESPONSE = "No response."  # nbgrader's own words for an answer that is still the stub

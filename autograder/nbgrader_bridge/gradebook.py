@@ -18,22 +18,17 @@ from nbgrader.api import (
     BaseCell,
     Grade,
     Gradebook,
-    InvalidEntry,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import scoped_session, selectinload, sessionmaker
 
 from autograder.course_directory import CourseDirectory
-from autograder.environment import alembic_in_process
-from autograder.errors import AutograderError
-from autograder.grading.database_address import check_address, database_file
-from autograder.grading.gradebook_damage import RESTORE, is_damaged, never_empty
-from autograder.grading.gradebook_entry import (
-    NEEDS_PERSON,
+from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.database_address import check_address, database_file
+from autograder.nbgrader_bridge.gradebook_entry import (
     GradebookEntry,
     auto_points,
     comment_on,
@@ -41,34 +36,16 @@ from autograder.grading.gradebook_entry import (
     is_doubtful,
     utc_of,
 )
-from autograder.grading.penalties import LatePolicy, PenaltyChange, seconds_late
-from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.gradebook_errors import (
+    NoGradebook,
+    explained,
+    never_empty,
+    shown_address,
+)
+from autograder.nbgrader_bridge.penalties import LatePolicy, PenaltyChange, seconds_late
+from autograder.nbgrader_bridge.table_version import table_version_in_process
 from autograder.records.model import ExerciseRecord, SubmissionRecord
 from autograder.submissions.class_list import Extensions, read_table
-
-__all__ = [
-    "NEEDS_PERSON",
-    "GradebookEntry",
-    "GradebookError",
-    "GradebookReader",
-    "GradebookWriter",
-    "ManualMark",
-    "NoGradebook",
-    "auto_points",
-    "enrolled",
-    "explained",
-]
-
-
-_KEPT = "Nothing is lost: the journal keeps what was graded, the next `grade` enters it."
-
-
-class GradebookError(AutograderError):
-    """The gradebook cannot be opened, read or written."""
-
-
-class NoGradebook(GradebookError):
-    """There is no gradebook at that address; only `grade` makes one."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +255,7 @@ class GradebookWriter(GradebookReader):
 
     @staticmethod
     def _opened(course: CourseDirectory) -> Gradebook:
-        with alembic_in_process():
+        with table_version_in_process():
             return Gradebook(course.db_url, course.course_id)
 
     @contextlib.contextmanager
@@ -322,7 +299,7 @@ class _Existing(Gradebook):
 def _nothing_at(course: CourseDirectory) -> NoGradebook:
     return NoGradebook(
         "there is no gradebook here",
-        place=_address(course.db_url),
+        place=shown_address(course.db_url),
         remedy="Run `autograder grade`, which makes it, also anew from the journal. If the grades "
         "are elsewhere, add --db URL.",
     )
@@ -335,45 +312,3 @@ def enrolled(course: CourseDirectory) -> dict[str, tuple[str, str]]:
             return gradebook.names()
     except NoGradebook:
         return {}
-
-
-@contextlib.contextmanager
-def explained(course: CourseDirectory) -> Iterator[None]:
-    """Turn a database's error into one that says what to do; what is graded is in the journal."""
-    try:
-        yield
-    except (SQLAlchemyError, InvalidEntry, ImportError) as error:  # nbgrader hides some in its own
-        cause = str(getattr(error, "orig", None) or error).strip().splitlines()
-        damaged = is_damaged(error)
-        raise GradebookError(
-            f"the gradebook refused: {cause[0] if cause else type(error).__name__}",
-            place=_address(course.db_url),
-            remedy=RESTORE if damaged else f"{_remedy(error)} {_KEPT}",
-        ) from error
-
-
-def _address(url: str) -> str:
-    """The database's address without its password."""
-    try:
-        return make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
-        return url
-
-
-def _remedy(error: Exception) -> str:
-    text = str(error).lower()
-    if isinstance(error, ImportError):
-        return "Install the database's driver, for PostgreSQL `pip install 'psycopg[binary]'`."
-    if isinstance(error, ArgumentError):
-        return "Write --db sqlite:///FILE or postgresql://USER@HOST/NAME."
-    if "locked" in text:
-        return "Another program holds it; close it (formgrader, a database browser)."
-    if "disk is full" in text or "disk i/o" in text:
-        return "Make room on the disk."
-    if "readonly" in text or "read-only" in text or "unable to open" in text:
-        return "Give yourself the permission to write to the file and its directory."
-    if "no such column" in text or "no such table" in text:
-        return "It is of another nbgrader: back it up and run `nbgrader db upgrade`."
-    if isinstance(error, OperationalError):
-        return "See that the server is running and that the address and the password are right."
-    return "See the cause above."

@@ -10,8 +10,9 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory
-from autograder.grading.gradebook import GradebookError, GradebookWriter
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from tests.autograder.classroom import SLUG, classroom, graded, record
 
 REMEDY = (
@@ -86,7 +87,7 @@ def test_a_gradebook_that_could_not_be_made_leaves_no_empty_file(
 
     course, _ = classroom(tmp_path, "ada")
     (tmp_path / "gradebook.db").unlink()
-    monkeypatch.setattr("autograder.grading.gradebook.Gradebook", full)
+    monkeypatch.setattr("autograder.nbgrader_bridge.gradebook.Gradebook", full)
     assert "Make room on the disk" in str(graded(course).trouble)
     assert not (tmp_path / "gradebook.db").exists()
 

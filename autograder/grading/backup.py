@@ -29,8 +29,8 @@ import msgspec
 
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
-from autograder.grading.backup.gradebook_copy import COPY_NAMES, copy_of, described
 from autograder.grading.sync import ROSTER
+from autograder.nbgrader_bridge.gradebook_copy import COPY_NAMES, copy_of, described
 from autograder.records.journal import is_unfinished, only_grader
 
 FORMAT = 1

@@ -1,16 +1,34 @@
-"""What `nbgrader release_assignment` and formgrader's Release button hand out: this source, now.
+"""What nbgrader_config.py names for release: here nbgrader calls us.
 
-nbgrader releases what `generate_assignment` left behind, however old.  nbgrader_config.py names the
-class below for that step, so that an edition which the source has left behind is never handed out.
+`ForReaders` is a step of `nbgrader generate_assignment`. `ReleaseFromSource` is what
+`nbgrader release_assignment` and formgrader's Release button run: nbgrader's own hands out what
+`generate_assignment` left behind, however old; ours generates it at that moment, so that an edition
+which the source has left behind is never handed out.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat.notebooknode import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.exchange.default import ExchangeReleaseAssignment
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.lessons.editions.reading import lay_out
+
+
+class ForReaders(NbGraderPreprocessor):
+    """Folds test cells and deep dives, and tells the tables which exercise of how many they are."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: ResourcesDict
+    ) -> tuple[NotebookNode, ResourcesDict]:
+        """Return the notebook, changed in place."""
+        lay_out(nb.cells)
+        return nb, resources
 
 
 class ReleaseFromSource(ExchangeReleaseAssignment):

@@ -16,15 +16,10 @@ from traitlets.config import Config
 
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.environment import own_programs_first
-from autograder.grading.assignment import register
-from autograder.grading.gradebook import (
-    GradebookError,
-    GradebookReader,
-    GradebookWriter,
-    ManualMark,
-    NoGradebook,
-)
 from autograder.lessons.model import Lesson, find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookReader, GradebookWriter, ManualMark
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError, NoGradebook
+from autograder.nbgrader_bridge.registration import register
 from autograder.records.model import Status, SubmissionRecord
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, classroom, double, flatten, record

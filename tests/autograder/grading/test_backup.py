@@ -18,11 +18,12 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.grading.backup import backup
-from autograder.grading.backup.backup import BackupError, back_up
-from autograder.grading.backup.restore import restore as bring_back
-from autograder.grading.gradebook import GradebookError, GradebookWriter
+from autograder.grading import backup
+from autograder.grading.backup import BackupError, back_up
+from autograder.grading.restore import restore as bring_back
 from autograder.lessons.model import find_lesson
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import Journal, JournalError, only_grader
 from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv
@@ -191,12 +192,12 @@ def test_a_killed_backup_leaves_nothing_under_its_name_and_the_next_one_works(
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from autograder.course_directory import load_course\n"
-        "from autograder.grading.backup import backup\n"
+        "from autograder.grading import backup\n"
         "backup.read_contents = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
         "backup.back_up(load_course(Path(sys.argv[1])), Path(sys.argv[2]))\n"
     )
     command = [sys.executable, "-c", code, str(course.root), str(file)]
-    assert subprocess.run(command, cwd=Path(__file__).parents[4]).returncode == -signal.SIGKILL
+    assert subprocess.run(command, cwd=Path(__file__).parents[3]).returncode == -signal.SIGKILL
     assert not file.exists()
     back_up(course, file)
     assert [path.name for path in file.parent.iterdir()] == ["kept.zip"]
@@ -385,7 +386,7 @@ def test_the_rows_of_a_gradebook_are_the_same_in_another_database(
     course: CourseDirectory, tmp_path: Path
 ) -> None:
     """As between SQLite and PostgreSQL: by rows, not by file."""
-    from autograder.grading.backup.gradebook_copy import _engine, _rows_of, put_back
+    from autograder.nbgrader_bridge.gradebook_copy import _engine, _rows_of, put_back
 
     with _engine(course.db_url) as engine:
         rows = _rows_of(engine)
@@ -398,7 +399,7 @@ def test_the_rows_of_a_gradebook_are_the_same_in_another_database(
 
 
 def test_tables_of_another_nbgrader_are_not_filled(course: CourseDirectory, tmp_path: Path) -> None:
-    from autograder.grading.backup.gradebook_copy import _engine, _rows_of, put_back
+    from autograder.nbgrader_bridge.gradebook_copy import _engine, _rows_of, put_back
 
     with _engine(course.db_url) as engine:
         rows = {**_rows_of(engine), "version": "0badcafe"}

@@ -22,8 +22,9 @@ from sqlalchemy import Connection, Engine, Interval, Table, create_engine, inspe
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from autograder.course_directory import CourseDirectory
-from autograder.grading.database_address import database_file
-from autograder.grading.gradebook import GradebookError, GradebookWriter, explained
+from autograder.nbgrader_bridge.database_address import database_file
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_errors import GradebookError, explained
 
 COPY_NAMES = {".db": "gradebook.db", ".json": "gradebook.json"}
 _TABLES: tuple[Table, ...] = tuple(nbgrader.api.Base.metadata.sorted_tables)

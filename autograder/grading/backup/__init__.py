@@ -1,1 +1,0 @@
-"""The memory of a course in one file, and back."""
