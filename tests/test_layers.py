@@ -105,8 +105,9 @@ AUTOGRADER = {
     "autograder.lessons": GROUND
     | {"autograder.records", "course.claims", "course.testing", "course.guide"}
     | {f"{BRIDGE}.generation"},
+    "autograder.lms": GROUND | {"autograder.records"},
     "autograder.submissions": GROUND
-    | {"autograder.records", "autograder.lessons", f"{BRIDGE}.cells"},
+    | {"autograder.records", "autograder.lessons", "autograder.lms", f"{BRIDGE}.cells"},
     **INSIDE,
     **DECISIONS,
     **OUTSIDE,
@@ -120,7 +121,8 @@ AUTOGRADER = {
     | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"}
     | {BRIDGE},
     "autograder.reporting": GROUND
-    | {"autograder.records", "autograder.lessons", "autograder.submissions", BRIDGE}
+    | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.lms"}
+    | {BRIDGE}
     | {"course.inspection", "course.testing", "course.claims"},
     "autograder.answer_bank": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.runners", "course.figures"}

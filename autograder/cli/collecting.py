@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from autograder.cli.options import add_course, add_db, add_json
 from autograder.errors import UsageError
 from autograder.lessons.model import select_lessons
+from autograder.lms import TITLES
 
 if TYPE_CHECKING:
     from autograder.cli.options import Commands
@@ -19,7 +20,7 @@ def add_commands(commands: Commands) -> None:
     """Add the commands of this module to the parser."""
     parser = commands.add_parser(
         "collect",
-        help="take in the submissions that Moodle or Canvas gives as a zip, or marking sheets",
+        help=f"take in the submissions that {TITLES} gives as a zip, or marking sheets",
         description="Put each notebook of a submission archive into submitted/, under the student "
         "whom its name means. What cannot be matched or taken is listed with the reason. An "
         "earlier submission is kept in .autograder/earlier/. The same archive can be collected "

@@ -14,6 +14,7 @@ from autograder.cli.options import (
     chosen,
     positive,
 )
+from autograder.lms import LMS, TITLES
 
 if TYPE_CHECKING:
     from autograder.cli.options import Commands
@@ -90,7 +91,7 @@ def _add_feedback(commands: Commands) -> None:
     parser.add_argument("--student", metavar="ID", help="this learner alone")
     parser.add_argument(
         "--zip",
-        choices=("moodle", "canvas"),
+        choices=tuple(LMS),
         dest="lms",
         help="also pack the pages into report/ as this LMS takes them back, for learners whose "
         "archive was collected",
@@ -109,7 +110,7 @@ def _feedback(options: argparse.Namespace) -> int:
     lessons = chosen(options)
     about = {"student": options.student, "db": options.db, "as_json": options.as_json}
     if options.lms:
-        code = lms_feedback.run(options.course, lessons, options.lms, **about)
+        code = lms_feedback.run(options.course, lessons, LMS[options.lms], **about)
     else:
         code = feedback.run(options.course, lessons, **about)
     for lesson in lessons:
@@ -147,13 +148,13 @@ def _add_export(commands: Commands) -> None:
         "export",
         help="write the grades as CSV",
         description="Write one line a learner: with one column an exercise, or in the form that "
-        "Moodle or Canvas imports. Where there are no points there is a status, never a 0.",
+        f"{TITLES} imports. Where there are no points there is a status, never a 0.",
     )
     add_lessons(parser)
     add_course(parser)
     parser.add_argument(
         "--format",
-        choices=("csv", "moodle", "canvas"),
+        choices=("csv", *LMS),
         default="csv",
         dest="form",
         help="every exercise, or what an LMS imports (default: %(default)s)",
@@ -184,6 +185,6 @@ def _export(options: argparse.Namespace) -> int:
         return questions.run(options.course, chosen(options), out=options.out, db=options.db)
     if options.form != "csv":
         return grades.run(
-            options.course, chosen(options), options.form, out=options.out, db=options.db
+            options.course, chosen(options), LMS[options.form], out=options.out, db=options.db
         )
     return export_csv.run(options.course, chosen(options), out=options.out, db=options.db)

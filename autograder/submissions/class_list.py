@@ -10,9 +10,11 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError, did_you_mean
 
 ROSTER = "students.csv"
@@ -23,6 +25,20 @@ _LONGEST = timedelta(weeks=520)  # ten years; far longer ones end no calendar ho
 
 Extensions = Mapping[str, timedelta | None]
 """Student → more time than the others have; None where the roster gives none."""
+
+Enrolled = Mapping[str, tuple[str, str]]
+"""Student → first and last name, as in the gradebook."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student of the course."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""
 
 
 class RosterError(AutograderError):
@@ -45,6 +61,35 @@ def read_table(path: Path) -> list[dict[str, str]]:
             remedy="Save it as CSV in UTF-8, with commas.",
         ) from error
     return [{str(k): str(v or "").strip() for k, v in row.items() if k} for row in rows]
+
+
+def known_students(course: CourseDirectory, enrolled: Enrolled) -> dict[str, Student]:
+    """The students of the gradebook and of students.csv, which wins, by their ids.
+
+    Args:
+        course: Has students.csv, or not.
+        enrolled: Student → first and last name, from the gradebook.
+
+    Raises:
+        RosterError: students.csv cannot be read, or an id in it cannot name a directory.
+    """
+    of_gradebook = (Student(id_, *names) for id_, names in enrolled.items())
+    return {one.id: one for one in (*of_gradebook, *_of_file(course.root / ROSTER))}
+
+
+def _of_file(path: Path) -> list[Student]:
+    if not path.is_file():
+        return []
+    known = ("first_name", "last_name", "email", "lms_user_id")
+    rows = [row for row in read_table(path) if row.get("id")]
+    for row in rows:
+        if re.search(r"[/\\\x00-\x1f]|^\.", row["id"]):
+            raise RosterError(
+                f"'{row['id']}' cannot be a student's id, as it cannot be a directory's name",
+                place=str(path),
+                remedy="Use letters, digits, hyphens and dots inside.",
+            )
+    return [Student(row["id"], **{key: row.get(key, "") for key in known}) for row in rows]
 
 
 def read_extensions(path: Path, slugs: Iterable[str]) -> dict[str, Extensions]:

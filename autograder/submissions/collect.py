@@ -1,4 +1,4 @@
-"""`autograder collect`: from the zip that Moodle or Canvas gives to submitted/.
+"""`autograder collect`: from the zip that an LMS gives to submitted/.
 
 Everything in the archive ends in one of three lists: taken, not matched to a student, refused with
 the reason.  One bad file never costs another.
@@ -7,6 +7,7 @@ the reason.  One bad file never costs another.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -20,13 +21,18 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.cells import cells_of, grader
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, read_submission
+from autograder.lms import LMS, read_name
+from autograder.lms.identities import remember
+from autograder.lms.interface import ArchiveName, Owner
 from autograder.records.journal import only_grader
 from autograder.submissions.archive import ArchiveFile, RefusedEntry, read_archive
-from autograder.submissions.lms_names import ArchiveName, Owner, base_name, read_name
-from autograder.submissions.roster import Enrolled, Roster, read_roster
-from autograder.submissions.store import State, forget_staged, hand_in, remember, stage
+from autograder.submissions.class_list import Enrolled
+from autograder.submissions.handing_in import State, forget_staged, hand_in, stage
+from autograder.submissions.roster import Roster, read_roster
 
 _BOM = b"\xef\xbb\xbf"
+# What a browser, an LMS or an operating system adds to the name of a file saved once more.
+_AGAIN = re.compile(r"(?:-\d{1,2}| ?\(\d{1,2}\)|[ _-]+(?:copy|Copy)\d*|-checkpoint)+$")
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,7 @@ def collect(
 
     Args:
         course: Where submitted/ is.
-        archive: A zip of Moodle or Canvas, as downloaded.
+        archive: A zip of an LMS, as downloaded.
         lessons: Notebooks of others are refused.
         roster: Who may hand in.
         progress: Hears of each notebook that is written.
@@ -188,7 +194,8 @@ def _judge(
     if isinstance(found, RefusedEntry):
         return found.reason
     if named is None:
-        return "its name is neither Moodle's nor Canvas's, so nobody can be found by it"
+        known = " nor ".join(f"{one.title}'s" for one in LMS.values())
+        return f"its name is neither {known}, so nobody can be found by it"
     if not named.file:
         return "is text or a link typed into the LMS, not a file"
     if not named.file.lower().endswith(".ipynb"):
@@ -220,6 +227,16 @@ def _lesson_of(file: str, notebook: dict[str, Any], lessons: tuple[Lesson, ...])
         return named[0]
     names = ", ".join(one.slug for one in lessons)
     return f"has no graded cell of {names}; it is another notebook"
+
+
+def base_name(file: str) -> str:
+    """The name of a notebook without its ending and without what saving it again added.
+
+    >>> base_name("04-memory-layout-1.ipynb"), base_name("04-memory-layout (2).ipynb")
+    ('04-memory-layout', '04-memory-layout')
+    """
+    stem = re.sub(r"\.ipynb$", "", file, flags=re.IGNORECASE)
+    return _AGAIN.sub("", stem)
 
 
 def _decide(

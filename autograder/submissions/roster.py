@@ -7,43 +7,24 @@ one, nobody is guessed.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
-from autograder.submissions.class_list import ROSTER, RosterError, read_table
-from autograder.submissions.lms_names import Owner, letters, plain_letters
-
-_DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
-
-
-Enrolled = Mapping[str, tuple[str, str]]  # student -> first and last name, as in the gradebook
-
-
-@dataclass(frozen=True)
-class Student:
-    """One student of the course."""
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    lms_user_id: str = ""
-
-
-@dataclass(frozen=True)
-class Participant:
-    """One line of Moodle's grading worksheet."""
-
-    number: str
-    name: str
-    email: str = ""
-    submitted_at: datetime | None = None
+from autograder.lms import LMS
+from autograder.lms.interface import Owner, Participant, letters, plain_letters
+from autograder.submissions.class_list import (
+    ROSTER,
+    Enrolled,
+    RosterError,
+    Student,
+    known_students,
+    read_table,
+)
 
 
 @dataclass(frozen=True)
@@ -58,12 +39,12 @@ class Match:
 class Roster:
     """Everyone who may hand something in.
 
-    `chosen` are the owners whom the instructor matched by hand; `participants` is Moodle's
-    worksheet by its numbers.
+    `chosen` are the owners whom the instructor matched by hand; `participants` are the lines of an
+    LMS's worksheet, by the name of the LMS and their numbers.
     """
 
     students: tuple[Student, ...]
-    participants: Mapping[str, Participant] = field(default_factory=dict)
+    participants: Mapping[tuple[str, str], Participant] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
 
     def match(self, owners: Iterable[Owner]) -> dict[Owner, Match]:
@@ -84,17 +65,17 @@ class Roster:
 
     def submitted_at(self, owner: Owner) -> datetime | None:
         """When the worksheet says that `owner` handed in; None where it does not."""
-        participant = self.participants.get(owner.number) if owner.lms == "moodle" else None
+        participant = self.participants.get((owner.lms, owner.number))
         return participant.submitted_at if participant else None
 
     def _match(self, owner: Owner) -> Match:
         if owner.key in self.chosen:
             return Match(self.chosen[owner.key])
-        if owner.lms == "canvas":
+        if LMS[owner.lms].number_lasts:
             by_number = [one.id for one in self.students if one.lms_user_id == owner.number]
             if by_number:
                 return _only(by_number, f"the lms_user_id {owner.number}")
-        participant = self.participants.get(owner.number) if owner.lms == "moodle" else None
+        participant = self.participants.get((owner.lms, owner.number))
         if participant and participant.email:
             address = participant.email.casefold()
             by_address = [one.id for one in self.students if one.email.casefold() == address]
@@ -127,7 +108,7 @@ def read_roster(
     Args:
         course: Has students.csv, or not.
         enrolled: Student → first and last name, from the gradebook.
-        worksheet: Moodle's grading worksheet: addresses and times.
+        worksheet: Of an LMS, such as Moodle's grading worksheet: addresses and times.
         chosen: `KEY=STUDENT`, whom a person matched by hand.
         zone: Of the worksheet's times; None for this machine's.
 
@@ -152,68 +133,24 @@ def read_roster(
                 remedy="Write --match KEY=STUDENT, with a key as `collect` lists it.",
             )
         by_hand[key] = student
-    people = {one.number: one for one in _participants(worksheet, zone)} if worksheet else {}
+    people = _participants(worksheet, zone) if worksheet else {}
     return Roster(tuple(students.values()), people, by_hand)
 
 
-def known_students(course: CourseDirectory, enrolled: Enrolled) -> dict[str, Student]:
-    """The students of the gradebook and of students.csv, which wins, by their ids.
-
-    Args:
-        course: Has students.csv, or not.
-        enrolled: Student → first and last name, from the gradebook.
-
-    Raises:
-        RosterError: students.csv cannot be read, or an id in it cannot name a directory.
-    """
-    of_gradebook = (Student(id_, *names) for id_, names in enrolled.items())
-    return {one.id: one for one in (*of_gradebook, *_of_file(course.root / ROSTER))}
-
-
-def _of_file(path: Path) -> list[Student]:
-    if not path.is_file():
-        return []
-    known = ("first_name", "last_name", "email", "lms_user_id")
-    rows = [row for row in read_table(path) if row.get("id")]
-    for row in rows:
-        if re.search(r"[/\\\x00-\x1f]|^\.", row["id"]):
-            raise RosterError(
-                f"'{row['id']}' cannot be a student's id, as it cannot be a directory's name",
-                place=str(path),
-                remedy="Use letters, digits, hyphens and dots inside.",
-            )
-    return [Student(row["id"], **{key: row.get(key, "") for key in known}) for row in rows]
-
-
-def _participants(path: Path, zone: tzinfo | None) -> list[Participant]:
+def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Participant]:
+    """The lines of a worksheet, by the LMS that it is of and their numbers."""
     rows = read_table(path)
-    if not rows or not {"Identifier", "Full name"} <= rows[0].keys():
-        raise RosterError(
-            "is no grading worksheet of Moodle in English: Identifier or Full name is missing",
-            place=str(path),
-            remedy="Set Moodle's language to English and choose Download grading worksheet.",
-        )
-    return [
-        Participant(
-            number=re.sub(r"\D", "", row["Identifier"]),
-            name=row["Full name"],
-            email=row.get("Email address", ""),
-            submitted_at=_moment(row.get("Last modified (submission)", ""), zone),
-        )
-        for row in rows
-    ]
-
-
-def _moment(text: str, zone: tzinfo | None) -> datetime | None:
-    """The time in UTC; Moodle writes it in the zone of whoever downloads."""
-    for form in _DATES:
-        try:
-            local = datetime.strptime(text, form)
-        except ValueError:
-            continue
-        placed = local.replace(tzinfo=zone) if zone else local
-        return placed.astimezone(UTC)
-    return None
+    sheets = {one.name: one.worksheet for one in LMS.values() if one.worksheet is not None}
+    for lms, sheet in sheets.items():
+        if rows and set(sheet.columns) <= rows[0].keys():
+            people = [sheet.participant(row, zone) for row in rows]
+            return {(lms, one.number): one for one in people}
+    lacks = (f"{one.title}: {' or '.join(one.columns)} is missing" for one in sheets.values())
+    raise RosterError(
+        f"is no {'; no '.join(lacks)}",
+        place=str(path),
+        remedy=" ".join(one.remedy for one in sheets.values()),
+    )
 
 
 def _names(student: Student, spelling: Callable[[str], str]) -> set[str]:

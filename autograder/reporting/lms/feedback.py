@@ -1,16 +1,6 @@
 """`autograder feedback --zip moodle|canvas`: the pages in the form in which an LMS takes them back.
 
-Moodle's *Upload multiple feedback files in a zip* reads whom a file is for from its name, as in the
-archive that was collected: `Full name_PARTICIPANT_assignsubmission_file_PAGE.html`.  It asks for
-the participant's number in this assignment and for the name of a plugin, and gives the rest of the
-name to the file (mod/assign/feedback/file/importziplib.php).
-
-Canvas's *Upload Submissions* takes the first two numbers of a name for the learner's and for the
-file's that they handed in, and makes a comment with the file attached.  It shows the attachment
-under the name of the file that was handed in (infer_comment_context_from_filename in
-abstract_assignment.rb).  So there is also a folder a learner, for those who attach by hand.
-
-Only the page goes into either: not the time and the secret of nbgrader's exchange beside it.
+Only the page goes into it: not the time and the secret of nbgrader's exchange beside it.
 """
 
 from __future__ import annotations
@@ -21,23 +11,21 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
+from autograder.lms.identities import lms_students
+from autograder.lms.interface import Lms
 from autograder.records.journal import JournalError
 from autograder.records.model import UNJUDGED
 from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import nobody, write_pages
 from autograder.reporting.status_texts import TO_INSTRUCTOR
-from autograder.submissions.lms_names import letters
-from autograder.submissions.store import LmsStudent, lms_students
 
-Lms = Literal["moodle", "canvas"]
 _NAME_NBYTES = 255
 
 
@@ -84,7 +72,7 @@ def run(
             _print_summary(one)
     if not any(one.sent for one in packed):
         raise NobodyToSend(
-            f"there is no page that {lms.capitalize()} could take",
+            f"there is no page that {lms.title} could take",
             remedy="The reasons stand above, one a learner."
             if not as_json
             else "The reasons are in left_out.",
@@ -95,16 +83,21 @@ def run(
 def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None = None) -> Packed:
     """Pack the pages of `lesson` that are written, of one student or of all."""
     rows = [row for row in class_results(course, lesson) if student in (None, row.student)]
-    people = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms}
+    people = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms.name}
     pages = {row.student: _page(course, lesson, row.student) for row in rows}
     wrong = {row.student: _why_not(row, pages[row.student]) for row in rows}
     good = [row for row in rows if not wrong[row.student]]
-    names = {row.student: _entry(lms, lesson, people.get(row.student)) for row in good}
-    stem = course.report / f"{lesson.slug}-feedback-{lms}"
+    known_by = {row.student: people.get(row.student) for row in good}
+    names = {
+        who: lms.feedback_name(one, pages[who].name) if one else "" for who, one in known_by.items()
+    }
+    stem = course.report / f"{lesson.slug}-feedback-{lms.name}"
     known = {name: pages[who] for who, name in names.items() if name}
     file = _write_zip(stem.with_name(f"{stem.name}.zip"), known)
-    folder = _write_folders(stem, [(row, pages[row.student]) for row in good], lms)
-    strangers = {who: _UNKNOWN[lms] for who, name in names.items() if not name}
+    folder = None
+    if lms.folders:
+        folder = _write_folders(stem, [(row, pages[row.student]) for row in good])
+    strangers = {who: lms.not_in_zip for who, name in names.items() if not name}
     return Packed(
         lesson.slug,
         file,
@@ -113,14 +106,6 @@ def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None 
         {**{who: why for who, why in wrong.items() if why}, **strangers},
         {row.student: row.unread for row in good if row.unread},
     )
-
-
-_UNKNOWN = {
-    "moodle": "Moodle's number of this learner is not known: `autograder collect` the archive "
-    "that Moodle gives for this assignment",
-    "canvas": "is not in the zip, only in the folder: `autograder collect` the archive that Canvas "
-    "gives for this assignment, so that Canvas's numbers are known",
-}
 
 
 def _why_not(row: LearnerResult, page: Path) -> str:
@@ -137,21 +122,6 @@ def _why_not(row: LearnerResult, page: Path) -> str:
 
 def _page(course: CourseDirectory, lesson: Lesson, student: str) -> Path:
     return course.feedback(student, lesson.slug) / f"{lesson.slug}.html"
-
-
-def _entry(lms: Lms, lesson: Lesson, known: LmsStudent | None) -> str:
-    """The name by which the LMS knows whom a page is for; empty where it cannot."""
-    if known is None:
-        return ""
-    if lms == "moodle":
-        # Moodle counts the underscores and skips names that begin as hidden files do.
-        name = re.sub(r"[_/\\\x00-\x1f]+", " ", known.name).lstrip(".~ ").strip() or "Participant"
-        return f"{name}_{known.number}_assignsubmission_file_{lesson.slug}.html"
-    if not known.file_id:
-        return ""
-    name = letters(known.name)
-    parts = [] if name.isdigit() or known.number.startswith("anon_") or name == "anon" else [name]
-    return "_".join([*filter(None, parts), known.number, known.file_id, f"{lesson.slug}.html"])
 
 
 def _write_zip(file: Path, pages: Mapping[str, Path]) -> Path | None:
@@ -172,13 +142,8 @@ def _write_zip(file: Path, pages: Mapping[str, Path]) -> Path | None:
     return file
 
 
-def _write_folders(
-    folder: Path, pages: Iterable[tuple[LearnerResult, Path]], lms: Lms
-) -> Path | None:
-    """Write a folder a learner in place of those of an earlier run; none but for Canvas."""
-    pages = list(pages)
-    if lms != "canvas":
-        return None
+def _write_folders(folder: Path, pages: Sequence[tuple[LearnerResult, Path]]) -> Path | None:
+    """Write a folder a learner in place of those of an earlier run; none where nobody has one."""
     unfinished = folder.with_name(f".{folder.name}.part")
     try:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -22,12 +22,12 @@ from autograder.grading import backup
 from autograder.grading.backup import BackupError, back_up
 from autograder.grading.restore import restore as bring_back
 from autograder.lessons.model import find_lesson
+from autograder.lms.identities import lms_students
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import Journal, JournalError, only_grader
 from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv
-from autograder.submissions.store import lms_students
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, double, flatten, graded, record
 
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@uni.example\nbob,Bob,Ross,\n"

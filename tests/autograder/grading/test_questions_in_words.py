@@ -15,6 +15,7 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import Lesson, find_lesson, read_lesson
 from autograder.lessons.release import build_release, refuse_leaks
+from autograder.lms import LMS
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.journal import Journal
 from autograder.records.model import ExerciseRecord
@@ -217,7 +218,7 @@ def test_an_export_to_an_lms_names_those_whose_words_are_unread(
     classes: CourseDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = find_lesson(classes.root, SLUG)
-    assert grades.run(classes.root, (lesson,), "canvas", out=Path("-")) == 0
+    assert grades.run(classes.root, (lesson,), LMS["canvas"], out=Path("-")) == 0
     assert capsys.readouterr().err == f"{SLUG}: not all points yet: ada: why to be read\n"
 
 

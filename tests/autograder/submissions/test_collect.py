@@ -14,11 +14,13 @@ from autograder.cli import main
 from autograder.course_directory import load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import select_lessons
+from autograder.lms.identities import lms_students
 from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
-from autograder.submissions.collect import Collected, collect, summary_lines
+from autograder.submissions.class_list import RosterError
+from autograder.submissions.collect import Collected, base_name, collect, summary_lines
 from autograder.submissions.discovery import find_submissions
-from autograder.submissions.roster import RosterError, read_roster
-from autograder.submissions.store import earlier, lms_students
+from autograder.submissions.handing_in import earlier
+from autograder.submissions.roster import read_roster
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, classroom
 
@@ -352,3 +354,10 @@ def test_the_command_says_by_its_exit_code_whether_all_was_taken(
 def test_a_time_zone_that_does_not_exist_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["collect", "x.zip", "--timezone", "Mars/Base"]) == 2
     assert "'Mars/Base' is no time zone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "file", ["04-x.ipynb", "04-x-1.ipynb", "04-x (3).ipynb", "04-x-12.IPYNB", "04-x-Copy1.ipynb"]
+)
+def test_saving_a_notebook_again_keeps_its_base_name(file: str) -> None:
+    assert base_name(file) == "04-x"

@@ -13,16 +13,17 @@ import pytest
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import find_lesson, select_lessons
+from autograder.lms import LMS
+from autograder.lms.identities import LmsStudent
 from autograder.nbgrader_bridge.exchange import TOKENS
 from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult
 from autograder.reporting.feedback import hidden_lines
-from autograder.reporting.lms.feedback import _entry, _folder_name
+from autograder.reporting.lms.feedback import _folder_name
 from autograder.submissions.collect import collect
 from autograder.submissions.roster import read_roster
-from autograder.submissions.store import LmsStudent
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -214,11 +215,8 @@ def test_points_by_hand_make_a_page_of_what_the_grader_could_not_judge(
         (LmsStudent("canvas", "team_1_ada", "5", "9"), "team1ada_5_9_"),
     ],
 )
-def test_no_name_of_a_learner_misleads_the_lms(
-    tmp_path: Path, known: LmsStudent, name: str
-) -> None:
-    lesson = find_lesson(tiny.build(tmp_path), SLUG)
-    entry = _entry("canvas" if known.lms == "canvas" else "moodle", lesson, known)
+def test_no_name_of_a_learner_misleads_the_lms(known: LmsStudent, name: str) -> None:
+    entry = LMS[known.lms].feedback_name(known, f"{SLUG}.html")
     assert entry == f"{name}{SLUG}.html"
     if known.lms == "moodle":
         assert moodles_reading(entry)[0] == "7"

@@ -12,13 +12,14 @@ import pytest
 from autograder.cli import main
 from autograder.course_directory import load_course
 from autograder.lessons.model import find_lesson
+from autograder.lms import LMS
+from autograder.lms.identities import LmsStudent
 from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult, class_results
-from autograder.reporting.lms.grades import LmsFormat, lms_csv, without_points
-from autograder.submissions.roster import Student, known_students
-from autograder.submissions.store import LmsStudent
+from autograder.reporting.lms.grades import lms_csv, without_points
+from autograder.submissions.class_list import Student, known_students
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -54,13 +55,13 @@ def rows(tmp_path: Path) -> tuple[LearnerResult, ...]:
 
 def table(
     root: Path,
-    form: LmsFormat,
+    lms: str,
     rows: Iterable[LearnerResult],
     people: dict[str, LmsStudent] | None = None,
 ) -> list[dict[str, str]]:
     """The lines of the file, by heading."""
     students = known_students(load_course(root), enrolled(load_course(root)))
-    text = lms_csv(form, find_lesson(root, SLUG), rows, students, people or {})
+    text = lms_csv(LMS[lms], find_lesson(root, SLUG), rows, students, people or {})
     return list(csv.DictReader(text.splitlines()))
 
 
@@ -97,7 +98,7 @@ def test_what_was_not_judged_has_no_grade_and_says_why(
 def test_canvas_gets_its_heading_and_the_points_possible(
     tmp_path: Path, rows: tuple[LearnerResult, ...]
 ) -> None:
-    text = lms_csv("canvas", find_lesson(tmp_path, SLUG), rows, {}, {})
+    text = lms_csv(LMS["canvas"], find_lesson(tmp_path, SLUG), rows, {}, {})
     assert text.splitlines()[:2] == [
         "Student,ID,SIS User ID,SIS Login ID,Section,01-tiny",
         "    Points Possible,,,,,6",
@@ -109,7 +110,7 @@ def test_canvas_gets_only_those_with_points(
 ) -> None:
     students = {"bob": Student("bob", lms_user_id="55")}
     people = {"ada": LmsStudent("canvas", "lovelaceada", "77")}
-    text = lms_csv("canvas", find_lesson(tmp_path, SLUG), rows, students, people)
+    text = lms_csv(LMS["canvas"], find_lesson(tmp_path, SLUG), rows, students, people)
     assert sorted(text.splitlines()[2:]) == ['"Lovelace, Ada",77,,ada,,6', "bob,55,,bob,,2.5"]
 
 

@@ -2,7 +2,6 @@
 
     submitted/<student>/<lesson>/<lesson>.ipynb            what counts now
     .autograder/earlier/<lesson>/<student>/001/            what was handed in before, whole
-    .autograder/lms/<lesson>.json                          who is who in the LMS, for `export`
 
 The new folder is complete before anything moves, and each move is one rename: a run that is killed
 leaves the old submission, or the new one, and the same command goes on from there.
@@ -10,31 +9,17 @@ leaves the old submission, or the new one, and the same command goes on from the
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from autograder.course_directory import CourseDirectory
-from autograder.records.journal import JournalError, write_bytes, write_json
-from autograder.submissions.lms_names import ArchiveName
+from autograder.records.journal import JournalError, write_bytes
 
 State = Literal["new", "replaced", "unchanged"]
 _STAGED = "collecting"
-
-
-class LmsStudent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A student as an LMS knows them; `file_id` is Canvas's number of what they handed in."""
-
-    lms: str
-    name: str
-    number: str
-    file_id: str = ""
 
 
 def stage(course: CourseDirectory, number: int, notebook: bytes) -> Path:
@@ -84,30 +69,6 @@ def hand_in(
 def earlier(course: CourseDirectory, student: str, lesson: str) -> Path:
     """Where earlier submissions of a student are kept, one folder each."""
     return course.state / "earlier" / lesson / student
-
-
-def lms_students(course: CourseDirectory, lesson: str) -> dict[str, LmsStudent]:
-    """Student → how the LMS knows them, as `collect` has seen it for `lesson`."""
-    try:
-        data = json.loads(_people_path(course, lesson).read_bytes())
-        return msgspec.convert(data, dict[str, LmsStudent])
-    except (OSError, ValueError):
-        return {}
-
-
-def remember(course: CourseDirectory, lesson: str, people: Mapping[str, ArchiveName]) -> None:
-    """Keep how the LMS knows each student who handed in for `lesson`, for grades and feedback."""
-    known = lms_students(course, lesson) | {one: _known(named) for one, named in people.items()}
-    if people:
-        write_json(_people_path(course, lesson), msgspec.to_builtins(dict(sorted(known.items()))))
-
-
-def _known(named: ArchiveName) -> LmsStudent:
-    return LmsStudent(named.owner.lms, named.owner.name, named.owner.number, named.file_id)
-
-
-def _people_path(course: CourseDirectory, lesson: str) -> Path:
-    return course.state / "lms" / f"{lesson}.json"
 
 
 def _is_same(target: Path, lesson: str, notebook: Path, stamp: str) -> bool:

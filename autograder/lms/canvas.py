@@ -1,0 +1,83 @@
+"""Canvas: its archive, its gradebook and its feedback files.
+
+It writes `lovelaceada_LATE_12345_67890_04-memory-layout-1.ipynb`: the sortable name without
+anything but letters and digits, LATE where it was, the user's id, the file's id, and the name of
+the file, numbered where it was uploaded again.
+
+Grades are read as a gradebook.  An empty cell would take a grade away there, so a learner without
+points is left out of the file.
+
+*Upload Submissions* takes the first two numbers of a name for the learner's and for the file's that
+they handed in, and makes a comment with the file attached.  It shows the attachment under the name
+of the file that was handed in (infer_comment_context_from_filename in abstract_assignment.rb).  So
+there is also a folder a learner, for those who attach by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from autograder.console import points
+from autograder.lms.interface import ArchiveName, GradeLine, Lms, Owner, letters
+
+if TYPE_CHECKING:
+    from autograder.lms.identities import LmsStudent
+
+_NAME = re.compile(
+    r"(?:(?P<name>(?!LATE_).+?)_)?(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
+    r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
+)
+_HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+
+
+class Canvas(Lms):
+    """Canvas's assignments."""
+
+    name = "canvas"
+    title = "Canvas"
+    number_lasts = True
+    folders = True
+    not_in_zip = (
+        "is not in the zip, only in the folder: `autograder collect` the archive that Canvas "
+        "gives for this assignment, so that Canvas's numbers are known"
+    )
+
+    def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
+        """The user, the file and its number, and whether it was late."""
+        for position, part in enumerate(path):
+            found = _NAME.fullmatch(part)
+            if found is None:
+                continue
+            below = path[position + 1 :]  # the learner's own archive
+            file = (below[-1] if below else found["rest"]) or ""
+            owner = Owner(self.name, found["name"] or "", found["number"])
+            return ArchiveName(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
+        return None
+
+    def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
+        """The points possible, and a line for each learner with points."""
+        # Canvas knows the second line by its spaces and words.
+        possible = ["    Points Possible", "", "", "", "", points(most)]
+        return [[*_HEADINGS, column], possible, *(row for one in lines for row in _rows(one))]
+
+    def feedback_name(self, known: LmsStudent, page: str) -> str:
+        """The learner's and the file's number; none where the file's was never seen."""
+        if not known.file_id:
+            return ""
+        name = letters(known.name)
+        # Digits alone, and what begins as an anonymous name, would be read as a number.
+        bare = name.isdigit() or known.number.startswith("anon_") or name == "anon"
+        return "_".join([*filter(None, [] if bare else [name]), known.number, known.file_id, page])
+
+
+def _rows(one: GradeLine) -> list[list[str]]:
+    if one.score is None:
+        return []
+    name = ", ".join(filter(None, [one.last_name, one.first_name])) or one.student
+    number = one.lms_user_id or one.number
+    return [[name, number, "", one.student, "", points(one.score)]]
+
+
+CANVAS = Canvas()

@@ -1,0 +1,148 @@
+"""What an LMS has to answer, and the words of the answers."""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from autograder.lms.identities import LmsStudent
+
+
+@dataclass(frozen=True, order=True)
+class Owner:
+    """A person, or group, as an LMS knows them; `number` tells two of one name apart."""
+
+    lms: str
+    name: str
+    number: str
+
+    @property
+    def key(self) -> str:
+        """How the archive writes it, and what `--match KEY=STUDENT` wants."""
+        return f"{self.name}_{self.number}" if self.name else self.number
+
+
+@dataclass(frozen=True)
+class ArchiveName:
+    """What a name in the archive says; `file` is empty for text typed into the LMS.
+
+    `file_id` is the LMS's number of the file, where it has one.
+    """
+
+    owner: Owner
+    file: str
+    late: bool = False
+    file_id: str = ""
+
+
+@dataclass(frozen=True)
+class Participant:
+    """One line of an LMS's worksheet."""
+
+    number: str
+    name: str
+    email: str = ""
+    submitted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Worksheet:
+    """The list of participants that an LMS gives as CSV, beside the archive.
+
+    `title` is how a sentence names it, `columns` are the headings without which it is another
+    file, `remedy` says where to get it. `participant` reads a line, with the zone of its times
+    (None for this machine's).
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    remedy: str
+    participant: Callable[[Mapping[str, str], tzinfo | None], Participant]
+
+
+@dataclass(frozen=True)
+class GradeLine:
+    """What there is to tell an LMS of one learner; `score` is None where nothing was judged.
+
+    `number` is the LMS's own, as `collect` has seen it, and `lms_user_id` what students.csv says;
+    both are empty where they are not known. `most` are the points that could be had.
+    """
+
+    student: str
+    first_name: str
+    last_name: str
+    email: str
+    lms_user_id: str
+    number: str
+    status: str
+    score: float | None
+    most: float
+
+    @property
+    def name(self) -> str:
+        """First and last name, the student's id where neither is known."""
+        return " ".join(filter(None, [self.first_name, self.last_name])) or self.student
+
+
+class Lms(ABC):
+    """One learning management system.
+
+    Attributes:
+        name: Its word on the command line and in .autograder/lms/.
+        title: How a sentence names it.
+        number_lasts: Whether the number in an archive's names is the person's everywhere, as in
+            the column `lms_user_id` of students.csv, and not only in this one assignment.
+        worksheet: The list that it gives beside an archive; None where there is none.
+        folders: Whether feedback is also written as a folder a learner, to attach by hand.
+        not_in_zip: Why a learner whom it cannot know by name is left out of the feedback zip.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    number_lasts: ClassVar[bool]
+    worksheet: ClassVar[Worksheet | None] = None
+    folders: ClassVar[bool] = False
+    not_in_zip: ClassVar[str]
+
+    @abstractmethod
+    def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
+        """What the path of a file in an archive says; None where this LMS did not write it."""
+
+    @abstractmethod
+    def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
+        """The rows of the CSV file that it imports, headings first.
+
+        Args:
+            column: The name of the assignment.
+            most: Its points.
+            lines: A learner each; an LMS that would take a grade away leaves out those without.
+        """
+
+    @abstractmethod
+    def feedback_name(self, known: LmsStudent, page: str) -> str:
+        """The name in the feedback zip by which it knows whose `page` this is; empty: it cannot."""
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a name in lower case: what every LMS leaves of it.
+
+    >>> letters("O'Brien, Mary-Jane")
+    'obrienmaryjane'
+    """
+    whole = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(one for one in whole if one.isalnum())
+
+
+def plain_letters(text: str) -> str:
+    """`letters` without accents, for rosters that were typed without them.
+
+    >>> plain_letters("José Müller")
+    'josemuller'
+    """
+    parts = unicodedata.normalize("NFKD", text)
+    return letters("".join(one for one in parts if not unicodedata.combining(one)))
