@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NAMED = re.compile(
-    r"`((?:course|autograder|docs|cli|grading|submissions|records|engine|lessons|runners|reporting|tests|tools)/[\w/.]*)`"
+    r"`((?:course|autograder|docs|cli|grading|nbgrader_bridge|lms|submissions|records|engine|lessons|runners|reporting|tests|tools)/[\w/.]*)`"
 )
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autograder.lessons.cell_bounds import CellBounds
 from autograder.lessons.cells import RawCell, cells_of, grader, is_answer
 from autograder.lessons.definitions import defined
 from autograder.lessons.editions.reading import ahead_of, for_readers
-from autograder.lessons.extras import Extras
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
 from autograder.lessons.shown.cells import shown_texts
 
@@ -130,7 +130,7 @@ class _Repair:
         self._taken: set[int] = set()
         self._elsewhere: set[int] = set()
         self._notes: list[str] = []
-        self._extras = Extras()
+        self._bounds = CellBounds()
         self._shown = shown_texts(source)
 
     def carry_out(self) -> Repaired:
@@ -150,7 +150,7 @@ class _Repair:
         duplicates = self._duplicates(by_id)
         missing = self._report_missing()
         cells = self._in_order(duplicates)
-        notes = (*self._notes, *self._extras.notes())
+        notes = (*self._notes, *self._bounds.notes())
         return Repaired(tuple(_with_ids(cells)), notes, frozenset(missing))
 
     def _match(self, number_of: Any) -> None:
@@ -284,9 +284,9 @@ class _Repair:
 
     def _own(self, cell: RawCell) -> RawCell:
         """A cell that the lesson does not ask for; of one that only shows, with what it showed."""
-        kept = _own_cell(cell, self._notes, self._extras)
+        kept = _own_cell(cell, self._notes, self._bounds)
         if cell["source"] in self._shown:
-            kept["outputs"] = self._extras.outputs(cell.get("outputs"))
+            kept["outputs"] = self._bounds.outputs(cell.get("outputs"))
         return kept
 
     def _put_back(self, model: RawCell, number: int) -> str:
@@ -337,7 +337,7 @@ def _fresh(model: RawCell, text: str) -> RawCell:
     return {**cell, "source": text}
 
 
-def _own_cell(cell: RawCell, notes: list[str], extras: Extras) -> RawCell:
+def _own_cell(cell: RawCell, notes: list[str], bounds: CellBounds) -> RawCell:
     """A learner's own cell; nothing in it counts for the grade."""
     metadata = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
     about = grader(cell)
@@ -345,8 +345,8 @@ def _own_cell(cell: RawCell, notes: list[str], extras: Extras) -> RawCell:
         notes.append(f"`{_grade_id(cell)}` is marked as graded, but the lesson has no such cell.")
     kept: RawCell = {k: cell[k] for k in ("id", "cell_type", "source") if k in cell}
     if cell["cell_type"] == "markdown" and isinstance(cell.get("attachments"), dict):
-        kept["attachments"] = extras.kept(cell["attachments"])
-    return {**kept, "metadata": extras.kept(metadata)}
+        kept["attachments"] = bounds.kept(cell["attachments"])
+    return {**kept, "metadata": bounds.kept(metadata)}
 
 
 def _with_ids(cells: Iterable[RawCell]) -> list[RawCell]:

@@ -3,19 +3,22 @@
 Records are plain values.  They travel from a grading worker to the journal, and from there to the
 gradebook, the feedback page and the report; nothing else does.  They can hold text that a learner
 wrote, so reading one back is strict: an unknown key, a wrong type or a status that does not exist
-is a `RecordError`, never a guess.
+is a `RecordError`, never a guess.  The bytes are those of `json`, whose text can hold lone
+surrogates; msgspec's own reader refuses them.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import sys
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import msgspec
 
-from autograder.records.decoding import NotNegative, Number, RecordError, read_as
+from autograder.errors import AutograderError
 
 __all__ = [
     "NOT_ATTEMPTED",
@@ -31,8 +34,16 @@ __all__ = [
     "total",
 ]
 
+T = TypeVar("T")
+_MOST = sys.float_info.max  # bounds refuse NaN too, which compares with nothing
+Number = Annotated[float, msgspec.Meta(ge=-_MOST, le=_MOST)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=_MOST)]
 RunnerName = Literal["engine", "stock"]
 NOT_ATTEMPTED = "not attempted"
+
+
+class RecordError(AutograderError):
+    """A record that cannot be read; the message names the field and what is wrong with it."""
 
 
 class Status(StrEnum):
@@ -115,7 +126,7 @@ class ExerciseRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             RecordError: `data` is no check table; the message names the field.
         """
-        table = read_as(_CheckTable, data, "check table")
+        table = _read_as(_CheckTable, data, "check table")
         return cls(
             id=table.exercise,
             status=Status.GRADED,
@@ -176,7 +187,7 @@ class SubmissionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             RecordError: A key or a type is not that of a record; the message names the field.
         """
-        return read_as(cls, data, "record")
+        return _read_as(cls, data, "record")
 
 
 def total(exercises: tuple[ExerciseRecord, ...]) -> tuple[float, float]:
@@ -220,3 +231,39 @@ def _exercise_summary(one: ExerciseRecord) -> dict[str, Any]:
         "max": one.max,
         "failed": failed,
     }
+
+
+def _read_as(kind: type[T], data: object, what: str) -> T:
+    """`data` as a `kind`, with every field given, those with a default too.
+
+    Args:
+        kind: A `msgspec.Struct`; bool is no number in it, and text is none either.
+        data: What `json` has read.
+        what: A word for it, with which the place in a message begins: `record.exercises[0].score`.
+
+    Raises:
+        RecordError: A field is missing, has another type or a value outside of its bounds, or is
+            not known where the type forbids that.
+    """
+    try:
+        found = msgspec.convert(data, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        cause, _, place = str(error).partition(" - at ")
+        raise RecordError(f"{what}{place.strip('`').removeprefix('$')}: {cause}") from None
+    absent = next(_absent(data, msgspec.to_builtins(found), what), None)
+    if absent is not None:
+        raise RecordError(f"{absent} is missing")
+    return found
+
+
+def _absent(given: object, whole: object, place: str) -> Iterator[str]:
+    """The places that `whole` has and `given` has not."""
+    if isinstance(given, dict) and isinstance(whole, dict):
+        for key, value in whole.items():
+            if key in given:
+                yield from _absent(given[key], value, f"{place}.{key}")
+            else:
+                yield f"{place}.{key}"
+    elif isinstance(given, list | tuple) and isinstance(whole, list | tuple):
+        for index, (one, other) in enumerate(zip(given, whole, strict=True)):
+            yield from _absent(one, other, f"{place}[{index}]")

@@ -28,7 +28,7 @@ from autograder.records.journal import only_grader
 from autograder.submissions.archive import ArchiveFile, RefusedEntry, read_archive
 from autograder.submissions.class_list import Enrolled
 from autograder.submissions.handing_in import State, forget_staged, hand_in, stage
-from autograder.submissions.roster import Roster, read_roster
+from autograder.submissions.matching import Roster, read_roster
 
 _BOM = b"\xef\xbb\xbf"
 # What a browser, an LMS or an operating system adds to the name of a file saved once more.

@@ -20,7 +20,7 @@ from autograder.submissions.class_list import RosterError
 from autograder.submissions.collect import Collected, base_name, collect, summary_lines
 from autograder.submissions.discovery import find_submissions
 from autograder.submissions.handing_in import earlier
-from autograder.submissions.roster import read_roster
+from autograder.submissions.matching import read_roster
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, classroom
 

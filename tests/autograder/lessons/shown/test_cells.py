@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.lessons.extras import Extras
+from autograder.lessons.cell_bounds import CellBounds
 from autograder.lessons.shown.cells import ShownCells, draws, said_by_code, shows
 from autograder.lessons.shown.names import mentioned
 from tests.autograder.engine.exam import Cell, code
@@ -325,7 +325,7 @@ SHOWN: list[dict[str, Any]] = [
 
 def test_what_a_learner_saw_is_kept_without_its_metadata() -> None:
     marked = [{**one, "metadata": {"pytorch-measured": {"score": 3}}} for one in SHOWN]
-    kept = Extras().outputs(marked)
+    kept = CellBounds().outputs(marked)
     assert [one["output_type"] for one in kept] == ["stream", "display_data", "error"]
     assert "pytorch-measured" not in str(kept)
 
@@ -344,7 +344,7 @@ def test_what_a_learner_saw_is_kept_without_its_metadata() -> None:
     ],
 )
 def test_what_is_no_output_or_too_large_is_left_out(outputs: object) -> None:
-    assert Extras().outputs(outputs) == []
+    assert CellBounds().outputs(outputs) == []
 
 
 @pytest.mark.parametrize("depth", [90, 900, 9_000])

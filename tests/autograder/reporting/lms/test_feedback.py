@@ -23,7 +23,7 @@ from autograder.reporting.class_results import LearnerResult
 from autograder.reporting.feedback import hidden_lines
 from autograder.reporting.lms.feedback import _folder_name
 from autograder.submissions.collect import collect
-from autograder.submissions.roster import read_roster
+from autograder.submissions.matching import read_roster
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,

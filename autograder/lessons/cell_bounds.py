@@ -14,7 +14,7 @@ _NBYTES = 8 * 2**20  # of all cells of a submission together
 _VALUE_NBYTES = 8  # what a value counts beside its text
 
 
-class Extras:
+class CellBounds:
     """Takes the metadata and pictures of one submission's cells, one after the other."""
 
     def __init__(self) -> None:
