@@ -106,23 +106,25 @@ AUTOGRADER = {
     | {"autograder.records", "course.claims", "course.testing", "course.guide"}
     | {f"{BRIDGE}.generation"},
     "autograder.lms": GROUND | {"autograder.records"},
+    "autograder.submissions.class_list": GROUND,
     "autograder.submissions": GROUND
-    | {"autograder.records", "autograder.lessons", "autograder.lms", f"{BRIDGE}.cells"},
+    | {"autograder.records", "autograder.lessons", "autograder.lms", f"{BRIDGE}.cells"}
+    | {"autograder.submissions.class_list"},
     **INSIDE,
     **DECISIONS,
     **OUTSIDE,
     BRIDGE: GROUND
     | {f"{BRIDGE}.generation", f"{BRIDGE}.table_version"}
-    | {"autograder.records", "autograder.lessons", "autograder.submissions"},
+    | {"autograder.records", "autograder.lessons", "autograder.submissions.class_list"},
     "autograder.runners": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
     | {ENGINE, *INSIDE, BRIDGE, f"{BRIDGE}.cells"},
     "autograder.grading": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"}
-    | {BRIDGE},
+    | {BRIDGE, "autograder.submissions.class_list"},
     "autograder.reporting": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.lms"}
-    | {BRIDGE}
+    | {BRIDGE, "autograder.submissions.class_list"}
     | {"course.inspection", "course.testing", "course.claims"},
     "autograder.answer_bank": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.runners", "course.figures"}

@@ -82,7 +82,18 @@ def default_file(course: CourseDirectory) -> Path:
 
 
 def back_up(course: CourseDirectory, file: Path, *, force: bool = False) -> BackupContents:
-    """Write the backup; raises where `file` is there already, unless told to replace it."""
+    """Write the backup of a course, and say what is in it.
+
+    Args:
+        course: Nothing else may be at work on it meanwhile.
+        file: Where to.
+        force: Replace a file that is there.
+
+    Raises:
+        BackupError: `file` is there already, or cannot be written.
+        JournalError: A `grade` is at work on this course.
+        GradebookError: The database refuses.
+    """
     if os.path.lexists(file) and not force:
         raise BackupError(
             "is there already",
@@ -94,7 +105,17 @@ def back_up(course: CourseDirectory, file: Path, *, force: bool = False) -> Back
 
 
 def write_backup(course: CourseDirectory, file: Path, *, gradebook: bool = True) -> BackupContents:
-    """Write the backup of a course that this process holds, and read it back."""
+    """Write the backup of a course that this process holds, and read it back.
+
+    Args:
+        course: Held by `only_grader`.
+        file: It gets its name when it is complete; what was there before is replaced.
+        gradebook: False where the gradebook is damaged and cannot be copied.
+
+    Raises:
+        BackupError: It cannot be written.
+        GradebookError: The database refuses.
+    """
     unfinished = file.with_name(f".{file.name}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +178,16 @@ def check(archive: zipfile.ZipFile, contents: BackupContents) -> None:
 
 
 def copy_part(archive: zipfile.ZipFile, part: BackupPart, write: Callable[[bytes], object]) -> None:
-    """Pass the bytes of a part to `write`; raises where they are not those that were kept."""
+    """Pass the bytes of a part to `write`, block by block.
+
+    Args:
+        archive: The backup.
+        part: As its manifest has it.
+        write: It has had all blocks by the time that a wrong digest is found.
+
+    Raises:
+        BackupError: They are not the bytes that were kept.
+    """
     try:
         with archive.open(part.name) as source:
             digest, nbytes = _drain(source, write)

@@ -39,7 +39,20 @@ _STAGED = "restoring"
 def restore(
     course: CourseDirectory, file: Path, *, force: bool = False
 ) -> tuple[BackupContents, list[Path]]:
-    """Bring back what `file` holds; what it held, and where what was there before is kept."""
+    """Make a course what its backup holds.
+
+    Args:
+        course: Nothing else may be at work on it meanwhile.
+        file: What `autograder backup` wrote.
+        force: Replace what is there; it is backed up first.
+
+    Returns:
+        What the backup held, and the files in which what was there before is kept.
+
+    Raises:
+        BackupError: `file` is no whole backup, something is there already, or the disk refuses.
+        GradebookError: The database refuses.
+    """
     staged = course.state / _STAGED
     with only_grader(course.state):
         try:

@@ -35,7 +35,13 @@ def lms_students(course: CourseDirectory, lesson: str) -> dict[str, LmsStudent]:
 
 
 def remember(course: CourseDirectory, lesson: str, people: Mapping[str, ArchiveName]) -> None:
-    """Keep how the LMS knows each student who handed in for `lesson`, for grades and feedback."""
+    """Keep how the LMS knows each student who handed in.
+
+    Args:
+        course: Its state directory keeps it.
+        lesson: Of which the archive was.
+        people: Student → the name of their notebook in it; who is not among them stays known.
+    """
     known = lms_students(course, lesson) | {one: _known(named) for one, named in people.items()}
     if people:
         write_json(_people_path(course, lesson), msgspec.to_builtins(dict(sorted(known.items()))))

@@ -125,7 +125,15 @@ class Lms(ABC):
 
     @abstractmethod
     def feedback_name(self, known: LmsStudent, page: str) -> str:
-        """The name in the feedback zip by which it knows whose `page` this is; empty: it cannot."""
+        """The name in the feedback zip by which the LMS knows whose page it is.
+
+        Args:
+            known: The learner, as `collect` has seen them.
+            page: The file's name.
+
+        Returns:
+            The name, or nothing where the LMS could not know; then `not_in_zip` is the reason.
+        """
 
 
 def letters(text: str) -> str:

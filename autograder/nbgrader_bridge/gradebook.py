@@ -133,9 +133,15 @@ class GradebookWriter(GradebookReader):
         self._extensions: dict[str, Extensions] = {}
 
     def enrol(self, roster: Path, extensions: Mapping[str, Extensions] | None = None) -> None:
-        """Add or update the students of a CSV with the columns id, first_name, last_name, email.
+        """Add or update the students of the class.
 
-        `extensions` are theirs for each lesson; a lesson without keeps those of the gradebook.
+        Args:
+            roster: A CSV with the columns id, first_name, last_name, email and lms_user_id.
+            extensions: Theirs for each lesson; a lesson without keeps those of the gradebook.
+
+        Raises:
+            RosterError: The file cannot be read.
+            GradebookError: The database refuses.
         """
         rows = [row for row in read_table(roster) if row.get("id")]
         known = ("first_name", "last_name", "email", "lms_user_id")
@@ -149,6 +155,10 @@ class GradebookWriter(GradebookReader):
         """Enter `record`: student, submission, points and comments, in one transaction.
 
         Points and comments that a person gave stay; such a cell is marked for another look.
+
+        Args:
+            record: The journal's.
+            lesson: Says which cell belongs to which exercise; its cells are registered.
 
         Raises:
             GradebookError: Nothing of it was entered; the next `grade` does it.
@@ -173,7 +183,12 @@ class GradebookWriter(GradebookReader):
             self._penalise(submission, notebook)
 
     def mark_stale(self, lesson: str, students: Iterable[str]) -> None:
-        """Mark what was graded before as waiting, until a new grade takes its place."""
+        """Mark what was graded before as waiting, until a new grade takes its place.
+
+        Args:
+            lesson: Its slug.
+            students: Whose submissions; others stay as they are.
+        """
         wanted = set(students)
         with self._transaction() as gradebook:
             for submission in gradebook.assignment_submissions(lesson):
@@ -211,7 +226,11 @@ class GradebookWriter(GradebookReader):
     def penalise(self, lesson: str, leave: Iterable[str] = ()) -> list[PenaltyChange]:
         """Give everyone the extension and the late penalty that hold now; which ones changed.
 
-        Nothing is run for it.  Those to `leave` are graded anew, and get theirs then.
+        Nothing is run for it.
+
+        Args:
+            lesson: Its slug.
+            leave: Who is graded anew, and gets theirs then.
         """
         left, changes = frozenset(leave), []
         with self._transaction():

@@ -57,7 +57,13 @@ class GradebookEntry:
 def entry_of(
     submission: SubmittedAssignment, lesson: str, penalty_due: float | None = None
 ) -> GradebookEntry:
-    """What the gradebook's row `submission` says of `lesson`."""
+    """What the gradebook says of one submission.
+
+    Args:
+        submission: Its row, with notebooks, grades and comments.
+        lesson: The name of the notebook that counts.
+        penalty_due: What the late policy asks for now; None where nobody asked it.
+    """
     notebooks = [one for one in submission.notebooks if one.name == lesson]
     grades = [grade for one in notebooks for grade in one.grades]
     comments = [comment for one in notebooks for comment in one.comments]

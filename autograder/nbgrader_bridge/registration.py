@@ -56,7 +56,13 @@ def register(lesson: Lesson, course: CourseDirectory) -> None:
 def prepared(
     lesson: Lesson, course: CourseDirectory, resources: Mapping[str, object]
 ) -> NotebookNode:
-    """The source notebook after nbgrader's own steps, up to the one that saves its cells."""
+    """The source notebook after nbgrader's own steps, up to the one that saves its cells.
+
+    Args:
+        lesson: Its source is read anew, and its automatic tests are written out.
+        course: Its configuration may name other steps.
+        resources: What nbgrader's converters hand to their steps.
+    """
     notebook = nbformat.read(lesson.source, as_version=4)
     tests = with_autotests(lesson).tests
     for cell in notebook.cells if tests else ():

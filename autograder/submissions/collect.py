@@ -100,7 +100,16 @@ def run(
 ) -> int:
     """Collect and print what became of everything; 0 where all was taken, else 1.
 
-    `enrolled` reads the students of the gradebook.
+    Args:
+        course: The course directory.
+        archive: A zip of an LMS, as downloaded.
+        lessons: Notebooks of others are refused.
+        enrolled: Reads the students of the gradebook.
+        worksheet: The list that the LMS gives beside the archive.
+        match: `KEY=STUDENT`, whom a person matched by hand.
+        zone: Of the worksheet's times; None for this machine's.
+        db: The gradebook's address, where it is not the configured one.
+        as_json: Print what became of every file as JSON.
     """
     directory = load_course(course, db=db)
     roster = read_roster(

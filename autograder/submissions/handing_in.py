@@ -23,7 +23,13 @@ _STAGED = "collecting"
 
 
 def stage(course: CourseDirectory, number: int, notebook: bytes) -> Path:
-    """Keep `notebook` in a folder of its own until it is decided what becomes of it."""
+    """Keep a notebook in a folder of its own until it is decided what becomes of it.
+
+    Args:
+        course: Its state directory keeps it.
+        number: Another one for each notebook of a run.
+        notebook: The file's bytes.
+    """
     path = course.state / _STAGED / str(number) / "notebook"
     write_bytes(path, notebook)
     return path
@@ -41,7 +47,18 @@ def hand_in(
     notebook: Path,
     submitted_at: datetime | None,
 ) -> State:
-    """Make the staged `notebook` the submission of `student`; what became of the one before."""
+    """Make a staged notebook the submission of a student; what became of the one before.
+
+    Args:
+        course: Says where submitted/ is.
+        student: The id.
+        lesson: Its slug.
+        notebook: Where `stage` has put it.
+        submitted_at: Becomes timestamp.txt; None where nobody knows.
+
+    Raises:
+        JournalError: The disk refuses; the old submission is whole, or the new one.
+    """
     target = course.submitted(student, lesson)
     stamp = f"{submitted_at:%Y-%m-%d %H:%M:%S} UTC\n" if submitted_at else ""
     if _is_same(target, lesson, notebook, stamp):

@@ -60,7 +60,20 @@ def run(
     db: str | None = None,
     as_json: bool = False,
 ) -> int:
-    """Write the pages and pack them, a zip a lesson; print who is left out, and why."""
+    """Write the pages and pack them, a zip a lesson; print who is left out, and why.
+
+    Args:
+        course: The course directory.
+        lessons: Whose pages.
+        lms: Which takes them back.
+        student: Only theirs; None for everybody's.
+        db: The gradebook's address, where it is not the configured one.
+        as_json: Print files and reasons as JSON.
+
+    Raises:
+        UnknownStudent: Nobody, or not this student, has a grade.
+        NobodyToSend: The LMS could not take any page.
+    """
     directory = load_course(course, db=db)
     if not [page for lesson in lessons for page in write_pages(directory, lesson, student)]:
         raise nobody(directory, lessons, student)
@@ -81,7 +94,14 @@ def run(
 
 
 def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None = None) -> Packed:
-    """Pack the pages of `lesson` that are written, of one student or of all."""
+    """Pack the pages of a lesson that are written already.
+
+    Args:
+        course: Has the pages, and who is who in the LMS.
+        lesson: Whose pages.
+        lms: Which takes them back.
+        student: Only theirs; None for everybody's.
+    """
     rows = [row for row in class_results(course, lesson) if student in (None, row.student)]
     people = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms.name}
     pages = {row.student: _page(course, lesson, row.student) for row in rows}

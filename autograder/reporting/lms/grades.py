@@ -31,7 +31,18 @@ def run(
     out: Path | None = None,
     db: str | None = None,
 ) -> int:
-    """Write a CSV file a lesson below report/, or the only one to `out`; `-` prints."""
+    """Write a CSV file a lesson; print who has no points, and why.
+
+    Args:
+        course: The course directory.
+        lessons: Whose grades.
+        lms: Which imports them.
+        out: Where to, for a single lesson, `-` to print; None for a file each below report/.
+        db: The gradebook's address, where it is not the configured one.
+
+    Raises:
+        UsageError: `out` is one file, and there are several lessons.
+    """
     if out is not None and len(lessons) > 1:
         raise UsageError(
             f"{lms.name} reads one file a lesson, and --out names a single one",
