@@ -18,7 +18,7 @@ from pathlib import Path
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
-from autograder.lms.identities import lms_students
+from autograder.lms.identities import LmsStudent, lms_students
 from autograder.lms.interface import Lms
 from autograder.records.journal import JournalError
 from autograder.records.model import UNJUDGED
@@ -107,10 +107,7 @@ def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None 
     pages = {row.student: _page(course, lesson, row.student) for row in rows}
     wrong = {row.student: _why_not(row, pages[row.student]) for row in rows}
     good = [row for row in rows if not wrong[row.student]]
-    known_by = {row.student: people.get(row.student) for row in good}
-    names = {
-        who: lms.feedback_name(one, pages[who].name) if one else "" for who, one in known_by.items()
-    }
+    names = {row.student: _entry(lms, lesson, people.get(row.student)) for row in good}
     stem = course.report / f"{lesson.slug}-feedback-{lms.name}"
     known = {name: pages[who] for who, name in names.items() if name}
     file = _write_zip(stem.with_name(f"{stem.name}.zip"), known)
@@ -138,6 +135,11 @@ def _why_not(row: LearnerResult, page: Path) -> str:
     if row.record.status in UNJUDGED and not by_hand:
         return f"{row.record.status}. {TO_INSTRUCTOR[row.record.status]}"
     return "" if page.is_file() else "has no page"
+
+
+def _entry(lms: Lms, lesson: Lesson, known: LmsStudent | None) -> str:
+    """The name in the zip by which the LMS knows whom a page is for; empty where it cannot."""
+    return lms.feedback_name(known, f"{lesson.slug}.html") if known else ""
 
 
 def _page(course: CourseDirectory, lesson: Lesson, student: str) -> Path:
