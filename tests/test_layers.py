@@ -109,7 +109,7 @@ AUTOGRADER = {
     "autograder.submissions.class_list": GROUND,
     "autograder.submissions": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.lms", f"{BRIDGE}.cells"}
-    | {"autograder.submissions.class_list"},
+    | {"autograder.submissions.class_list", BRIDGE},
     **INSIDE,
     **DECISIONS,
     **OUTSIDE,
@@ -145,7 +145,7 @@ TOOLS = {"tools": {"*"}}
 # Who imports nbgrader beside its bridge, and why.
 KNOW_NBGRADER = {
     "autograder.formgrader",  # a part of nbgrader's server, whose handlers it extends
-    "tools.bench",  # measures nbgrader itself, with nothing of ours between
+    "tools.contenders",  # measures nbgrader itself, with nothing of ours between
 }
 MAY_IMPORT: dict[str, set[str]] = COURSE | AUTOGRADER | TOOLS
 

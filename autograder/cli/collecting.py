@@ -77,7 +77,6 @@ def _add_matching(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from autograder.nbgrader_bridge.gradebook import enrolled
     from autograder.reporting.marking import entering
     from autograder.submissions import collect
 
@@ -95,7 +94,6 @@ def _collect(options: argparse.Namespace) -> int:
         options.course,
         options.archive,
         select_lessons(options.course, options.lessons),
-        enrolled=enrolled,
         worksheet=options.worksheet,
         match=options.match,
         zone=options.timezone,

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError, did_you_mean
 
 ROSTER = "students.csv"
@@ -25,9 +24,6 @@ _LONGEST = timedelta(weeks=520)  # ten years; far longer ones end no calendar ho
 
 Extensions = Mapping[str, timedelta | None]
 """Student → more time than the others have; None where the roster gives none."""
-
-Enrolled = Mapping[str, tuple[str, str]]
-"""Student → first and last name, as in the gradebook."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +59,12 @@ def read_table(path: Path) -> list[dict[str, str]]:
     return [{str(k): str(v or "").strip() for k, v in row.items() if k} for row in rows]
 
 
-def known_students(course: CourseDirectory, enrolled: Enrolled) -> dict[str, Student]:
-    """The students of the gradebook and of students.csv, which wins, by their ids.
-
-    Args:
-        course: Has students.csv, or not.
-        enrolled: Student → first and last name, from the gradebook.
+def read_students(path: Path) -> list[Student]:
+    """The students in the roster at `path`; nobody where there is no such file.
 
     Raises:
-        RosterError: students.csv cannot be read, or an id in it cannot name a directory.
+        RosterError: It cannot be read, or an id in it cannot name a directory.
     """
-    of_gradebook = (Student(id_, *names) for id_, names in enrolled.items())
-    return {one.id: one for one in (*of_gradebook, *_of_file(course.root / ROSTER))}
-
-
-def _of_file(path: Path) -> list[Student]:
     if not path.is_file():
         return []
     known = ("first_name", "last_name", "email", "lms_user_id")

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -26,7 +26,6 @@ from autograder.lms.identities import remember
 from autograder.lms.interface import ArchiveName, Owner
 from autograder.records.journal import only_grader
 from autograder.submissions.archive import ArchiveFile, RefusedEntry, read_archive
-from autograder.submissions.class_list import Enrolled
 from autograder.submissions.handing_in import State, forget_staged, hand_in, stage
 from autograder.submissions.matching import Roster, read_roster
 
@@ -91,7 +90,6 @@ def run(
     archive: Path,
     lessons: tuple[Lesson, ...],
     *,
-    enrolled: Callable[[CourseDirectory], Enrolled],
     worksheet: Path | None = None,
     match: Sequence[str] = (),
     zone: tzinfo | None = None,
@@ -104,7 +102,6 @@ def run(
         course: The course directory.
         archive: A zip of an LMS, as downloaded.
         lessons: Notebooks of others are refused.
-        enrolled: Reads the students of the gradebook.
         worksheet: The list that the LMS gives beside the archive.
         match: `KEY=STUDENT`, whom a person matched by hand.
         zone: Of the worksheet's times; None for this machine's.
@@ -112,9 +109,7 @@ def run(
         as_json: Print what became of every file as JSON.
     """
     directory = load_course(course, db=db)
-    roster = read_roster(
-        directory, enrolled(directory), worksheet=worksheet, chosen=match, zone=zone
-    )
+    roster = read_roster(directory, worksheet=worksheet, chosen=match, zone=zone)
     with Progress(sys.stderr, "collect") as progress:
         found = collect(directory, archive, lessons, roster, progress=progress)
     if as_json:

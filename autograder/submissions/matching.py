@@ -17,12 +17,12 @@ from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
 from autograder.lms import LMS
 from autograder.lms.interface import Owner, Participant, letters, plain_letters
+from autograder.nbgrader_bridge.gradebook import enrolled
 from autograder.submissions.class_list import (
     ROSTER,
-    Enrolled,
     RosterError,
     Student,
-    known_students,
+    read_students,
     read_table,
 )
 
@@ -97,7 +97,6 @@ class Roster:
 
 def read_roster(
     course: CourseDirectory,
-    enrolled: Enrolled,
     *,
     worksheet: Path | None = None,
     chosen: Iterable[str] = (),
@@ -106,17 +105,17 @@ def read_roster(
     """The students of `course`.
 
     Args:
-        course: Has students.csv, or not.
-        enrolled: Student → first and last name, from the gradebook.
+        course: Has students.csv, or a gradebook.
         worksheet: Of an LMS, such as Moodle's grading worksheet: addresses and times.
         chosen: `KEY=STUDENT`, whom a person matched by hand.
         zone: Of the worksheet's times; None for this machine's.
 
     Raises:
         RosterError: Nobody is known, or a list cannot be read.
+        GradebookError: The database refuses.
         UsageError: A pair of `chosen` names no student.
     """
-    students = known_students(course, enrolled)
+    students = known_students(course)
     if not students:
         raise RosterError(
             "no student of this course is known",
@@ -135,6 +134,17 @@ def read_roster(
         by_hand[key] = student
     people = _participants(worksheet, zone) if worksheet else {}
     return Roster(tuple(students.values()), people, by_hand)
+
+
+def known_students(course: CourseDirectory) -> dict[str, Student]:
+    """The students of the gradebook and of students.csv, which wins, by their ids.
+
+    Raises:
+        RosterError: students.csv cannot be read, or an id in it cannot name a directory.
+        GradebookError: The database refuses.
+    """
+    of_gradebook = (Student(id_, *names) for id_, names in enrolled(course).items())
+    return {one.id: one for one in (*of_gradebook, *read_students(course.root / ROSTER))}
 
 
 def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Participant]:

@@ -16,11 +16,11 @@ from autograder.errors import UsageError
 from autograder.lessons.model import Lesson
 from autograder.lms.identities import LmsStudent, lms_students
 from autograder.lms.interface import GradeLine, Lms
-from autograder.nbgrader_bridge.gradebook import enrolled
 from autograder.records.journal import write_bytes
 from autograder.reporting.class_results import LearnerResult, cautions, class_results
 from autograder.reporting.export_csv import inert
-from autograder.submissions.class_list import Student, known_students
+from autograder.submissions.class_list import Student
+from autograder.submissions.matching import known_students
 
 
 def run(
@@ -50,10 +50,7 @@ def run(
         )
     directory = load_course(course, db=db)
     for lesson in lessons:
-        rows, students = (
-            class_results(directory, lesson),
-            known_students(directory, enrolled(directory)),
-        )
+        rows, students = class_results(directory, lesson), known_students(directory)
         text = lms_csv(lms, lesson, rows, students, _people(directory, lesson, lms))
         if str(out) == "-":
             sys.stdout.write(text)

@@ -15,7 +15,7 @@ from autograder.course_directory import load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
-from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.submissions.class_list import RosterError
 from autograder.submissions.collect import Collected, base_name, collect, summary_lines
 from autograder.submissions.discovery import find_submissions
@@ -52,7 +52,7 @@ def collected(
     root: Path, *entries: tuple[str, str | bytes], match: tuple[str, ...] = ()
 ) -> Collected:
     where = load_course(root)
-    roster = read_roster(where, enrolled(where), chosen=match)
+    roster = read_roster(where, chosen=match)
     return collect(where, archive(root, *entries), select_lessons(root), roster)
 
 
@@ -259,7 +259,7 @@ def test_the_worksheet_gives_addresses_and_times(tmp_path: Path) -> None:
     root = course(tmp_path)
     (root / "grades.csv").write_text("\ufeff" + WORKSHEET)
     where, zone = load_course(root), ZoneInfo("Europe/Berlin")
-    roster = read_roster(where, enrolled(where), worksheet=root / "grades.csv", zone=zone)
+    roster = read_roster(where, worksheet=root / "grades.csv", zone=zone)
     entries = [(MOODLE.format(who), NOTEBOOK) for who in ("A King_7", "Grace Hopper_8")]
     found = collect(where, archive(root, *entries), select_lessons(root), roster)
     assert states(found) == {"ada": "new", "grace": "new"}
@@ -272,7 +272,7 @@ def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None
     root = course(tmp_path)
     (root / "grades.csv").write_text("ID,Vollständiger Name\nTeilnehmer/in 7,Ada\n")
     with pytest.raises(RosterError, match=r"(?s)no grading worksheet.*language to English"):
-        read_roster(load_course(root), enrolled(load_course(root)), worksheet=root / "grades.csv")
+        read_roster(load_course(root), worksheet=root / "grades.csv")
 
 
 def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
@@ -287,14 +287,14 @@ def test_the_gradebook_knows_students_too(tmp_path: Path) -> None:
 def test_a_course_without_students_says_what_to_write(tmp_path: Path) -> None:
     tiny.build(tmp_path)
     with pytest.raises(RosterError, match=r"(?s)no student.*columns id, first_name, last_name"):
-        read_roster(load_course(tmp_path), enrolled(load_course(tmp_path)))
+        read_roster(load_course(tmp_path))
     assert not (tmp_path / "gradebook.db").exists()
 
 
 def test_an_id_that_would_leave_submitted_is_refused(tmp_path: Path) -> None:
     root = course(tmp_path, "id,first_name,last_name\n../evil,Ada,Lovelace\n")
     with pytest.raises(RosterError, match="cannot be a directory's name"):
-        read_roster(load_course(root), enrolled(load_course(root)))
+        read_roster(load_course(root))
 
 
 def test_matching_by_hand_wants_a_student_that_exists(tmp_path: Path) -> None:
@@ -303,7 +303,6 @@ def test_matching_by_hand_wants_a_student_that_exists(tmp_path: Path) -> None:
     ):
         read_roster(
             load_course(course(tmp_path)),
-            enrolled(load_course(course(tmp_path))),
             chosen=["x_1=adda"],
         )
 

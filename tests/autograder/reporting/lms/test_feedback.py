@@ -16,7 +16,7 @@ from autograder.lessons.model import find_lesson, select_lessons
 from autograder.lms import LMS
 from autograder.lms.identities import LmsStudent
 from autograder.nbgrader_bridge.exchange import TOKENS
-from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult
@@ -66,7 +66,7 @@ def a_class(root: Path, *names: str) -> CourseDirectory:
     with zipfile.ZipFile(root / "all.zip", "w") as archive:
         for name in names:
             archive.writestr(name, json.dumps(tiny.notebook()))
-    collect(course, root / "all.zip", select_lessons(root), read_roster(course, enrolled(course)))
+    collect(course, root / "all.zip", select_lessons(root), read_roster(course))
     graded(course, FakeRunner(gives))  # type: ignore[arg-type]
     hand_in(root, "late", answered(double="def double(x):\n    return x"))
     return course

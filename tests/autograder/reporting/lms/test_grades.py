@@ -14,12 +14,13 @@ from autograder.course_directory import load_course
 from autograder.lessons.model import find_lesson
 from autograder.lms import LMS
 from autograder.lms.identities import LmsStudent
-from autograder.nbgrader_bridge.gradebook import GradebookWriter, enrolled
+from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.lms.grades import lms_csv, without_points
-from autograder.submissions.class_list import Student, known_students
+from autograder.submissions.class_list import Student
+from autograder.submissions.matching import known_students
 from tests.autograder import tiny
 from tests.autograder.classroom import (
     SLUG,
@@ -60,7 +61,7 @@ def table(
     people: dict[str, LmsStudent] | None = None,
 ) -> list[dict[str, str]]:
     """The lines of the file, by heading."""
-    students = known_students(load_course(root), enrolled(load_course(root)))
+    students = known_students(load_course(root))
     text = lms_csv(LMS[lms], find_lesson(root, SLUG), rows, students, people or {})
     return list(csv.DictReader(text.splitlines()))
 
