@@ -10,6 +10,8 @@ from autograder.lms.canvas import CANVAS
 from autograder.lms.interface import ArchiveName, Lms
 from autograder.lms.moodle import MOODLE
 
+__all__ = ["LMS", "TITLES", "read_name"]
+
 LMS: dict[str, Lms] = {one.name: one for one in (MOODLE, CANVAS)}
 """Every LMS by the name that the command line and .autograder/lms/ have for it."""
 
