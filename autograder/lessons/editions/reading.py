@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from autograder.lessons.cells import FOLDED, RawCell, grader, headings, is_test, role
 
@@ -23,7 +22,7 @@ _NUMBERED = re.compile(r"^### Exercise\b", re.M)
 _DEEP_DIVE = re.compile(r"^#+ Deep dive\b", re.I)
 
 
-def lay_out(cells: Sequence[MutableMapping[str, Any]]) -> None:
+def lay_out(cells: Sequence[RawCell]) -> None:
     """Fold the test cells and deep dives of a class edition, and tell its tables where they are.
 
     Args:
