@@ -116,7 +116,7 @@ def is_same(before: Document, after: Document, buffers: tuple[Buffers, Buffers])
     return buffers[0] == buffers[1] and _dumps(before, 2) == _dumps(after, 2)
 
 
-def _compare(one: Any, other: Any, marks: Marks) -> bool:
+def _compare(one: Any, other: Any, marks: Marks) -> bool:  # noqa: C901 - a branch a kind of node
     """Whether a node and the one that was made of it are alike, up to what is added to `marks`."""
     if type(one) is not type(other):
         return False
