@@ -8,7 +8,7 @@ from course.lazy import lazy_names
 
 if TYPE_CHECKING:
     from course.guide.drawing import drawn
-    from course.guide.lesson_cards import PATHS, Card, card_of, cards, on_path, read_cards, written
+    from course.guide.lesson_cards import PATHS, Card, card_of, cards, on_path, written
     from course.guide.lesson_map import LessonMap
     from course.guide.placement_quiz import placement
     from course.guide.text import in_markdown, picture, summary, table
