@@ -47,10 +47,10 @@ from course.gpu.api import (
 )
 from course.gpu.availability import NoSimulationError
 from course.gpu.device_description import device_in_words
-from course.gpu.recorder import Recorder
 from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory
 from course.gpu.simulator.allocator.snapshot import segments_of
 from course.gpu.timeline import Timeline
+from course.gpu.timeline_recorder import Recorder
 
 __all__ = [
     "CachingAllocator",

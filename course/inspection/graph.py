@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from course.inspection.facts import facts
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import leaves
 
 __all__ = ["Saved", "nodes_behind", "saved_by"]
 

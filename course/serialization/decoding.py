@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from course.inspection.facts import TensorFacts, byte_range_of
-from course.serialization.collecting import uncollected
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
+from course.serialization.garbage_collection import uncollected
 from course.serialization.received import Absent, Handle, SeenTensor
 
 __all__ = ["AS_IT_IS", "decode", "tensor_over"]

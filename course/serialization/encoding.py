@@ -14,8 +14,8 @@ import torch
 
 from course.inspection import facts as _facts
 from course.inspection.facts import TensorFacts
-from course.serialization.collecting import uncollected
-from course.serialization.forms import form_of
+from course.serialization.garbage_collection import uncollected
+from course.serialization.object_state import form_of
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
 __all__ = ["LIMITS", "AnswerRef", "EncodingLimits", "WireError", "encode"]

@@ -29,11 +29,11 @@ from course.testing.compare import (
     where_of,
 )
 from course.testing.inputs.cases import Case
+from course.testing.nbgrader_validate import tell_validator
 from course.testing.observe import Observation
 from course.testing.points import GUARD, RAISING, idle_ways, said_again, same_everywhere
 from course.testing.results import Failure, Points, TestResult
 from course.testing.table import About, show_table
-from course.testing.validation import tell_validator
 
 __all__ = ["Check"]
 

@@ -13,15 +13,15 @@ import torch
 from course.inspection.facts import storage_number
 from course.inspection.global_state import ModuleState
 from course.inspection.graph import Saved
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import leaves
 from course.serialization import Buffers, Keep, WireError, decode, encode
-from course.serialization.received import Absent, Deferred, Handle, Value
-from course.serialization.resending import (
+from course.serialization.delta_encoding import (
     ArgumentsBefore,
     Sent,
     arguments_before,
     arguments_in,
 )
+from course.serialization.received import Absent, Deferred, Handle, Value
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,

@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 import torch
 
-from course.inspection.faults import is_ours
+from course.inspection.concurrency import counting
+from course.inspection.error_origin import is_ours
 from course.inspection.global_state import GlobalState, restore_modes
 from course.inspection.graph import Saved, saved_by
-from course.inspection.helpers import counting
 from course.inspection.operators import PROFILER, Profiler, Trace, recording
 
 __all__ = [

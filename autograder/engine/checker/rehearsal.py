@@ -2,7 +2,7 @@
 
 What a test cell asks over many cases, and what its reference gives for them, is the same for every
 submission. A rehearsal computes it in a process that checkers are forked from; see
-`course.testing.agreement.ahead`.
+`course.testing.agreement.reference_cache`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from course.inspection.global_state import GlobalState, restore_modes
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import leaves
 from course.testing.recording import error_facts
 
 __all__ = ["run_cases"]

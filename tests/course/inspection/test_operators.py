@@ -14,8 +14,8 @@ import torch
 import torch.utils._python_dispatch as dispatch
 
 from course.inspection import operator_notes, operators
+from course.inspection.concurrency import counting
 from course.inspection.facts import storage_number
-from course.inspection.helpers import counting
 from course.inspection.operators import LISTED_LIMIT, PROFILER, Sessions, Trace, recording
 
 X, W = torch.arange(12.0).view(3, 4), torch.ones(5, 4)

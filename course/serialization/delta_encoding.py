@@ -14,7 +14,7 @@ from typing import Any
 
 from course.serialization.decoding import AS_IT_IS, decode
 from course.serialization.encoding import Buffers, WireError
-from course.serialization.looking import MARKED, first_look
+from course.serialization.sent_arguments import MARKED, first_look
 
 __all__ = ["Arguments", "ArgumentsBefore", "Sent", "arguments_before", "arguments_in"]
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, SequentialSampler, TensorDataset
 
-from course.serialization.forms import form_of
+from course.serialization.object_state import form_of
 
 
 class Called:

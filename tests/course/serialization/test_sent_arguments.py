@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from course.serialization import decode, encode
-from course.serialization.looking import Look, first_look
-from course.serialization.resending import ArgumentsBefore
+from course.serialization.delta_encoding import ArgumentsBefore
+from course.serialization.sent_arguments import Look, first_look
 
 
 def _sent() -> tuple[dict[str, Any], list[bytes]]:

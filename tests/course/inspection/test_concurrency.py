@@ -9,7 +9,7 @@ import sys
 def test_no_thread_is_lost_while_an_audit_hook_runs() -> None:
     script = """
 import sys, threading, time
-from course.inspection.helpers import counting
+from course.inspection.concurrency import counting
 
 def slow(event, arguments):
     if event.startswith(("sys.", "_thread.")):

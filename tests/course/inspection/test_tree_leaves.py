@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils._pytree import tree_leaves
 
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import leaves
 
 Pair = namedtuple("Pair", "one other")
 X = torch.zeros(2)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.data._utils import worker
 
-from course.inspection.faults import is_ours
+from course.inspection.error_origin import is_course_error
 from course.lessons.dataloader import worker_draws
 from course.notebook import notebook_names
 from course.testing.answers import LocalBackend, answer, use_backend

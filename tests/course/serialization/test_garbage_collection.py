@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from course.serialization import decode, encode
-from course.serialization.collecting import uncollected
+from course.serialization.garbage_collection import uncollected
 
 
 def test_it_goes_on_after_it_also_where_something_was_raised() -> None:
