@@ -1,4 +1,6 @@
-"""Records allocated and reserved bytes of fixed programs: `python -m course.gpu.fixture_recording FILE`.
+"""Records allocated and reserved bytes of fixed programs.
+
+    python -m course.gpu.fixture_recording FILE
 
 On a machine with a GPU the file is a fixture: the simulation is compared with it. cuBLAS and cuDNN
 take workspaces for themselves through the same allocator; what a first matrix product and a first

@@ -14,8 +14,8 @@ import torch
 
 from course.inspection import facts as _facts
 from course.inspection.facts import TensorFacts
-from course.serialization.garbage_collection import uncollected
-from course.serialization.object_state import form_of
+from course.serialization.garbage_collection import gc_paused
+from course.serialization.object_state import state_of
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
 __all__ = ["LIMITS", "AnswerRef", "EncodingLimits", "WireError", "encode"]
@@ -134,7 +134,7 @@ class _Encoder:
                 f"an argument of class {type(value).__name__} has no plain form. Pass tensors "
                 "and plain data, and build the rest in a @probe beside the answer."
             )
-        kind, about = form_of(value)
+        kind, about = state_of(value)
         class_name = type(value).__name__[:200]
         look()
         form = {
@@ -358,6 +358,6 @@ def encode(
         WireError: Only with `strict`.
     """
     encoder = _Encoder(keep, strict, limits, after_foreign)
-    with uncollected():
+    with gc_paused():
         node = encoder.node(value)
         return {"value": node, "storages": encoder.finish()}, encoder.buffers
