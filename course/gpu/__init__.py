@@ -20,6 +20,7 @@ from course.gpu.api import (
     current_device,
     device,
     device_count,
+    device_in_words,
     devices,
     empty_cache,
     failed_assertion,
@@ -46,7 +47,6 @@ from course.gpu.api import (
     use,
 )
 from course.gpu.availability import NoSimulationError
-from course.gpu.device_description import device_in_words
 from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory
 from course.gpu.simulator.allocator.snapshot import segments_of
 from course.gpu.timeline import Timeline
