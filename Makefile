@@ -149,6 +149,7 @@ test: $(READY)  ## everything: lint, types, drift, answers, pytest
 lint: $(READY)  ## ruff on code and notebooks; what nobody uses, imports or declares
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m tools.unused
 	@$(PY) -m deptry . --no-ansi
 
 types: $(READY)  ## mypy on both packages

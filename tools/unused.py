@@ -146,10 +146,14 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 
 def _offered(code: str) -> Iterator[str]:
-    """The names in `__all__`."""
+    """The names in `__all__`, or the imports for type checkers that `lazy_names` makes it of."""
     for node in ast.parse(code).body:
         if isinstance(node, ast.Assign) and "__all__" in map(ast.unparse, node.targets):
-            yield from (one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant))
+            yield from map(str, ast.literal_eval(node.value))
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for one in node.body:
+                if isinstance(one, ast.ImportFrom) and "lazy_names(globals())" in code:
+                    yield from (alias.asname or alias.name for alias in one.names)
 
 
 def main() -> int:

@@ -43,6 +43,16 @@ def test_without_the_notebook_it_is_named_where_it_stands_and_where_it_is_offere
     ]
 
 
+def test_a_package_that_loads_its_names_when_asked_offers_them(tmp_path: Path) -> None:
+    write_probes(tmp_path)
+    lazily = (
+        "if TYPE_CHECKING:\n    from course.probes.orders import order_of\n"
+        "__all__, __getattr__ = lazy_names(globals())\n"
+    )
+    write(tmp_path / "course/probes/__init__.py", lazily)
+    assert [name for name, _ in not_imported(tmp_path)] == ["order_of"]
+
+
 def test_a_variable_of_the_same_name_is_no_import(tmp_path: Path) -> None:
     write_probes(tmp_path)
     write_notebook(tmp_path, "order_of = 3\nprint(order_of)")
