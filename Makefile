@@ -146,9 +146,11 @@ test: $(READY)  ## everything: lint, types, drift, answers, pytest
 	    [ $$failed = 0 ] || [ '$(KEEP_GOING)' ] || break; \
 	done; exit $$failed
 
-lint: $(READY)  ## ruff on code and source notebooks
+lint: $(READY)  ## ruff on code and notebooks; what nobody uses, imports or declares
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m tools.unused
+	@$(PY) -m deptry . --no-ansi
 
 types: $(READY)  ## mypy on both packages
 	@$(PY) -m mypy

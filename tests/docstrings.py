@@ -12,10 +12,6 @@ from typing import Any
 
 _SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*\n|\n)*)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+): \S", re.MULTILINE)
-# Where a function has no lines left: its docstring says at the head of what its arguments stand.
-_ELSEWHERE = re.compile(
-    r"The\s+arguments\b[^.]*\bstand\s+at\s+the\s+head\s+of\s+this\s+(module|package)\."
-)
 
 
 def public_names(top: ModuleType) -> dict[str, Any]:
@@ -48,26 +44,13 @@ def parameters(thing: Any) -> set[str]:
 def told(thing: Any) -> set[str]:
     """The names that have an entry under Args, or under Attributes.
 
-    A docstring may say that its arguments stand at the head of its module, or of its package.
-    There they are looked for under "Args of" and its name.
-
     Args:
         thing: A function, a probe or a class, which may tell of them in its `__init__`.
     """
     own = vars(thing).get("__init__") if isinstance(thing, type) else None
     texts = [inspect.cleandoc(one.__doc__ or "") + "\n" for one in (thing, own) if one is not None]
     sections = [section for text in texts for section in _SECTION.findall(text)]
-    sections += [section for text in texts for section in _elsewhere(thing, text)]
     return {name for section in sections for name in _ENTRY.findall(section)}
-
-
-def _elsewhere(thing: Any, text: str) -> list[str]:
-    """The sections on what it takes at the head of its module or package, if its text says so."""
-    inner = inspect.unwrap(thing)
-    section = re.compile(rf"^Args of `{inner.__name__}`:\n((?: {{4}}.*\n|\n)*)", re.MULTILINE)
-    heads = {"module": inner.__module__, "package": inner.__module__.rpartition(".")[0]}
-    said = [import_module(heads[which]).__doc__ for which in _ELSEWHERE.findall(text)]
-    return [found for one in said for found in section.findall(f"{inspect.cleandoc(one or '')}\n")]
 
 
 def _packages(top: ModuleType) -> Iterator[ModuleType]:

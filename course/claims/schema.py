@@ -10,7 +10,6 @@ entries:
     said = "…"                      # the sentence as people say it
     verdict = "false"               # true | false | depends | outdated
     fact = "…"                      # the correct statement
-    ledger = "C000-15"              # optional: where the claim was collected
     misconception = "…"             # optional: id of a [[misconception]]
     source = "…"                    # optional: where the fact stands when no run can show it here
     needs = "fork"                  # optional: fork | linux | cuda, or a package: see NEEDED
@@ -87,7 +86,6 @@ class Claim:
         proof: Code that is run to settle it.
         shows: The expression that must hold after the proof ran.
         lesson: The slug of the lesson whose file it stands in.
-        ledger: Where the claim was collected.
         misconception: The id of the misconception behind it.
         source: Where the fact stands when no run can show it here.
         needs: What the proof cannot do without: "fork", "linux", "cuda", or a package in `NEEDED`.
@@ -103,7 +101,6 @@ class Claim:
     proof: str
     shows: str
     lesson: str
-    ledger: str | None = None
     misconception: str | None = None
     source: str | None = None
     needs: str | None = None
@@ -141,7 +138,6 @@ class Entries:
 
 _CLAIM_REQUIRED = ("id", "said", "verdict", "fact", "proof", "shows")
 _CLAIM_OPTIONAL = (
-    "ledger",
     "misconception",
     "source",
     "needs",

@@ -20,6 +20,7 @@ from course.gpu.api import (
     current_device,
     device,
     device_count,
+    device_in_words,
     devices,
     empty_cache,
     failed_assertion,
@@ -46,11 +47,10 @@ from course.gpu.api import (
     use,
 )
 from course.gpu.availability import NoSimulationError
-from course.gpu.device_description import device_in_words
-from course.gpu.recorder import Recorder
 from course.gpu.simulator.allocator.caching import CachingAllocator, OutOfMemory
 from course.gpu.simulator.allocator.snapshot import segments_of
 from course.gpu.timeline import Timeline
+from course.gpu.timeline_recorder import Recorder
 
 __all__ = [
     "CachingAllocator",

@@ -28,6 +28,20 @@ def is_simulated() -> bool:
     return not torch.cuda.is_available()
 
 
+def device_in_words() -> str:
+    """Return which device `gpu.device()` gives here, as a sentence; asking switches nothing on.
+
+    On Colab a GPU is there after *Runtime → Change runtime type*.
+    """
+    if is_simulated():
+        return (
+            "This notebook runs on a simulated device: PyTorch sees no CUDA device here. "
+            "The exercises and their checks are the same."
+        )
+    name, memory = torch.cuda.get_device_name(), torch.cuda.get_device_properties().total_memory
+    return f"This notebook runs on cuda: {name} with {memory / 2**30:.0f} GiB of memory."
+
+
 def device(index: int | None = None) -> torch.device:
     """Return the device to compute on: `cuda` where there is one, else the simulated one.
 

@@ -6,9 +6,9 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from course.guide.drawing import drawn
 from course.guide.lesson_cards import Card
-from course.guide.text import described, summary
+from course.guide.map_drawing import drawn
+from course.guide.map_text import described, summary
 
 __all__ = ["LessonMap"]
 

@@ -155,31 +155,6 @@ def number_apart() -> None:
 _number_of, _memory_of = _storages.number, _storages.memory
 
 
-@dataclass(frozen=True)
-class Adapter:
-    """How a tensor subclass whose memory lives elsewhere (a simulated GPU) is observed.
-
-    `facts` returns the facts of the tensor. `host` returns a CPU tensor with the same size,
-    stride and offset over a copy or the twin of its storage: the bytes to look at.
-    """
-
-    facts: Callable[[Any], TensorFacts]
-    host: Callable[[Any], torch.Tensor]
-
-
-_adapters: dict[type, Adapter] = {}
-
-
-def adapt(tensor_class: type, adapter: Adapter) -> None:
-    """Let `facts` and observations understand a tensor subclass, from now on."""
-    _adapters[tensor_class] = adapter
-
-
-def adapter_of(tensor: torch.Tensor) -> Adapter | None:
-    """The adapter registered for exactly this tensor's class, if there is one."""
-    return _adapters.get(type(tensor))
-
-
 def storage_number(tensor: torch.Tensor) -> int:
     """The serial number of the storage that a strided tensor lives in."""
     with _no_override():
@@ -208,9 +183,6 @@ def facts(tensor: torch.Tensor) -> TensorFacts:
             f"facts() asks a tensor; this is {_article(type(tensor).__name__)}. "
             "Turn it into a tensor first, for example with torch.as_tensor(...)."
         )
-    adapter = adapter_of(tensor)
-    if adapter is not None:
-        return adapter.facts(tensor)
     with _no_override():
         return _read(tensor)
 
@@ -337,9 +309,8 @@ def positions(subject: torch.Tensor | TensorFacts) -> list[int]:
 def overlap(a: torch.Tensor | TensorFacts, b: torch.Tensor | TensorFacts) -> bool:
     """Whether two tensors have a byte of memory in common, decided exactly.
 
-    Sharing a storage is not overlapping:
-
     Of two storages over the same bytes, as NumPy makes them, nobody knows which are common: yes.
+    Sharing a storage is not overlapping:
 
     >>> a = torch.zeros(4)
     >>> same_storage(a[:2], a[2:]), overlap(a[:2], a[2:])

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from course.inspection.facts import facts
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import tree_leaves
 
 __all__ = ["Saved", "nodes_behind", "saved_by"]
 
@@ -52,7 +52,9 @@ def nodes_behind(*tensors: torch.Tensor) -> list[Any]:
 def saved_by(result: Any) -> tuple[Saved, ...]:
     """The tensors that the graph behind a result (nested or not) keeps for backward."""
     tensors = [
-        leaf for leaf in leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad
+        leaf
+        for leaf in tree_leaves(result)
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
     return tuple(saved for node in nodes_behind(*tensors) for saved in _saved(node))
 
@@ -64,7 +66,7 @@ def _saved(node: Any) -> Iterator[Saved]:
             yield from _read(node, name, attribute)
     # A Function of one's own can also keep tensors as attributes of its ctx, which is the node.
     for attribute, kept in getattr(node, "__dict__", {}).items():
-        for tensor in leaves(kept):
+        for tensor in tree_leaves(kept):
             if isinstance(tensor, torch.Tensor):
                 yield _seen(name, attribute, tensor)
 

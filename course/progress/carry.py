@@ -23,7 +23,7 @@ from typing import Any
 
 from course.claims import predictions
 from course.guide.placement_quiz import ASKED
-from course.progress.file import FILE_NAME, Kept, ProgressError, merged, read, write
+from course.progress.progress_file import FILE_NAME, Kept, ProgressError, merged, read, write
 from course.progress.start_page import checks_in, lessons, notebooks_in
 from course.widgets.last_state import Shown
 

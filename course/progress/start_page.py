@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from course.guide.lesson_cards import Card, card_of, cards, exercise_of
 from course.guide.lesson_map import LessonMap
-from course.progress.file import FILE_NAME, Checks, Kept, ProgressError, read
+from course.progress.progress_file import FILE_NAME, Checks, Kept, ProgressError, read
 from course.testing.table import METADATA_KEY
 
 __all__ = [

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from course.progress.file import FILE_NAME, Kept, ProgressError, merged, read, write
+from course.progress.progress_file import FILE_NAME, Kept, ProgressError, merged, read, write
 from course.testing.attempts import Best, best_results, take_over
 
 __all__ = ["LessonProgress", "lesson_progress"]

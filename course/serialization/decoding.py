@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from course.inspection.facts import TensorFacts, byte_range_of
-from course.serialization.collecting import uncollected
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
+from course.serialization.garbage_collection import gc_paused
 from course.serialization.received import Absent, Handle, SeenTensor
 
 __all__ = ["AS_IT_IS", "decode", "tensor_over"]
@@ -265,7 +265,7 @@ def decode(
         WireError: Anything that `encode` would not have written.
     """
     try:
-        with uncollected():
+        with gc_paused():
             decoder = _Decoder(document["storages"], buffers, resolve)
             return decoder.value(document["value"])
     except WireError:

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from course.inspection import facts as _facts
-from course.inspection.facts import TensorFacts, adapter_of
-from course.serialization.collecting import uncollected
-from course.serialization.forms import form_of
+from course.inspection.facts import TensorFacts
+from course.serialization.garbage_collection import gc_paused
+from course.serialization.object_state import state_of
 from course.serialization.received import Absent, Handle, SeenTensor, Value
 
 __all__ = ["LIMITS", "AnswerRef", "EncodingLimits", "WireError", "encode"]
@@ -118,9 +118,7 @@ class _Encoder:
     def other(self, value: Any, depth: int) -> Any:
         """The node of what may run code of its own whenever it is looked at."""
         look = self.after_foreign
-        is_tensor = isinstance(value, _Tensor) and (
-            type(value) in _OF_TORCH or adapter_of(value) is not None
-        )
+        is_tensor = isinstance(value, _Tensor) and type(value) in _OF_TORCH
         is_named_tuple = isinstance(value, tuple) and hasattr(type(value), "_fields")
         look()
         if is_tensor:
@@ -136,7 +134,7 @@ class _Encoder:
                 f"an argument of class {type(value).__name__} has no plain form. Pass tensors "
                 "and plain data, and build the rest in a @probe beside the answer."
             )
-        kind, about = form_of(value)
+        kind, about = state_of(value)
         class_name = type(value).__name__[:200]
         look()
         form = {
@@ -150,16 +148,14 @@ class _Encoder:
         return form
 
     def tensor(self, value: torch.Tensor) -> Any:
-        adapter = adapter_of(value)
         seen = _facts.facts(value)
         node = {"t": "tensor", "facts": seen.to_dict(), "storage": -1, "lazy": []}
         if seen.layout == "strided" and seen.device != "meta":
-            host = value if adapter is None else adapter.host(value)
             with _no_override():
                 node["lazy"] = [
-                    name for name, on in (("conj", host.is_conj()), ("neg", host.is_neg())) if on
+                    name for name, on in (("conj", value.is_conj()), ("neg", value.is_neg())) if on
                 ]
-            node["storage"] = self.storage(seen, host)
+            node["storage"] = self.storage(seen, value)
         return node
 
     def storage(self, seen: TensorFacts, host: torch.Tensor) -> int:
@@ -362,6 +358,6 @@ def encode(
         WireError: Only with `strict`.
     """
     encoder = _Encoder(keep, strict, limits, after_foreign)
-    with uncollected():
+    with gc_paused():
         node = encoder.node(value)
         return {"value": node, "storages": encoder.finish()}, encoder.buffers

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import torch
 
-from course.inspection.facts import TensorFacts
+from course.inspection.facts import TensorFacts, overlap, same_memory, same_storage
 from course.serialization.received import Absent
-from course.testing import attempts, relations
+from course.testing import attempts
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
 from course.testing.agreement.comparing import Tolerance
 from course.testing.answers import handle
@@ -29,13 +29,16 @@ from course.testing.compare import (
     where_of,
 )
 from course.testing.inputs.cases import Case
+from course.testing.nbgrader_validate import tell_validator
 from course.testing.observe import Observation
 from course.testing.points import GUARD, RAISING, idle_ways, said_again, same_everywhere
 from course.testing.results import Failure, Points, TestResult
 from course.testing.table import About, show_table
-from course.testing.validation import tell_validator
 
 __all__ = ["Check"]
+
+# Of the facts of two tensors and what these are called: the failure, None where all is well.
+_Relation = Callable[[TensorFacts, TensorFacts, str, str], Failure | None]
 
 
 class Check:
@@ -145,10 +148,6 @@ class Check:
         """The tensor has this shape."""
         self._fact(subject, "shape", tuple(expected), "the shape is right", how)
 
-    def stride(self, subject: Subject, expected: tuple[int, ...], **how: Any) -> None:
-        """The tensor has these strides, in elements."""
-        self._fact(subject, "stride", tuple(expected), "the strides are right", how, layout=True)
-
     def dtype(self, subject: Subject, expected: torch.dtype, **how: Any) -> None:
         """The tensor has this dtype."""
         name = str(expected).removeprefix("torch.")
@@ -158,10 +157,6 @@ class Check:
         """The tensor is contiguous."""
         self._fact(subject, "is_contiguous", True, "it is contiguous", how, layout=True)
 
-    def not_contiguous(self, subject: Subject, **how: Any) -> None:
-        """The tensor is not contiguous."""
-        self._fact(subject, "is_contiguous", False, "it is not contiguous", how, layout=True)
-
     def requires_grad(self, subject: Subject, expected: bool = True, **how: Any) -> None:
         """The tensor requires grad, or does not."""
         self._fact(subject, "requires_grad", expected, "requires_grad is right", how)
@@ -169,18 +164,6 @@ class Check:
     def leaf(self, subject: Subject, expected: bool = True, **how: Any) -> None:
         """The tensor is a leaf, or is not."""
         self._fact(subject, "is_leaf", expected, "is_leaf is right", how)
-
-    def grad_fn(self, subject: Subject, expected: str | None, **how: Any) -> None:
-        """The node that made the tensor has this name, for example "ViewBackward0"."""
-        self._fact(subject, "grad_fn", expected, "grad_fn is right", how)
-
-    def version(self, subject: Subject, expected: int, **how: Any) -> None:
-        """The version counter of the tensor stands at this number."""
-        self._fact(subject, "version", expected, "the version counter is right", how)
-
-    def view(self, subject: Subject, expected: bool = True, **how: Any) -> None:
-        """The tensor is a view of another one, or is not."""
-        self._fact(subject, "is_view", expected, "it is a view, or is not, as asked", how)
 
     def _fact(
         self, subject: Subject, fact: str, expected: Any, name: str, how: Any, layout: bool = False
@@ -203,27 +186,17 @@ class Check:
 
     def shares_storage(self, a: Subject, b: Subject, **how: Any) -> None:
         """Both tensors live in one storage: nothing was copied."""
-        self._pair(a, b, relations.sharing_storage, "it lives in the same storage", how)
+        self._pair(a, b, _unless_shared, "it lives in the same storage", how)
 
     def copies(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors live in different storages: the elements were copied."""
-        self._pair(a, b, relations.copied, "it has a storage of its own", how)
-
-    def overlaps(self, a: Subject, b: Subject, **how: Any) -> None:
-        """The tensors have at least one byte of memory in common."""
-        self._pair(a, b, relations.overlapping, "the two overlap in memory", how)
+        self._pair(a, b, _unless_copied, "it has a storage of its own", how)
 
     def disjoint(self, a: Subject, b: Subject, **how: Any) -> None:
         """The tensors have no byte of memory in common; they may share a storage."""
-        self._pair(a, b, relations.disjoint, "the two do not overlap in memory", how)
+        self._pair(a, b, _unless_disjoint, "the two do not overlap in memory", how)
 
-    def layout_like(self, actual: Subject, expected: torch.Tensor, **how: Any) -> None:
-        """The tensor has the shape, strides and storage offset of the expected one."""
-        self._pair(actual, expected, relations.same_layout, "the layout is right", how)
-
-    def _pair(
-        self, a: Subject, b: Subject, relation: relations.Relation, name: str, how: Any
-    ) -> None:
+    def _pair(self, a: Subject, b: Subject, relation: _Relation, name: str, how: Any) -> None:
         names = where_of(a), where_of(b)
 
         def test(a: Subject = a) -> Failure | None:
@@ -281,16 +254,6 @@ class Check:
             return None if found is None else Failure(found)
 
         self._run(seen, test, "the arguments are left unchanged", how, GUARD)
-
-    def mutates(self, seen: Observation, index: int | str = 0, **how: Any) -> None:
-        """The call changed this argument in place."""
-
-        def test() -> Failure | None:
-            if mutation(seen, index) is not None:
-                return None
-            return Failure(f"`{seen.name}` left argument {index!r} as it was")
-
-        self._run(seen, test, "the argument is changed in place", how)
 
     def uses(self, seen: Observation, *names: str, **how: Any) -> None:
         """One of these torch functions ("reshape") or operators ("aten::clone") was called."""
@@ -357,3 +320,31 @@ class Check:
 def _unseen(seen: Observation) -> Failure | None:
     reason = seen.out_of_sight()
     return None if reason is None else Failure(reason)
+
+
+def _unless_shared(one: TensorFacts, other: TensorFacts, a: str, b: str) -> Failure | None:
+    """Both live in one storage."""
+    if same_storage(one, other):
+        return None
+    words = (
+        f"{a} has its own storage ({one.storage_nbytes} bytes) and not that of {b}: "
+        "the elements were copied"
+    )
+    return Failure(words, "another storage", "the same storage", (one, other))
+
+
+def _unless_copied(one: TensorFacts, other: TensorFacts, a: str, b: str) -> Failure | None:
+    """They live in different storages, which lie over different memory."""
+    if not same_memory(one, other):
+        return None
+    same = "storage" if same_storage(one, other) else "memory"
+    words = f"{a} still lives in the {same} of {b}"
+    return Failure(words, f"the same {same}", "a storage of its own", (one, other))
+
+
+def _unless_disjoint(one: TensorFacts, other: TensorFacts, a: str, b: str) -> Failure | None:
+    """They have no byte of memory in common."""
+    if not overlap(one, other):
+        return None
+    words = f"{a} and {b} have elements of memory in common"
+    return Failure(words, "a common element", "no common element", (one, other))

@@ -13,15 +13,15 @@ import torch
 from course.inspection.facts import storage_number
 from course.inspection.global_state import ModuleState
 from course.inspection.graph import Saved
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import tree_leaves
 from course.serialization import Buffers, Keep, WireError, decode, encode
-from course.serialization.received import Absent, Deferred, Handle, Value
-from course.serialization.resending import (
+from course.serialization.delta_encoding import (
     ArgumentsBefore,
     Sent,
     arguments_before,
     arguments_in,
 )
+from course.serialization.received import Absent, Deferred, Handle, Value
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
@@ -32,9 +32,9 @@ from course.testing.recording import (
     Monitor,
     Options,
     Recording,
+    gc_paused,
     run_recorded,
     text_of,
-    uncollected,
 )
 
 __all__ = ["ErrorFacts", "NotDefinedError", "Observation", "Options", "observe"]
@@ -140,7 +140,7 @@ _LEAVING = ("numpy", "__array__", "__dlpack__", "aten::resolve_neg")
 def _storage_numbers(tree: Any) -> set[int]:
     return {
         storage_number(leaf)
-        for leaf in leaves(tree)
+        for leaf in tree_leaves(tree)
         if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided
     }
 
@@ -194,10 +194,10 @@ def observe_to_wire(
     `sent` is what the arguments were read from; what it says already is left out.
     """
     # Between the call and the last look at what it left, nobody else's code runs.
-    with uncollected() as collecting:
+    with gc_paused() as gc_resumed:
 
         def call() -> Any:
-            with collecting():
+            with gc_resumed():
                 return run_cases(fn, args[0], options.backward) if each else fn(*args, **kwargs)
 
         return _observe_to_wire(fn, call, (args, kwargs), options, keep, monitor, each, sent)
@@ -275,7 +275,7 @@ def is_stub(kind: str, message: str) -> bool:
 
 
 def _modules_in(arguments: Any) -> ModuleState:
-    return ModuleState(leaf for leaf in leaves(arguments) if isinstance(leaf, torch.nn.Module))
+    return ModuleState(leaf for leaf in tree_leaves(arguments) if isinstance(leaf, torch.nn.Module))
 
 
 def _parameters(call: object) -> list[str]:
@@ -290,7 +290,7 @@ def _gradients(recording: Recording, arguments: Any) -> Any:
     """Gradients of the arguments after backward through the sum of the results."""
     outputs = [
         leaf
-        for leaf in leaves(recording.result)
+        for leaf in tree_leaves(recording.result)
         if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
     if recording.error is not None:

@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 import torch
 
-from course.inspection.faults import is_ours
+from course.inspection.concurrency import counting_started
+from course.inspection.error_origin import is_course_error
 from course.inspection.global_state import GlobalState, restore_modes
 from course.inspection.graph import Saved, saved_by
-from course.inspection.helpers import counting
 from course.inspection.operators import PROFILER, Profiler, Trace, recording
 
 __all__ = [
@@ -30,9 +30,9 @@ __all__ = [
     "Recording",
     "Unrecorded",
     "error_facts",
+    "gc_paused",
     "run_recorded",
     "text_of",
-    "uncollected",
 ]
 
 PRINTED_LIMIT = 16_384
@@ -165,7 +165,7 @@ def run_recorded(
         saved.extend(saved_by(result))  # unpacks them, by hooks that may be the learner's
 
     beside, before, state = monitor.beside(), monitor.helpers(), GlobalState()
-    with counting() as helpers, _Captured(printed) as caught:
+    with counting_started() as started, _Captured(printed) as caught:
         before_call = intact()  # to enter may have run the learner's code, and so may to leave
         try:
             with _log(options.operators, known, monitor.profiler, look) as traces:
@@ -189,7 +189,7 @@ def run_recorded(
         printed="".join(printed.kept),
         printed_count=printed.count,
         **vars(traces[0]),
-        helpers=beside + max(helpers.count, monitor.helpers() - before),
+        helpers=beside + max(started.count, monitor.helpers() - before),
         saved=tuple(saved),
         intact=whole,
     )
@@ -222,7 +222,7 @@ _collects, _collect, _do_not_collect = gc.isenabled, gc.enable, gc.disable
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[Callable[[], contextlib.AbstractContextManager[None]]]:
+def gc_paused() -> Iterator[Callable[[], contextlib.AbstractContextManager[None]]]:
     """No garbage is collected while it is entered, but in the context that it gives.
 
     What is collected may have a `__del__`, and `gc.callbacks` may hold anybody's functions.
@@ -230,7 +230,7 @@ def uncollected() -> Iterator[Callable[[], contextlib.AbstractContextManager[Non
     before = _collects()
 
     @contextlib.contextmanager
-    def collecting() -> Iterator[None]:
+    def gc_resumed() -> Iterator[None]:
         if before:
             _collect()
         try:
@@ -240,7 +240,7 @@ def uncollected() -> Iterator[Callable[[], contextlib.AbstractContextManager[Non
 
     _do_not_collect()
     try:
-        yield collecting
+        yield gc_resumed
     finally:
         if before:
             _collect()
@@ -288,7 +288,7 @@ def error_facts(error: BaseException) -> ErrorFacts:
     line, source = _own_line(None if traceback is None else traceback.tb_next)
     bases = tuple(f"{c.__module__}.{c.__qualname__}"[:200] for c in type(error).__mro__[:20])
     name, message = type(error).__name__[:200], text_of(error)
-    return ErrorFacts(name, bases, message, line, source, is_ours(error))
+    return ErrorFacts(name, bases, message, line, source, is_course_error(error))
 
 
 def text_of(error: object) -> str:

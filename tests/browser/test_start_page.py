@@ -18,7 +18,7 @@ from course.claims import claim
 from course.claims.quiz_words import LABELS
 from course.guide import cards
 from course.guide.placement_quiz import ASKED
-from course.progress.file import FILE_NAME
+from course.progress.progress_file import FILE_NAME
 from tests.browser.jupyter import ROOT, Lab, Notebook, made
 
 SLUG = "04-memory-layout"

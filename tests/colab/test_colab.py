@@ -368,7 +368,7 @@ def test_the_one_gpu_for_everyone_runs_and_is_named(with_course: Runtime, tmp_pa
     source = """\
 import torch
 from course import gpu
-from course.gpu.device_description import device_in_words
+from course.gpu import device_in_words
 
 x = torch.ones(3, device=gpu.device())
 [device_in_words(), gpu.memory_allocated(), (x + 1).tolist()]"""

@@ -5,8 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-import tomllib
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,6 @@ from course.claims import (
     UnknownId,
     claim,
     claims,
-    lessons,
     misconception,
     misconceptions,
     prove,
@@ -36,10 +33,6 @@ from course.claims.proof_helpers import (
 )
 from course.claims.proofs import run_proof
 from course.claims.schema import parse, refuse_duplicates
-
-LEDGER: dict[str, list[str]] = tomllib.loads(
-    (Path(__file__).parent / "ledger_ids.toml").read_text(encoding="utf-8")
-)
 
 GOOD = """
 [[claim]]
@@ -77,17 +70,6 @@ def test_the_proof_for_a_gpu_holds(entry: Claim) -> None:
     assert (proof.error, proof.holds) == (None, True), proof
 
 
-@pytest.mark.parametrize("lesson", lessons())
-def test_a_lesson_has_each_of_its_ledger_ids_once(lesson: str) -> None:
-    found = Counter(entry.ledger for entry in claims(lesson) if entry.ledger)
-    assert found == Counter(LEDGER.get(lesson, []))
-
-
-def test_no_id_of_the_ledger_belongs_to_two_lessons() -> None:
-    times = Counter(id for lesson in LEDGER.values() for id in lesson)
-    assert [id for id, count in times.items() if count > 1] == []
-
-
 @pytest.mark.parametrize("entry", claims(), ids=lambda entry: entry.id)
 def test_a_claim_is_written_in_sentences(entry: Claim) -> None:
     assert entry.said.rstrip('"')[-1] in ".?"
@@ -120,7 +102,7 @@ def test_a_claim_that_needs_cuda_has_a_proof_for_it() -> None:
 
 def test_a_claim_is_found_by_its_id() -> None:
     found = claim("reshape-always-copies")
-    assert (found.lesson, found.verdict, found.ledger) == ("04-memory-layout", "false", "C000-15")
+    assert (found.lesson, found.verdict) == ("04-memory-layout", "false")
 
 
 def test_an_unknown_claim_names_the_nearest() -> None:
@@ -179,12 +161,7 @@ def test_import_course_reads_no_claims() -> None:
 
 def test_a_good_file_gives_its_claim() -> None:
     (found,) = parse(GOOD, "04-memory-layout").claims
-    assert (found.id, found.lesson, found.slow, found.ledger) == (
-        "a",
-        "04-memory-layout",
-        False,
-        None,
-    )
+    assert (found.id, found.lesson, found.slow) == ("a", "04-memory-layout", False)
 
 
 def test_a_misconception_is_read() -> None:
@@ -194,8 +171,8 @@ def test_a_misconception_is_read() -> None:
 
 
 def test_an_unknown_key_names_the_one_that_was_meant() -> None:
-    assert malformed(GOOD + 'leger = "C000-15"') == (
-        "04-memory-layout.toml: claim 'a': unknown key 'leger'. Did you mean 'ledger'?"
+    assert malformed(GOOD + 'neds = "fork"') == (
+        "04-memory-layout.toml: claim 'a': unknown key 'neds'. Did you mean 'needs'?"
     )
 
 

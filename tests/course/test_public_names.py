@@ -118,32 +118,3 @@ def _half_told(x: int, *rest: int, log: bool = False) -> None:
 def test_a_parameter_without_an_entry_is_noticed_and_an_entry_without_one() -> None:
     assert told(_half_told) == {"x", "other"}
     assert parameters(_half_told) == {"x", "rest", "log"}
-
-
-def _told_above(x: int, *rest: int) -> None:
-    """Some of this. The arguments, and more, stand at the head of this module."""
-
-
-def _told_further_above(x: int) -> None:
-    """Some of this. The arguments stand at the head of this package."""
-
-
-def _told_nowhere(x: int) -> None:
-    """Some of this."""
-
-
-def test_entries_at_the_head_of_a_module_count_for_the_function_that_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    names = ("_told_above", "_told_further_above", "_told_nowhere")
-    sections = "".join(f"Args of `{name}`:\n    x: One of {name}.\n\n" for name in names)
-    head = f"What it is for.\n\n{sections}"
-    module = sys.modules[__name__]
-    monkeypatch.setattr(module, "__doc__", head)
-    assert told(_told_above) == {"x"}
-    assert parameters(_told_above) == {"x", "rest"}
-    assert told(_told_further_above) == told(_told_nowhere) == set()
-    monkeypatch.setattr(module, "__doc__", "")
-    monkeypatch.setattr(sys.modules[__name__.rpartition(".")[0]], "__doc__", head)
-    assert told(_told_further_above) == {"x"}
-    assert told(_told_above) == set()

@@ -57,7 +57,7 @@ class Source:
         return states[0], states[1]
 
     def noted(self, what: str) -> list[str]:
-        """All topics, or all claims, that the cells say they teach."""
+        """All names of a kind, such as claims, that the cells say they teach."""
         return [name for cell in self.cells().values() for name in course_of(cell).get(what, [])]
 
     def solved(self, *ids: str) -> dict[str, Any]:

@@ -22,55 +22,6 @@ from autograder.lessons.model import all_lessons
 from autograder.lessons.regions import stubbed
 from tests.lessons.source import ROOT, Source
 
-# The topics of the course's plan that a lesson promises to teach, each in a section that names it.
-# A lesson that the plan does not name promises none, and need not be entered here.
-TOPICS = {
-    "01-tensors": {
-        *("001-02", "001-03", "001-04", "004-01", "004-02", "004-03"),
-        *(f"002-{n:02}" for n in (1, 2, 3, 4, 5, 7, 11, 12, 13, 14, 15, 32, 47, 48)),
-    },
-    "02-indexing": {
-        *("001-06", "002-06", "002-07", "002-08", "002-09", "002-10", "002-16", "002-17"),
-        *("002-18", "002-19", "002-20", "002-23", "002-26", "002-29", "002-46", "002-49"),
-        *("002-50", "002-59", "002-60", "002-66", "004-04"),
-    },
-    "03-math": {
-        *("001-07", "002-22", "002-24", "002-25", "002-27", "002-64", "002-65", "004-05"),
-        *("004-09", "004-11", "004-12"),
-    },
-    "04-memory-layout": {
-        *(f"000-{n:02}" for n in range(1, 11)),
-        *("001-05", "002-08", "004-04", "004-13"),
-    },
-    "05-autograd": {
-        *("000-20", "000-23", "001-01", "001-08", "002-28"),
-        *("002-42", "002-43", "002-48", "002-51", "002-76"),
-    },
-    "06-in-place": {"000-19", "000-21", "000-22", "000-23", "000-24", "004-02"},
-    "07-modules": {
-        *("001-09", "001-10", "002-21", "002-30", "002-54", "002-55", "002-56"),
-        *("002-57", "002-58", "002-67", "002-68", "002-75", "004-07"),
-    },
-    "08-layers": {"002-43", "002-44", "002-52", "002-53", "002-61", "002-62", "002-79", "004-08"},
-    "09-dataloader": {
-        *("000-11", "000-16", "000-17", "001-12", "001-13"),
-        *("002-35", "002-36", "002-59", "002-70", "002-78"),
-    },
-    "10-samplers": {"000-12", "000-13", "000-14", "000-15"},
-    "11-training-loop": {
-        *("000-27", "001-11", "001-14", "002-31", "002-38", "002-39", "002-40", "002-41"),
-        *("002-45", "002-74", "004-06", "004-10"),
-    },
-    "12-checkpoints": {"001-15", "001-16", "001-17", "002-63", "002-69", "002-71", "002-73"},
-    "13-transfer": {"001-18", "001-19", "002-72", "002-77"},
-    "14-gpu-memory": {
-        *("000-18", "000-25", "000-26", "000-27", "000-28", "000-29", "000-30"),
-        *("000-31", "000-32", "002-33", "002-34", "002-37", "002-42", "002-57"),
-        *("002-80", "004-10"),
-    },
-    "15-experiments": {"001-20", "001-21", "001-22", "001-28", "001-29"},
-    "16-devices": {"001-23", "001-24", "001-25", "001-26", "001-27", "002-32"},
-}
 SOURCES = {lesson.slug: Source(lesson.slug) for lesson in all_lessons(ROOT)}
 EXERCISES = [(slug, one.name) for slug, source in SOURCES.items() for one in source.exercises]
 
@@ -112,12 +63,6 @@ def test_what_is_folded_are_the_deep_dives(slug: str) -> None:
         folded = cell["metadata"].get("jp-MarkdownHeadingCollapsed", False)
         assert folded is name.startswith("Deep dive")
         assert not folded or re.search(r"\b\d+ minutes", cell["source"])
-
-
-@every_lesson
-def test_every_topic_has_its_section(slug: str) -> None:
-    taught = set(SOURCES[slug].noted("topics"))
-    assert taught == TOPICS.get(slug, taught)
 
 
 @every_lesson

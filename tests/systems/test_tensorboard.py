@@ -71,7 +71,7 @@ def test_what_was_flushed_outlives_a_killed_process(tmp_path: Path) -> None:
 def test_the_learners_reader_finds_the_records_of_a_real_file(tmp_path: Path) -> None:
     from torch.utils.tensorboard import SummaryWriter
 
-    from course.lessons.experiments import masked_crc
+    from course.lessons.experiments.event_file_probes import masked_crc
 
     with SummaryWriter(str(tmp_path)) as writer:
         for step in range(20):

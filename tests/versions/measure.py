@@ -23,7 +23,7 @@ from tests.versions.environment import tree_of
 PROOFS = Path(__file__).with_name("proofs.py")
 # The grader's own side, which a notebook's environment has not; and the proofs, which are a row.
 LEFT_OUT = (
-    "--ignore=tests/course/testing/test_validation.py",
+    "--ignore=tests/course/testing/test_nbgrader_validate.py",
     "--deselect=tests/course/test_claims.py::test_the_proof_holds",
 )
 PROOFS_LIMIT_S = 900

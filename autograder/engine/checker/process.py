@@ -33,7 +33,7 @@ from autograder.engine.protocol.frames import (
 from course.inspection.facts import number_apart
 from course.inspection.global_state import RANDOM_STATE
 from course.serialization import WireError
-from course.serialization.resending import Sent
+from course.serialization.delta_encoding import Sent
 from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, from_wire, with_changes
 from course.testing.results import error_name

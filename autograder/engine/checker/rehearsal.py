@@ -2,7 +2,7 @@
 
 What a test cell asks over many cases, and what its reference gives for them, is the same for every
 submission. A rehearsal computes it in a process that checkers are forked from; see
-`course.testing.agreement.ahead`.
+`course.testing.agreement.reference_cache`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autograder.engine.kernel.shell import Shell
 from autograder.engine.protocol.frames import HEAD_NBYTES, Kind, pack
 from course.inspection.facts import number_apart
 from course.serialization.received import Absent, Value
-from course.testing.agreement import ahead
+from course.testing.agreement import reference_cache
 from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, with_changes
 from course.testing.recording import ErrorFacts
@@ -60,7 +60,7 @@ def rehearse(shell: Shell, tests: Iterable[str]) -> int:
     """
     number_apart()
     use_backend(_Nobody())
-    ahead.collecting(True)
+    reference_cache.fill(True)
     try:
         for source in tests:
             names = dict(shell.user_ns)
@@ -68,5 +68,5 @@ def rehearse(shell: Shell, tests: Iterable[str]) -> int:
                 with suppress(Exception):  # what looks at an answer ends there
                     exec(statement, names)
     finally:
-        ahead.collecting(False)
-    return ahead.found_count()
+        reference_cache.fill(False)
+    return reference_cache.kept_count()

@@ -206,7 +206,7 @@ def endpoint(fd: int) -> tuple[Send, Receive]:
     return endpoint_maker()(fd)
 
 
-def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:
+def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:  # noqa: C901 - all it uses is inside
     """A function like `endpoint` that closes over everything it uses.
 
     Code that later replaces `os.write`, `json.dumps`, `len` or the names of this module does not
@@ -218,7 +218,7 @@ def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:
     Large, most_body, most = TooLarge, LIMITS.body_nbytes, LIMITS.total_nbytes
     block, text_of, bytes_of, frozen = _BLOCK_NBYTES, str, bytearray, bytes
 
-    def open_endpoint(fd: int) -> tuple[Send, Receive]:
+    def open_endpoint(fd: int) -> tuple[Send, Receive]:  # noqa: C901 - likewise
         def send(
             kind: int,
             id_: int,

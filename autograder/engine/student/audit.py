@@ -90,7 +90,7 @@ def install(
 Answers = dict[str, Callable[..., Any]]
 
 
-def _answers(
+def _answers(  # noqa: C901 - six short functions over what nobody else may reach
     ticket: object, sessions: Sessions, own_cells: set[str]
 ) -> tuple[Answers, Callable[[str], None]]:
     """What the hook answers to whom shows the ticket, and how a notice is taken down."""
@@ -256,7 +256,7 @@ def _watcher(
     return watch
 
 
-def _asker(
+def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace then
     trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
 ) -> Callable[[FrameType | None, str, Any], bool]:
     conduits, own_file = CONDUITS, __file__

@@ -101,8 +101,8 @@ def load_trusted() -> Trusted:
 def _install_audit(modules: dict[str, ModuleType]) -> Capabilities:
     """Hide what learner code must not reach; after this the modules have no name for it."""
     operators = modules["course.inspection.operators"]
-    counting = modules["course.inspection.helpers"].counting
-    with counting():  # adds a hook, which the one below would not let in
+    counting_started = modules["course.inspection.concurrency"].counting_started
+    with counting_started():  # adds a hook, which the one below would not let in
         pass
     sessions = operators.Sessions(operators.torchs_profiler())
     operators.PROFILER._profiler = None

@@ -10,7 +10,7 @@ from math import gcd, prod
 import torch
 
 from course.figures.palette import fill
-from course.inspection.facts import TensorFacts, adapter_of, facts
+from course.inspection.facts import TensorFacts, facts
 
 __all__ = ["Cell", "Subject", "cells_of", "index_at", "picks_of", "texts_at"]
 
@@ -148,15 +148,13 @@ def _reach(seen: TensorFacts, axes: Sequence[int], left: int, index: list[int]) 
 
 def texts_at(tensor: torch.Tensor, positions: Sequence[int]) -> dict[int, str] | None:
     """The values at these storage positions as short texts; None if they cannot be read."""
-    adapter = adapter_of(tensor)
-    host = tensor if adapter is None else adapter.host(tensor)
-    seen = facts(host)
+    seen = facts(tensor)
     held = sorted(p for p in positions if p < seen.storage_nbytes // seen.itemsize)
-    if host.device.type == "meta" or not held:
+    if tensor.device.type == "meta" or not held:
         return None
     try:
-        flat = host.detach().as_strided((held[-1] + 1,), (1,), 0)
-        values = flat[torch.tensor(held, device=host.device)].tolist()
+        flat = tensor.detach().as_strided((held[-1] + 1,), (1,), 0)
+        values = flat[torch.tensor(held, device=tensor.device)].tolist()
     except (RuntimeError, NotImplementedError):  # a dtype or subclass that cannot be indexed
         return None
     return {position: short(value) for position, value in zip(held, values, strict=True)}

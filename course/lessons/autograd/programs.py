@@ -146,7 +146,7 @@ class _Run:
             case _:
                 raise self.unknown(step)
 
-    def value(self, node: ast.expr | None) -> Any:
+    def value(self, node: ast.expr | None) -> Any:  # noqa: C901 - a case a kind of expression
         match node:
             case None:
                 return None

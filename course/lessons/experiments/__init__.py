@@ -8,7 +8,7 @@ from course.lazy import lazy_names
 
 if TYPE_CHECKING:
     from course.lessons.experiments.arrivals_figure import show_arrivals
-    from course.lessons.experiments.event_file_probes import framed, masked_crc, records_read
+    from course.lessons.experiments.event_file_probes import framed, records_read
     from course.lessons.experiments.halving_explorer import explore_halving
     from course.lessons.experiments.history_figure import show_history
     from course.lessons.experiments.logger_probes import logger_run, record_kept

@@ -23,9 +23,9 @@ from course.figures.scene import (
     text_width,
 )
 from course.gpu import api
-from course.gpu.recorded import recorded_timelines
 from course.gpu.segment_map import Piece, Row, holders_of, rows_at, rows_of
 from course.gpu.simulator.allocator.sizes import format_size
+from course.gpu.stored_timelines import recorded_timelines
 from course.gpu.timeline import CATEGORIES, Category, Mark, Timeline
 
 if TYPE_CHECKING:

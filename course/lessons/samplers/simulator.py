@@ -18,7 +18,6 @@ __all__ = [
     "ClassPlan",
     "EpochPlan",
     "epoch_plan",
-    "expected_distinct",
     "expected_draws",
     "seen_chances",
 ]
@@ -117,11 +116,6 @@ def seen_chances(weights: Weights, num_samples: int, replacement: bool = True) -
         return _inclusion(every, num_samples)
     share = every / every.sum()
     return -torch.expm1(num_samples * torch.log1p(-share))  # exact for tiny shares, too
-
-
-def expected_distinct(weights: Weights, num_samples: int, replacement: bool = True) -> float:
-    """How many different samples an epoch holds, on average."""
-    return seen_chances(weights, num_samples, replacement).sum().item()
 
 
 def _checked(weights: Weights, num_samples: int, replacement: bool) -> torch.Tensor:

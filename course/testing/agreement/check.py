@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from course.serialization.received import Absent, Value
-from course.testing.agreement import ahead
+from course.testing.agreement import reference_cache
 from course.testing.agreement.comparing import ASPECTS, Tolerance
 from course.testing.agreement.judging import Judgement, expected_of, judge
 from course.testing.check_log import CheckLog
@@ -58,7 +58,7 @@ def agrees(
     seen = watched.each(cases)
     name = f"`{called.name}` does what it should with {len(cases)} more inputs"
     lost = _lost(seen, called.name)
-    if ahead.is_collecting():
+    if reference_cache.is_filling():
         expected_of(seen.asked, cases, called.standing_in, reference, "gradients" in compare)
     if lost is not None:
         log.record(lambda: None, name, how, [Value(lost)])

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from course.serialization.received import Deferred
-from course.testing.agreement import ahead
+from course.testing.agreement import reference_cache
 from course.testing.agreement.comparing import Call, Difference, Expected, Tolerance
 from course.testing.agreement.comparing import first_difference as _first_difference
 from course.testing.agreement.copying import copied
@@ -161,7 +161,7 @@ def expected_of(
     def compute() -> list[Expected]:
         return _expected(standing_in(reference), cases, gradients)
 
-    return ahead.expected(asked, reference, (gradients,), compute)
+    return reference_cache.expected(asked, reference, (gradients,), compute)
 
 
 def _calls(seen: Observation, count: int) -> list[Call]:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from course.inspection.global_state import GlobalState, restore_modes
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import tree_leaves
 from course.testing.recording import error_facts
 
 __all__ = ["run_cases"]
@@ -120,7 +120,9 @@ def _gradients(result: Any, args: Sequence[Any]) -> Any:
     Those of a first pass, and behind them those of a second one.
     """
     wanted = [one for one in args if isinstance(one, torch.Tensor) and one.requires_grad]
-    outputs = [one for one in leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad]
+    outputs = [
+        one for one in tree_leaves(result) if isinstance(one, torch.Tensor) and one.requires_grad
+    ]
     if not wanted or not outputs:
         return [None] * 2 * len(wanted)
     weights = [torch.linspace(1, 2, o.numel(), dtype=o.dtype).view(o.shape) for o in outputs]

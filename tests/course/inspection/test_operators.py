@@ -14,8 +14,8 @@ import torch
 import torch.utils._python_dispatch as dispatch
 
 from course.inspection import operator_notes, operators
+from course.inspection.concurrency import counting_started
 from course.inspection.facts import storage_number
-from course.inspection.helpers import counting
 from course.inspection.operators import LISTED_LIMIT, PROFILER, Sessions, Trace, recording
 
 X, W = torch.arange(12.0).view(3, 4), torch.ones(5, 4)
@@ -188,25 +188,25 @@ def test_the_limit_is_what_the_documentation_says() -> None:
 
 def test_threads_and_processes_are_counted_and_nothing_else() -> None:
     thread = threading.Thread(target=X.clone)
-    with counting() as helpers:
+    with counting_started() as started:
         X.clone()
-        assert helpers.count == 0
+        assert started.count == 0
         thread.start()
         thread.join()
         subprocess.run([sys.executable, "-c", ""], check=True)
-    assert helpers.count == 2
+    assert started.count == 2
 
 
 def test_a_process_of_ones_own_is_counted_after_one_of_subprocess() -> None:
-    with counting() as helpers:
+    with counting_started() as started:
         subprocess.run([sys.executable, "-c", ""], check=True)
         for _ in range(2):
             os.waitpid(os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {}), 0)
-    assert helpers.count in (2, 3)  # Python 3.11's `subprocess` hides the next one
+    assert started.count in (2, 3)  # Python 3.11's `subprocess` hides the next one
 
 
 def test_counting_leaves_the_profile_function_of_new_threads_alone() -> None:
-    with counting():
+    with counting_started():
         pass
     assert threading.getprofile() is None
 

@@ -17,7 +17,7 @@ from course.guide.lesson_cards import cards
 from course.guide.placement_quiz import ASKED
 from course.progress import carry
 from course.progress.carry import Panel, carry_progress, gathered, load, save
-from course.progress.file import FILE_NAME, Checks, Kept, read, write
+from course.progress.progress_file import FILE_NAME, Checks, Kept, read, write
 from course.progress.start_page import lesson_map, lessons
 from course.testing.attempts import Best
 from course.testing.table import METADATA_KEY

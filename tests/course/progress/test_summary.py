@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from course.progress.file import FILE_NAME, Checks, Kept, read, write
+from course.progress.progress_file import FILE_NAME, Checks, Kept, read, write
 from course.progress.summary import LessonProgress, lesson_progress
 from course.testing import attempts
 from course.testing.attempts import Best, take_over

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from course.serialization import EncodingLimits, decode, encode
+from course.serialization import decode, encode
+from course.serialization.encoding import EncodingLimits
 from course.serialization.received import Absent, Handle, SeenTensor, Value, describe
 
 

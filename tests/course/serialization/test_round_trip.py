@@ -12,7 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course.serialization import AnswerRef, EncodingLimits, WireError, decode, encode
+from course.serialization import AnswerRef, WireError, decode, encode
+from course.serialization.encoding import EncodingLimits
 from course.serialization.received import Absent, Handle, SeenTensor
 
 plain = st.recursive(

@@ -87,15 +87,6 @@ TOLD: list[tuple[Make, Answer, str, str, str | None, str | None, int]] = [
         0,
     ),
     (
-        lambda c, s: c.stride(s.result, [3, 1]),
-        lambda x: x.t(),
-        "the strides are right",
-        "the result of `f` has stride (1, 3); (3, 1) was expected",
-        "(1, 3)",
-        "(3, 1)",
-        1,
-    ),
-    (
         lambda c, s: c.dtype(s.result, torch.float32),
         lambda x: x.double(),
         "the dtype is right",
@@ -111,15 +102,6 @@ TOLD: list[tuple[Make, Answer, str, str, str | None, str | None, int]] = [
         "the result of `f` has is_contiguous False; True was expected",
         "False",
         "True",
-        1,
-    ),
-    (
-        lambda c, s: c.not_contiguous(s.result),
-        lambda x: x,
-        "it is not contiguous",
-        "the result of `f` has is_contiguous True; False was expected",
-        "True",
-        "False",
         1,
     ),
     (
@@ -159,42 +141,6 @@ TOLD: list[tuple[Make, Answer, str, str, str | None, str | None, int]] = [
         0,
     ),
     (
-        lambda c, s: c.grad_fn(s.result, "MulBackward0"),
-        lambda x: x,
-        "grad_fn is right",
-        "the result of `f` has grad_fn None; MulBackward0 was expected",
-        "None",
-        "MulBackward0",
-        0,
-    ),
-    (
-        lambda c, s: c.version(s.result, 1),
-        lambda x: x,
-        "the version counter is right",
-        "the result of `f` has version 0; 1 was expected",
-        "0",
-        "1",
-        0,
-    ),
-    (
-        lambda c, s: c.view(s.result),
-        lambda x: x.clone(),
-        "it is a view, or is not, as asked",
-        "the result of `f` has is_view False; True was expected",
-        "False",
-        "True",
-        0,
-    ),
-    (
-        lambda c, s: c.view(s.result, False),
-        lambda x: x.t(),
-        "it is a view, or is not, as asked",
-        "the result of `f` has is_view True; False was expected",
-        "True",
-        "False",
-        0,
-    ),
-    (
         lambda c, s: c.shares_storage(s.result, s.args[0]),
         lambda x: x.clone(),
         "it lives in the same storage",
@@ -214,31 +160,12 @@ TOLD: list[tuple[Make, Answer, str, str, str | None, str | None, int]] = [
         2,
     ),
     (
-        lambda c, s: c.overlaps(s.result[0], s.result[1]),
-        lambda x: (x[:1], x[1:]),
-        "the two overlap in memory",
-        "the result of `f`[0] and the result of `f`[1] have no element of memory in common",
-        "no common element",
-        "a common element",
-        2,
-    ),
-    (
         lambda c, s: c.disjoint(s.result[0], s.result[1]),
         lambda x: (x[:1], x),
         "the two do not overlap in memory",
         "the result of `f`[0] and the result of `f`[1] have elements of memory in common",
         "a common element",
         "no common element",
-        2,
-    ),
-    (
-        lambda c, s: c.layout_like(s.result, torch.zeros(2, 3)),
-        lambda x: x[1:],
-        "the layout is right",
-        "the result of `f` has shape (1, 3), stride (3, 1), offset 3; "
-        "expected was shape (2, 3), stride (3, 1), offset 0",
-        "shape (1, 3), stride (3, 1), offset 3",
-        "shape (2, 3), stride (3, 1), offset 0",
         2,
     ),
     (
@@ -282,15 +209,6 @@ TOLD: list[tuple[Make, Answer, str, str, str | None, str | None, int]] = [
         lambda x: x.add_(1),
         "the arguments are left unchanged",
         "`f` changed its argument 0 in place",
-        None,
-        None,
-        0,
-    ),
-    (
-        lambda c, s: c.mutates(s),
-        lambda x: x + 1,
-        "the argument is changed in place",
-        "`f` left argument 0 as it was",
         None,
         None,
         0,
@@ -437,7 +355,6 @@ def test_a_condition_holds_when_it_is_true_or_true_in_every_element(holds: Any) 
 )
 def test_a_tensor_is_changed_by_its_values_its_layout_or_a_write(change: Any) -> None:
     assert failed(lambda c, s: c.unchanged(s), torch.zeros(2, 2), answer=change)
-    assert not failed(lambda c, s: c.mutates(s), torch.zeros(2, 2), answer=change)
 
 
 def test_one_argument_or_any_of_them_is_looked_at() -> None:
@@ -522,22 +439,22 @@ def test_plain_arguments_that_stay_are_unchanged() -> None:
 
     arguments: dict[str, Any] = {"answer": answer, "table": {"a": 1}}
     assert not failed(lambda c, s: c.unchanged(s), [1, 2], **arguments)
-    assert failed(lambda c, s: c.mutates(s, "table"), [1, 2], **arguments)
+    assert not failed(lambda c, s: c.unchanged(s, "table"), [1, 2], **arguments)
 
 
-def test_only_the_argument_that_is_named_has_to_change() -> None:
+def test_only_the_argument_that_is_named_has_to_stay() -> None:
     def answer(x: torch.Tensor, y: torch.Tensor) -> None:
         x.add_(1)
 
     tensors = torch.zeros(1), torch.zeros(1)
-    assert not failed(lambda c, s: c.mutates(s), *tensors, answer=answer)
-    assert failed(lambda c, s: c.mutates(s, 1), *tensors, answer=answer)
+    assert failed(lambda c, s: c.unchanged(s, 0), *tensors, answer=answer)
+    assert not failed(lambda c, s: c.unchanged(s, 1), *tensors, answer=answer)
 
 
 def test_a_fact_leads_to_the_misconception_of_its_value() -> None:
     check = Check("x")
     seen = observe(lambda x: x.t(), torch.zeros(2, 3))
-    check.stride(seen.result, (3, 1), misconception={"bytes": (12, 4), "columns": (1, 3)})
+    check.shape(seen.result, (2, 3), misconception={"flat": (6,), "columns": (3, 2)})
     assert check.result(1).checks[0].misconception == "columns"
 
 

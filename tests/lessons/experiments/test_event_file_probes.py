@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from course.lessons.experiments import framed, masked_crc, records_read
+from course.lessons.experiments import framed, records_read
+from course.lessons.experiments.event_file_probes import masked_crc
 
 
 def whole(path: str, crc: Any) -> list[bytes]:

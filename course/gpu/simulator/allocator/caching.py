@@ -91,10 +91,6 @@ class CachingAllocator:
             yield block
             block = block.next
 
-    def block_at(self, address: int) -> Block | None:
-        """Return the block in use that starts at `address`, or None."""
-        return self._in_use.get(address)
-
     def allocate(self, requested: int) -> Block:
         """Return a block of at least `requested` bytes, or raise OutOfMemory (`malloc`)."""
         if requested <= 0:

@@ -152,5 +152,3 @@ IN_ONE_PIECE = (
     *("tanh", "tanh_backward", "sigmoid", "sigmoid_backward", "threshold_backward"),
     *("mean", "mean.dim", "sum.dim_IntList"),
 )
-# Composed on CUDA as well.
-COMPOSED_ON_CUDA = ("_stack", "_stack.out", "linalg__powsum")

@@ -6,8 +6,8 @@ Results are equal to the CPU's bit by bit, because they are the CPU's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -16,9 +16,8 @@ import torch
 
 from course.gpu.simulator import _backend
 from course.gpu.simulator.devices import NAME, Holder, SimulatedDevice, simulation
-from course.gpu.simulator.operators import faults
+from course.gpu.simulator.operators import device_assertions
 from course.gpu.simulator.operators.composites import SUBSTITUTES
-from course.gpu.simulator.operators.generators import drawing
 from course.gpu.simulator.operators.meta_tensors import as_meta
 from course.gpu.simulator.operators.placement import common_device
 from course.gpu.simulator.operators.schemas import Plan, plan_of
@@ -75,11 +74,13 @@ def _run(operator: _backend.Operator, args: Sequence[Any], kwargs: dict[str, Any
     low_kwargs = {name: lowered.argument(plan, name, value) for name, value in kwargs.items()}
     if plan.may_be_huge:
         _refuse_the_impossible(device, plan, low_args, low_kwargs)
-    with drawing(device, plan, low_args, low_kwargs) if plan.is_random else _NOTHING_DRAWN:
+    with _drawing(device, plan, low_args, low_kwargs) if plan.is_random else _NOTHING_DRAWN:
         try:
             found = SUBSTITUTES.get(plan.name, operator)(*low_args, **low_kwargs)
         except (IndexError, RuntimeError) as error:
-            found = faults.result_after(error, device, plan, operator, low_args, low_kwargs)
+            found = device_assertions.result_after(
+                error, device, plan, operator, low_args, low_kwargs
+            )
     for place in plan.written:
         _follow(_argument(place, args, kwargs), _argument(place, low_args, low_kwargs), device)
     return _raised(found, plan, lowered, args, kwargs)
@@ -296,3 +297,29 @@ def _extent(value: Any) -> int:
 
 def _new_nbytes(value: Any) -> int:
     return value.untyped_storage().nbytes() if isinstance(value, torch.Tensor) else 0
+
+
+@contextmanager
+def _drawing(
+    device: SimulatedDevice, plan: Plan, args: list[Any], kwargs: dict[str, Any]
+) -> Iterator[None]:
+    """Let an operator draw from the device's generator, as on CUDA, and leave the CPU's alone.
+
+    An operator with an argument for a generator gets the device's, unless the caller named one.
+    """
+    if isinstance(plan.generator, int) and plan.generator < len(args):
+        args[plan.generator] = args[plan.generator] or device.generator
+    elif plan.generator is not None:
+        name = plan.generator if isinstance(plan.generator, str) else "generator"
+        kwargs[name] = kwargs.get(name) or device.generator
+    if not plan.draws:
+        yield
+        return
+    cpu = torch.default_generator
+    before = cpu.get_state()
+    cpu.set_state(device.generator.get_state())
+    try:
+        yield
+    finally:
+        device.generator.set_state(cpu.get_state())
+        cpu.set_state(before)

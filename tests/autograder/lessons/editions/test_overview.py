@@ -13,7 +13,7 @@ from autograder.errors import ReleaseError
 from autograder.lessons.editions.overview import CARDS, PICTURES, overview
 from autograder.lessons.model import find_lesson
 from autograder.lessons.release import build_release, check_release, write_release
-from course.guide import read_cards
+from course.guide.lesson_cards import read_cards
 from tests.autograder import tiny
 
 ROOT = Path(__file__).parents[4]

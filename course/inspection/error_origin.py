@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-__all__ = ["is_ours"]
+__all__ = ["is_course_error"]
 
 _COURSE = str(Path(__file__).parents[1])
 # This calls answers, so an answer that takes other arguments ends right there.
@@ -21,7 +21,7 @@ _LIBRARIES = frozenset({"torch", "numpy"})
 _OTHER_ARGUMENTS = re.compile(r"(\w+)(?:\.[\w.]+)?\(\) (?:takes|got|missing) ")
 
 
-def is_ours(error: BaseException) -> bool:
+def is_course_error(error: BaseException) -> bool:
     """Whether code of the course asked PyTorch or NumPy for what this version does not have.
 
     Only what can be told for sure counts: a name that a module of theirs lacks, or a call of theirs

@@ -1,4 +1,6 @@
-"""Records allocated and reserved bytes of fixed programs: `python -m course.gpu.record FILE`.
+"""Records allocated and reserved bytes of fixed programs.
+
+    python -m course.gpu.fixture_recording FILE
 
 On a machine with a GPU the file is a fixture: the simulation is compared with it. cuBLAS and cuDNN
 take workspaces for themselves through the same allocator; what a first matrix product and a first
@@ -21,7 +23,7 @@ import torch
 from torch import nn
 
 from course.gpu import api
-from course.gpu.programs import PROGRAMS, Program
+from course.gpu.fixture_programs import PROGRAMS, Program
 
 
 def record(names: Sequence[str] = tuple(PROGRAMS)) -> dict[str, Any]:
@@ -118,7 +120,9 @@ def _driver() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write a recording of all programs to a file."""
-    parser = argparse.ArgumentParser(prog="python -m course.gpu.record", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m course.gpu.fixture_recording", description=__doc__
+    )
     parser.add_argument("file", type=Path, help="where to write the recording, as JSON")
     chosen = parser.parse_args(arguments)
     found = record()

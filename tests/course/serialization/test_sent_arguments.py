@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from course.serialization import decode, encode
-from course.serialization.looking import Look, first_look
-from course.serialization.resending import ArgumentsBefore
+from course.serialization.delta_encoding import ArgumentsBefore
+from course.serialization.sent_arguments import SentArguments, as_sent
 
 
 def _sent() -> tuple[dict[str, Any], list[bytes]]:
@@ -61,7 +61,7 @@ def test_a_second_look_finds_what_a_second_document_would(name: str) -> None:
     for looks in (True, False):
         given, sent = _arrived()
         before = ArgumentsBefore(given, partial(encode), sent if looks else None)
-        assert isinstance(before._look, Look) is looks
+        assert isinstance(before._as_sent, SentArguments) is looks
         CHANGES[name](given["args"], given["kwargs"])
         found.append(before.are_unchanged())
     assert found[0] is found[1] is (name in ("nothing", "a read", "a view as good"))
@@ -72,7 +72,7 @@ def test_what_is_not_as_it_was_sent_is_written_down(name: str) -> None:
     given, sent = _arrived()
     CHANGES[name](given["args"], given["kwargs"])
     changes_only_values = ("a value", "memory alone", "a version alone", "a view as good")
-    assert (first_look(given, sent) is None) is (name not in changes_only_values)
+    assert (as_sent(given, sent) is None) is (name not in changes_only_values)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_of_anything_else_a_document_is_made(value: Any) -> None:
     made = decode(*sent, resolve=lambda *_: None)
     given = {"args": tuple(made["args"]), "kwargs": made["kwargs"]}
     before = ArgumentsBefore(given, partial(encode), sent)
-    assert before._look is None
+    assert before._as_sent is None
     assert before.are_unchanged()
 
 
 def test_marks_say_where_the_tensors_live() -> None:
     given, sent = _arrived()
-    fast, slow = first_look(given, sent), ArgumentsBefore(given, partial(encode), None)
+    fast, slow = as_sent(given, sent), ArgumentsBefore(given, partial(encode), None)
     assert fast is not None
     marks = ArgumentsBefore(given, partial(encode), sent).plain["marks"]
     assert marks == fast.marks()

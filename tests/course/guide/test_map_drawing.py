@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from course.figures.palette import contrast
-from course.guide.drawing import DARK, LIGHT, drawn
 from course.guide.lesson_cards import PATHS, Card, cards, on_path
 from course.guide.lesson_map import LessonMap
-from course.guide.text import described, in_markdown, summary, table
+from course.guide.map_drawing import DARK, LIGHT, drawn
+from course.guide.map_text import described, in_markdown, summary, table
 
 SVG = "{http://www.w3.org/2000/svg}"
 ODD = Card("01-a", 'A < B & "C"', 90, (), "write <b> & 'c'", ("train",), ())

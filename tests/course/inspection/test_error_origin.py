@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.data._utils import worker
 
-from course.inspection.faults import is_ours
+from course.inspection.error_origin import is_course_error
 from course.lessons.dataloader import worker_draws
 from course.notebook import notebook_names
 from course.testing.answers import LocalBackend, answer, use_backend
@@ -18,12 +18,12 @@ from course.testing.recording import OUR_FAULT
 from course.testing.results import CheckResult, _without_values
 
 
-def is_ours_of(source: str, file: str = "<probe p>", **names: Any) -> bool:
+def is_course_error_of(source: str, file: str = "<probe p>", **names: Any) -> bool:
     """Whose fault an error of these lines is, as a probe's text of this file."""
     space: dict[str, Any] = {"torch": torch, **names}
     with pytest.raises((AttributeError, TypeError, ImportError)) as caught:
         exec(compile(source, file, "exec"), space)
-    return is_ours(caught.value)
+    return is_course_error(caught.value)
 
 
 def learners(x: Any) -> Any:
@@ -48,7 +48,7 @@ in_two.__name__ = in_two.__qualname__ = "split"  # PyTorch has a function of tha
     ],
 )
 def test_what_this_pytorch_lacks_is_the_courses_fault(source: str) -> None:
-    assert is_ours_of(source)
+    assert is_course_error_of(source)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_what_this_pytorch_lacks_is_the_courses_fault(source: str) -> None:
     ],
 )
 def test_what_may_come_from_the_answer_is_not(source: str) -> None:
-    assert not is_ours_of(source, answer=learners, split=in_two)
+    assert not is_course_error_of(source, answer=learners, split=in_two)
 
 
 def test_what_a_learner_asks_of_pytorch_is_not() -> None:
-    assert not is_ours_of("torch.not_of_this_version", file="<ipython-input-1>")
+    assert not is_course_error_of("torch.not_of_this_version", file="<ipython-input-1>")
 
 
 # A worker's info of another version, for the probes that pretend one.

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from course.serialization import AnswerRef, Buffers, WireError, decode, encode
+from course.serialization.delta_encoding import is_same, marked, marks_of
 from course.serialization.received import Handle, SeenTensor
-from course.serialization.resending import is_same, marked, marks_of
 
 base = torch.arange(12.0)
 SENT = [

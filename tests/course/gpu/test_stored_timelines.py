@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from course import figures, gpu
-from course.gpu.recorded import from_plain, recorded_timelines, to_plain
+from course.gpu.stored_timelines import from_plain, recorded_timelines, to_plain
 from course.gpu.timeline import Timeline
 
 ROOT = Path(__file__).parents[3]

@@ -1,7 +1,7 @@
 """Timelines of lesson 14 as they were recorded, for a PyTorch without the simulated device.
 
-`recorded.json` has them; tests/course/gpu/test_recorded.py compares it with what the lesson's
-cells record today, and `python -m tests.course.gpu.test_recorded` writes it anew.
+`recorded.json` has them; tests/course/gpu/test_stored_timelines.py compares it with what the
+lesson's cells record today, and `python -m tests.course.gpu.test_stored_timelines` writes it anew.
 """
 
 from __future__ import annotations

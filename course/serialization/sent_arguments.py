@@ -1,8 +1,10 @@
-"""Looking at arguments twice without writing them down: nearly all are what was sent, both times.
+"""Arguments held against the document that they were made of, without writing a second one.
+
+Nearly all are what was sent, before the call and after it.
 
 Writing tensors as a document takes three times as long as holding each against the node that it was
 made of. What is no plain tensor in a list, tuple or dict is not looked at here; its arguments are
-written down, see `resending`.
+written down, see `delta_encoding`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import torch
 from course.inspection.facts import TensorFacts, facts
 from course.serialization.encoding import Buffers
 
-__all__ = ["MARKED", "Look", "first_look"]
+__all__ = ["MARKED", "SentArguments", "as_sent"]
 
 Document = dict[str, Any]
 
@@ -33,7 +35,7 @@ _address_of, _nbytes_of = torch.UntypedStorage.data_ptr, torch.UntypedStorage.nb
 _string_at, _dumps = ctypes.string_at, marshal.dumps
 
 
-class Look:
+class SentArguments:
     """What arguments were like when they were first looked at, just as they were sent."""
 
     def __init__(self, sent: Document, buffers: Buffers) -> None:
@@ -53,7 +55,7 @@ class Look:
         whole = all(entry["buffer"] != -1 for entry in self._sent["storages"])
         return whole and self._fits(given, self._sent["value"])
 
-    def finds_the_same(self, given: Any) -> bool:
+    def is_unchanged(self, given: Any) -> bool:
         """Whether a second look at them finds nothing different, also in where they live."""
         self._again = self._seen[::-1]
         same = self._fits(given, self._sent["value"])
@@ -108,14 +110,14 @@ class Look:
         return True
 
 
-def first_look(given: Any, sent: tuple[Document, Buffers]) -> Look | None:
+def as_sent(given: Any, sent: tuple[Document, Buffers]) -> SentArguments | None:
     """A look at arguments; None where they are not as they were sent, or not all of them plain.
 
     Args:
         given: The arguments, which were just made.
         sent: The document that they were made of, with its buffers.
     """
-    look = Look(*sent)
+    look = SentArguments(*sent)
     return look if look.is_as_sent(given) else None
 
 

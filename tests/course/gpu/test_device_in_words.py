@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course.gpu.device_description import device_in_words
+from course.gpu import device_in_words
 
 
 def test_without_cuda_it_says_that_the_device_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course.progress.file import (
+from course.progress.progress_file import (
     MOST_BYTES,
     Checks,
     Kept,

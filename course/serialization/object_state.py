@@ -1,4 +1,4 @@
-"""What is plain about objects that have no plain form: modules, loaders, optimizers and so on."""
+"""The state of objects that have no plain form, as far as it is plain: modules, loaders, …."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-__all__ = ["form_of"]
+__all__ = ["state_of"]
 
 
-def form_of(value: Any) -> tuple[str, dict[str, Any]]:
+def state_of(value: Any) -> tuple[str, dict[str, Any]]:
     """The kind of an object and the part of it that can travel. Never raises.
 
-    >>> form_of(torch.nn.Linear(2, 1))[1]["training"]
+    >>> state_of(torch.nn.Linear(2, 1))[1]["training"]
     True
     """
     for cls, kind, read in _FORMS:

@@ -7,15 +7,15 @@ import gc
 import pytest
 
 from course.serialization import decode, encode
-from course.serialization.collecting import uncollected
+from course.serialization.garbage_collection import gc_paused
 
 
 def test_it_goes_on_after_it_also_where_something_was_raised() -> None:
     assert gc.isenabled()
-    with uncollected():
+    with gc_paused():
         assert not gc.isenabled()
     assert gc.isenabled()
-    with pytest.raises(ZeroDivisionError), uncollected():
+    with pytest.raises(ZeroDivisionError), gc_paused():
         raise ZeroDivisionError
     assert gc.isenabled()
 
@@ -39,7 +39,7 @@ def test_no_search_begins_while_a_large_value_is_written() -> None:
     gc.collect()
     gc.callbacks.append(note)
     try:
-        with uncollected():
+        with gc_paused():
             copies = [dict(one) for one in value for _ in range(2)]
             during = list(begun)
     finally:

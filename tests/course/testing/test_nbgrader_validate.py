@@ -10,7 +10,7 @@ from nbgrader.validator import Validator
 
 from course import Check
 from course.testing import results
-from course.testing.validation import failures, tell_validator
+from course.testing.nbgrader_validate import failures, tell_validator
 from tests.autograder import tiny
 
 VALIDATING = {"NBGRADER_EXECUTION": "validate"}

@@ -1,4 +1,4 @@
-"""What comes back as it was sent, or as it came back before, need not travel once more.
+"""Arguments as the difference to what was sent: what comes back as it was need not travel again.
 
 The process beside an answer observes the arguments before the call and after it. Nearly always
 they are what was sent, in storages that have other numbers there, and nearly always the call leaves
@@ -14,7 +14,7 @@ from typing import Any
 
 from course.serialization.decoding import AS_IT_IS, decode
 from course.serialization.encoding import Buffers, WireError
-from course.serialization.looking import MARKED, first_look
+from course.serialization.sent_arguments import MARKED, as_sent
 
 __all__ = ["Arguments", "ArgumentsBefore", "Sent", "arguments_before", "arguments_in"]
 
@@ -50,9 +50,9 @@ class ArgumentsBefore:
             sent: The document that they were made of, with its buffers; None where nobody knows.
         """
         self._given, self._write = given, write
-        self._look = None if sent is None else first_look(given, sent)
-        if self._look is not None:
-            self.plain, self.buffers = {"marks": self._look.marks()}, list[bytes]()
+        self._as_sent = None if sent is None else as_sent(given, sent)
+        if self._as_sent is not None:
+            self.plain, self.buffers = {"marks": self._as_sent.marks()}, list[bytes]()
             return
         self._document, self._found = write(given)
         self.plain, self.buffers = self._document, self._found
@@ -63,8 +63,8 @@ class ArgumentsBefore:
 
     def are_unchanged(self) -> bool:
         """Whether a second look finds nothing different."""
-        if self._look is not None:
-            return self._look.finds_the_same(self._given)
+        if self._as_sent is not None:
+            return self._as_sent.is_unchanged(self._given)
         document, buffers = self._write(self._given)
         return is_same(self._document, document, (self._found, buffers))
 
@@ -116,7 +116,7 @@ def is_same(before: Document, after: Document, buffers: tuple[Buffers, Buffers])
     return buffers[0] == buffers[1] and _dumps(before, 2) == _dumps(after, 2)
 
 
-def _compare(one: Any, other: Any, marks: Marks) -> bool:
+def _compare(one: Any, other: Any, marks: Marks) -> bool:  # noqa: C901 - a branch a kind of node
     """Whether a node and the one that was made of it are alike, up to what is added to `marks`."""
     if type(one) is not type(other):
         return False

@@ -14,35 +14,35 @@ from typing import Any
 
 from course.testing.agreement.comparing import Expected
 
-__all__ = ["collecting", "expected", "found_count"]
+__all__ = ["expected", "fill", "is_filling", "kept_count"]
 
 _Key = tuple[Any, ...]
 
 
 @dataclass
-class _Ahead:
+class _Cache:
     """What was computed: None where one key would stand for several things."""
 
-    collecting: bool = False
+    filling: bool = False
     found: dict[_Key, list[Expected] | None] = field(default_factory=dict)
 
 
-_ahead = _Ahead()
+_cache = _Cache()
 
 
-def collecting(on: bool) -> None:
+def fill(on: bool) -> None:
     """From now on, keep what is computed, or no longer."""
-    _ahead.collecting = on
+    _cache.filling = on
 
 
-def is_collecting() -> bool:
+def is_filling() -> bool:
     """Whether what is computed is kept: the test cells run without an answer."""
-    return _ahead.collecting
+    return _cache.filling
 
 
-def found_count() -> int:
+def kept_count() -> int:
     """How many of the comparisons with a reference are kept."""
-    return sum(one is not None for one in _ahead.found.values())
+    return sum(one is not None for one in _cache.found.values())
 
 
 def expected(
@@ -58,12 +58,12 @@ def expected(
         compute: Computes it.
     """
     key = _key_of(asked, reference, about)
-    kept = None if key is None else _ahead.found.get(key)
-    if kept is not None and not _ahead.collecting:
+    kept = None if key is None else _cache.found.get(key)
+    if kept is not None and not _cache.filling:
         return kept
     result: list[Expected] = compute()
-    if key is not None and _ahead.collecting:
-        _ahead.found[key] = None if key in _ahead.found else result
+    if key is not None and _cache.filling:
+        _cache.found[key] = None if key in _cache.found else result
     return result
 
 

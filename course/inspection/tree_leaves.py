@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves as _torchs_leaves
 
-__all__ = ["leaves"]
+__all__ = ["tree_leaves"]
 
 # What is a leaf to torch, too. Of all other types it is asked.
 _LEAVES = frozenset(
@@ -19,7 +19,7 @@ _LEAVES = frozenset(
 )
 
 
-def leaves(tree: Any) -> list[Any]:
+def tree_leaves(tree: Any) -> list[Any]:
     """The leaves of a tree in their order, as `torch.utils._pytree.tree_leaves` gives them.
 
     torch's own takes 4 µs for each leaf (2.13), which is most of what a recorded call costs where
@@ -43,4 +43,4 @@ def _collect(branches: Iterable[Any], found: list[Any]) -> None:
         elif kind is dict:
             _collect(one.values(), found)
         else:
-            found.extend(tree_leaves(one))
+            found.extend(_torchs_leaves(one))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Helpers", "counting"]
+__all__ = ["Started", "counting_started"]
 
 # What `threading` starts a thread with. `threading.setprofile` would tell too, but on 3.11 a thread
 # that begins while an audit hook hears of another one's profile ends at once, with RuntimeError.
@@ -20,13 +20,13 @@ _PROCESSES = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "subprocess.P
 
 
 @dataclass
-class Helpers:
+class Started:
     """The number of threads and processes that were started while it was counted."""
 
     count: int = 0
 
 
-_counted: list[Helpers] = []
+_counted: list[Started] = []
 _hooked: list[bool] = []
 # Threads in which `subprocess` has announced a process: from Python 3.13 on it starts most of them
 # by os.posix_spawn, which announces the same one again.
@@ -34,7 +34,7 @@ _announced: set[int] = set()
 
 
 @contextmanager
-def counting() -> Iterator[Helpers]:
+def counting_started() -> Iterator[Started]:
     """Counts starts while it is entered.
 
     The first use adds an audit hook to the interpreter, which cannot be taken out again; it costs
@@ -43,20 +43,20 @@ def counting() -> Iterator[Helpers]:
     if not _hooked:
         _hooked.append(True)
         sys.addaudithook(_see_process)
-    helpers, start = Helpers(), _threading[_START]
+    started, start = Started(), _threading[_START]
 
     def counted(*args: Any, **kwargs: Any) -> Any:
-        helpers.count += 1
+        started.count += 1
         return start(*args, **kwargs)
 
     _announced.discard(threading.get_ident())
-    _counted.append(helpers)
+    _counted.append(started)
     _threading[_START] = counted
     try:
-        yield helpers
+        yield started
     finally:
         _threading[_START] = start
-        _counted.remove(helpers)
+        _counted.remove(started)
 
 
 def _see_process(event: str, arguments: object) -> None:
@@ -68,5 +68,5 @@ def _see_process(event: str, arguments: object) -> None:
         return
     if event == "subprocess.Popen":
         _announced.add(thread)
-    for helpers in _counted:
-        helpers.count += 1
+    for started in _counted:
+        started.count += 1

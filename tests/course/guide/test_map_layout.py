@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course.guide.layout import columns_of, direct, lines_of, places_of, rows_of
 from course.guide.lesson_cards import Card, cards
+from course.guide.map_layout import columns_of, direct, lines_of, places_of, rows_of
 
 Needs = dict[str, tuple[str, ...]]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves as leaves_of_torch
 
-from course.inspection.leaves import leaves
+from course.inspection.tree_leaves import tree_leaves
 
 Pair = namedtuple("Pair", "one other")
 X = torch.zeros(2)
@@ -28,7 +28,7 @@ TREES: list[Any] = [
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: type(tree).__name__)
 def test_leaves_are_those_of_torch_in_their_order(tree: Any) -> None:
-    found, right = leaves(tree), tree_leaves(tree)
+    found, right = tree_leaves(tree), leaves_of_torch(tree)
     assert len(found) == len(right)
     assert all(one is other for one, other in zip(found, right, strict=True))
 
@@ -38,4 +38,4 @@ def test_a_subclass_of_a_list_is_a_leaf() -> None:
         pass
 
     own = Own([1, 2])
-    assert leaves([own]) == [own]
+    assert tree_leaves([own]) == [own]

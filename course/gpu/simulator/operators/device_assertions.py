@@ -1,4 +1,4 @@
-"""Kernels that fail: what the CPU refuses at once, CUDA finds out later, on the device."""
+"""Kernels whose assertions fail: what the CPU refuses at once, CUDA finds out later."""
 
 from __future__ import annotations
 

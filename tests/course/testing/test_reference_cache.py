@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.testing.agreement import ahead
+from course.testing.agreement import reference_cache
 from course.testing.agreement.comparing import Expected
 
 ONE, TWO = (Expected(n, None, None, None, ()) for n in (1, 2))
@@ -16,45 +16,45 @@ def reference() -> None:
 
 @pytest.fixture(autouse=True)
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "_ahead", ahead._Ahead())
+    monkeypatch.setattr(reference_cache, "_cache", reference_cache._Cache())
 
 
 def collected(asked: bytes, result: Expected, about: tuple[object, ...] = (False,)) -> None:
-    ahead.collecting(True)
-    ahead.expected(asked, reference, about, lambda: [result])
-    ahead.collecting(False)
+    reference_cache.fill(True)
+    reference_cache.expected(asked, reference, about, lambda: [result])
+    reference_cache.fill(False)
 
 
 def found(asked: bytes, about: tuple[object, ...] = (False,)) -> list[Expected]:
-    return ahead.expected(asked, reference, about, lambda: [TWO])
+    return reference_cache.expected(asked, reference, about, lambda: [TWO])
 
 
 def test_what_was_collected_is_found_again() -> None:
     collected(b"cases", ONE)
-    assert (found(b"cases"), ahead.found_count()) == ([ONE], 1)
+    assert (found(b"cases"), reference_cache.kept_count()) == ([ONE], 1)
 
 
 def test_other_cases_another_way_and_another_reference_are_computed() -> None:
     collected(b"cases", ONE)
     assert found(b"others") == [TWO]
     assert found(b"cases", (True,)) == [TWO]
-    assert ahead.expected(b"cases", found, (False,), lambda: [TWO]) == [TWO]
+    assert reference_cache.expected(b"cases", found, (False,), lambda: [TWO]) == [TWO]
 
 
 def test_what_could_be_two_things_is_neither() -> None:
     collected(b"cases", ONE)
     collected(b"cases", ONE)
-    assert (found(b"cases"), ahead.found_count()) == ([TWO], 0)
+    assert (found(b"cases"), reference_cache.kept_count()) == ([TWO], 0)
 
 
 def test_nothing_is_kept_where_nobody_collects_or_says_what_was_asked() -> None:
-    assert (found(b"cases"), ahead.found_count()) == ([TWO], 0)
+    assert (found(b"cases"), reference_cache.kept_count()) == ([TWO], 0)
     collected(b"", ONE)
-    assert (found(b""), ahead.found_count()) == ([TWO], 0)
+    assert (found(b""), reference_cache.kept_count()) == ([TWO], 0)
 
 
 def test_an_object_that_is_called_is_no_reference_to_know_again() -> None:
-    ahead.collecting(True)
-    ahead.expected(b"cases", int, (False,), lambda: [ONE])
-    ahead.collecting(False)
-    assert ahead.expected(b"cases", int, (False,), lambda: [TWO]) == [TWO]
+    reference_cache.fill(True)
+    reference_cache.expected(b"cases", int, (False,), lambda: [ONE])
+    reference_cache.fill(False)
+    assert reference_cache.expected(b"cases", int, (False,), lambda: [TWO]) == [TWO]

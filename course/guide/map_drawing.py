@@ -12,9 +12,9 @@ from html import escape
 from itertools import accumulate
 from typing import NamedTuple
 
-from course.guide.layout import Line, Place, columns_of, direct, lines_of, places_of
 from course.guide.lesson_cards import PATHS, Card, on_path
-from course.guide.text import ABOUT, described, hours, needs_in_words
+from course.guide.map_layout import Line, Place, columns_of, direct, lines_of, places_of
+from course.guide.map_text import ABOUT, described, hours, needs_in_words
 
 __all__ = ["DARK", "LIGHT", "drawn"]
 

@@ -1,4 +1,4 @@
-"""Python's search for cycles costs a third of writing and reading documents, and finds nothing."""
+"""A pause of the garbage collector: its search takes a third of a document's time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["uncollected"]
+__all__ = ["gc_paused"]
 
 _is_on, _off, _on = gc.isenabled, gc.disable, gc.enable
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """No search begins by itself while this lasts; `gc.collect()` works as ever.
 
     A document is many containers that live on, and each 700th would start a search.
