@@ -65,10 +65,8 @@ ENGINE = "autograder.engine"
 INSIDE = {
     f"{ENGINE}.limits": GROUND,
     f"{ENGINE}.outcomes": set(),
-    f"{ENGINE}.outputs": {f"{ENGINE}.limits", f"{ENGINE}.outcomes", f"{ENGINE}.kernel"}
-    | {f"{ENGINE}.protocol"},
+    f"{ENGINE}.own_resources": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.protocol": GROUND,
-    f"{ENGINE}.deadline": {f"{ENGINE}.protocol"},
     f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
     f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
@@ -82,11 +80,13 @@ DECISIONS = {
     | {"autograder.lessons", "autograder.records"},
 }
 OUTSIDE = {
-    f"{ENGINE}.student.client": {*INSIDE},
-    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE, f"{ENGINE}.student.client"},
-    f"{ENGINE}": GROUND
-    | {*INSIDE, *DECISIONS, f"{ENGINE}.student.client", f"{ENGINE}.checker"}
+    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE},
+    f"{ENGINE}.worker": GROUND
+    | {*INSIDE, *DECISIONS, f"{ENGINE}.checker", f"{ENGINE}.own_resources", "course.notebook"}
     | {"autograder.lessons", "autograder.records", "autograder.submissions"},
+    f"{ENGINE}": GROUND
+    | {*INSIDE, f"{ENGINE}.own_resources", f"{ENGINE}.worker"}
+    | {"autograder.lessons", "autograder.records"},
 }
 
 AUTOGRADER = {

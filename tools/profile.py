@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine import execution, submission
-from autograder.engine.checker.client import Checker
-from autograder.engine.forkserver.client import ForkServers
 from autograder.engine.limits import Limits
 from autograder.engine.plan import Step
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD
-from autograder.engine.student.client import StudentProcess
+from autograder.engine.worker.checker_client import Checker
+from autograder.engine.worker.fork_server_client import ForkServers
+from autograder.engine.worker.student_client import StudentProcess
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson, read_lesson
 from autograder.records.runner import Job

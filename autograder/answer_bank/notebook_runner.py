@@ -107,7 +107,7 @@ class _Server:
         root = str(Path(__file__).parents[2])
         paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.answer_bank.fork_server", str(os.getpid())],
+            [sys.executable, "-m", "autograder.answer_bank.notebook_process", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | own | {"PYTHONPATH": paths},
@@ -158,7 +158,7 @@ class _Server:
             raise AnswerRunError(
                 f"the process that runs answers ended with {self._process.wait()}",
                 remedy="Its last words stand above; "
-                "`python -m autograder.answer_bank.fork_server` starts it.",
+                "`python -m autograder.answer_bank.notebook_process` starts it.",
             )
         reply: dict[str, Any] = json.loads(line)
         return reply

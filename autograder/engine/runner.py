@@ -25,7 +25,7 @@ from autograder.engine.forkserver.preload import slow_modules
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import raise_own_limits
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
-from autograder.engine.worker import WorkerSettings
+from autograder.engine.worker.grading_worker import WorkerSettings
 from autograder.errors import AutograderError, LessonError
 from autograder.lessons.autotests import with_autotests
 from autograder.records.model import Status
@@ -245,7 +245,7 @@ class _WorkerPool:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "autograder.engine.worker"),
+                *(sys.executable, "-m", "autograder.engine.worker.grading_worker"),
                 WorkerSettings(numbers, *about).as_text(),
             ],
             env={**os.environ, **own},

@@ -25,12 +25,18 @@ from typing import Any
 
 from autograder.console import quantity
 from autograder.errors import LessonError
+from autograder.lessons.cell_dependencies.unneeded_cells import (
+    MOST_DRAWS,
+    ShownCells,
+    draws,
+    said_by_code,
+    shows,
+)
 from autograder.lessons.cells import cells_of, grader, read_notebook
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.release import stable_bytes
-from autograder.lessons.shown.cells import MOST_DRAWS, ShownCells, draws, said_by_code, shows
 from autograder.records.journal import write_bytes
 
 LIMIT_S = 300.0

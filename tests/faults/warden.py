@@ -194,7 +194,7 @@ def _owner_of_a_kernel(main: int) -> list[int]:
 
 
 def _server_with_a_trial(main: int) -> list[int]:
-    servers = [pid for pid in _children(main) if "answer_bank.fork_server" in _command(pid)]
+    servers = [pid for pid in _children(main) if "answer_bank.notebook_process" in _command(pid)]
     return [pid for pid in servers if _children(pid)]
 
 

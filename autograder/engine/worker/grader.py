@@ -19,28 +19,28 @@ import torch
 from nbformat import NotebookNode
 
 from autograder import linux
-from autograder.engine.checker.client import (
+from autograder.engine.checker.template import CheckerTemplate
+from autograder.engine.forkserver.preload import modules_needed
+from autograder.engine.kernel.shell import Shell, new_shell, warm_up
+from autograder.engine.limits import Limits
+from autograder.engine.outcomes import CellOutcome
+from autograder.engine.plan import CellKind, Step, plan, setup_source, snapshot_places_of
+from autograder.engine.protocol.channel import Listener
+from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
+from autograder.engine.scoring import judge, notes_of, submission_status
+from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
+from autograder.engine.worker.checker_client import (
     Checker,
     CheckerFailed,
     CheckerMaterial,
     read_ahead,
 )
-from autograder.engine.checker.template import CheckerTemplate
-from autograder.engine.execution import Execution, Material, student_forker
-from autograder.engine.forkserver.client import ForkServer, ForkServerError, ForkServers
-from autograder.engine.forkserver.preload import modules_needed
-from autograder.engine.kernel.shell import Shell, new_shell, warm_up
-from autograder.engine.limits import Limits
-from autograder.engine.outcomes import CellOutcome
-from autograder.engine.plan import CellKind, Step, moments_of, plan, setup_source
-from autograder.engine.protocol.channel import Listener
-from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
-from autograder.engine.scoring import judge, notes_of, submission_status
-from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
+from autograder.engine.worker.execution import Execution, Material, student_forker
+from autograder.engine.worker.fork_server_client import ForkServer, ForkServerError, ForkServers
+from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
-from autograder.lessons.shown.cells import ShownCells
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.folder import not_readable, read_start, shown_name
@@ -175,7 +175,7 @@ class Grader:
             limits,
             fork_student=student_forker(self._fork_server, limits, listener, loopback=loopback),
             fork_checker=lambda: Checker(checkers, listener, template),
-            moments=moments_of(steps, prepared.shown),
+            snapshot_places=snapshot_places_of(steps, prepared.shown),
             suspect=suspect,
             last_attempt=last_attempt,
         )

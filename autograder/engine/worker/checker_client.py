@@ -13,15 +13,15 @@ from typing import Any, NoReturn
 
 from autograder import linux
 from autograder.engine.checker.template import CheckerTemplate, ForkedChecker
-from autograder.engine.deadline import Deadline, await_frame
-from autograder.engine.forkserver import usage
+from autograder.engine.forkserver import process_usage
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
-from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import FrameError, Kind
-from autograder.engine.student.client import SnapshotConnection
+from autograder.engine.worker.deadline import Deadline, await_frame
+from autograder.engine.worker.outputs import Outputs
+from autograder.engine.worker.student_client import SnapshotConnection
 from course import notebook
 
 _GRACE_S = 5.0  # for a test cell to end after its snapshot was disconnected
@@ -206,7 +206,7 @@ class Checker:
 
     def cpu_s(self) -> float:
         """The seconds of processor time that the process has used."""
-        return usage.cpu_s([str(self.pid)])
+        return process_usage.cpu_s([str(self.pid)])
 
     def close(self) -> None:
         """End the process."""
@@ -256,7 +256,7 @@ def _outcome(
 
 def _run_checker(material: CheckerMaterial, channel: int, parent: int) -> NoReturn:
     try:  # whatever happens, the fork must not go on as the worker
-        from autograder.engine.checker.process import run_checker
+        from autograder.engine.checker.checker_process import run_checker
 
         # It holds copies of the worker's sockets, which would stay open after the worker's end.
         linux.die_with_parent(parent)

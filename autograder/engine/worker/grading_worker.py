@@ -1,7 +1,7 @@
 """Grading workers: each takes jobs from the grader's main process, one at a time, and answers.
 
-Started as `python -m autograder.engine.worker SETTINGS`.  That process loads torch and the course,
-has fork servers load them inside the sandbox too, and then forks the workers; it runs no job.
+Started as `python -m autograder.engine.worker.grading_worker SETTINGS`.  That process loads torch,
+has fork servers load it inside the sandbox too, and then forks the workers; it runs no job.
 All of them end when the main process does.
 """
 
@@ -23,9 +23,9 @@ from typing import Any, NoReturn
 
 from autograder import linux
 from autograder.descendants import end_descendants
-from autograder.engine.forkserver.client import ForkServer, ForkServers
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import check_memory
+from autograder.engine.worker.fork_server_client import ForkServer, ForkServers
 from autograder.errors import AutograderError
 from autograder.import_speed import skip_unused_grammar
 
@@ -122,7 +122,7 @@ def _run_worker(
 def _serve(
     connection: Connection, settings: WorkerSettings, shell: Any, fork_server: ForkServer
 ) -> None:
-    from autograder.engine.submission import Grader
+    from autograder.engine.worker.grader import Grader
 
     try:
         grader = Grader(
@@ -144,7 +144,7 @@ def _serve(
 
 
 def _prepared_shell(modules: Sequence[str]) -> Any:
-    from autograder.engine.submission import prepared_shell
+    from autograder.engine.worker.grader import prepared_shell
 
     return prepared_shell(modules)
 

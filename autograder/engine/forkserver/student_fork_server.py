@@ -32,7 +32,7 @@ from typing import NoReturn
 
 from autograder import linux
 from autograder.descendants import descendants, end_descendants, kill_descendants
-from autograder.engine.forkserver import usage
+from autograder.engine.forkserver import process_usage
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfiguration, become_init
 
@@ -68,7 +68,7 @@ class ForkServerSettings:
 
 
 def main() -> None:
-    """Start as `python -m autograder.engine.forkserver.process SETTINGS`."""
+    """Start as `python -m autograder.engine.forkserver.student_fork_server SETTINGS`."""
     gc.disable()  # nothing that is imported becomes garbage; see `_prepare`
     settings = ForkServerSettings.read(sys.argv[1])
     if settings.sandbox:
@@ -187,7 +187,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     warm_up(shell)
     warm_up_torch()
     warm_up_recording(trusted)
-    student = "autograder.engine.student.process"
+    student = "autograder.engine.student.student_process"
     integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
     measuring = integrity(trusted.modules.values(), trusted.frozen)
     text_chars = settings.limits.text_chars
@@ -225,7 +225,7 @@ class _ForkServer:
     def __init__(self, control: socket.socket, settings: ForkServerSettings, ready: _Ready) -> None:
         self._control, self._settings, self._ready = control, settings, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
-        self._baseline = usage.anonymous_nbytes("self")
+        self._baseline = process_usage.anonymous_nbytes("self")
         self._limits = settings.limits  # those of the submission that runs
         self._child = self._pids_before = self._crowded = 0
         self._excess = ""
@@ -267,7 +267,7 @@ class _ForkServer:
         elif message.get("kill"):
             self._kill()
         elif message.get("cpu"):
-            self._control.send(json.dumps({"cpu": usage.cpu_s(self._processes())}).encode())
+            self._control.send(json.dumps({"cpu": process_usage.cpu_s(self._processes())}).encode())
 
     def _load(self, names: list[str]) -> None:
         # Some modules look for a directory to write to, and are broken for good without one.
@@ -278,7 +278,7 @@ class _ForkServer:
         gc.freeze()
         linux.retire_free_memory()
         linux.use_huge_pages()
-        self._baseline = usage.anonymous_nbytes("self")
+        self._baseline = process_usage.anonymous_nbytes("self")
         about = {"loaded": len(names), "threads": _threads()}
         self._control.send(json.dumps(about).encode())
 
@@ -287,7 +287,7 @@ class _ForkServer:
         self._limits = settings.limits.with_loopback() if loopback else settings.limits
         configuration = SandboxConfiguration(
             *(self._limits, settings.sandbox, settings.keep, folder, loopback),
-            beside=0 if settings.sandbox else usage.threads_of_user() + _MEANWHILE,
+            beside=0 if settings.sandbox else process_usage.threads_of_user() + _MEANWHILE,
         )
         if settings.sandbox:
             linux.unshare(linux.NEW_PID)
@@ -300,7 +300,7 @@ class _ForkServer:
         for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr, descriptors.init):
             os.close(fd)
         self._child, self._excess, self._crowded = pid, "", 0
-        self._pids_before = usage.last_pid() if settings.sandbox else 0
+        self._pids_before = process_usage.last_pid() if settings.sandbox else 0
         self._control.send(json.dumps({"forked": pid}).encode())
 
     def _kill(self) -> None:
@@ -341,18 +341,19 @@ class _ForkServer:
     def _is_crowd(self, pids: list[str]) -> bool:
         """Whether there are nearly as many as the kernel allows, and stay; or were too many."""
         limits = self._limits
-        if self._settings.sandbox and usage.last_pid() - self._pids_before > limits.started:
+        if self._settings.sandbox and process_usage.last_pid() - self._pids_before > limits.started:
             return True
-        full = usage.threads(pids) > limits.processes - _NEARLY
+        full = process_usage.threads(pids) > limits.processes - _NEARLY
         self._crowded = self._crowded + 1 if full else 0
         return self._crowded > _CROWDED_LOOKS
 
     def _is_hog(self, pids: list[str]) -> bool:
         limit = self._limits.memory_nbytes
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
-        if sum(max(0, usage.anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
+        most = sum(max(0, process_usage.anonymous_nbytes(pid) - self._baseline) for pid in pids)
+        if most < limit:
             return False
-        return sum(usage.own_nbytes(pid) for pid in pids) > limit
+        return sum(process_usage.own_nbytes(pid) for pid in pids) > limit
 
 
 if __name__ == "__main__":

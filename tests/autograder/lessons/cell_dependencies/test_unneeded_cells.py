@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
+from autograder.lessons.cell_dependencies.cell_names import mentioned
+from autograder.lessons.cell_dependencies.unneeded_cells import (
+    ShownCells,
+    draws,
+    said_by_code,
+    shows,
+)
 from autograder.lessons.extras import Extras
-from autograder.lessons.shown.cells import ShownCells, draws, said_by_code, shows
-from autograder.lessons.shown.names import mentioned
 from tests.autograder.engine.exam import Cell, code
 
 SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)

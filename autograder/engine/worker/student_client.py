@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from autograder.engine.deadline import Deadline, await_frame
-from autograder.engine.forkserver.client import Excess, Exit, ForkServer, ForkServerError
 from autograder.engine.kernel import cell_file_name
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Failure, FailureCause
-from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import (
     Channel,
     ChannelClosed,
@@ -32,6 +29,9 @@ from autograder.engine.protocol.channel import (
 )
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.sandbox.init import OUT_OF_MEMORY
+from autograder.engine.worker.deadline import Deadline, await_frame
+from autograder.engine.worker.fork_server_client import Excess, Exit, ForkServer, ForkServerError
+from autograder.engine.worker.outputs import Outputs
 
 _PAGE_NBYTES = os.sysconf("SC_PAGESIZE")
 _FILE_BLOCK_NBYTES = 32 * 2**20
