@@ -1,10 +1,9 @@
-"""What the grader sets in its own process: whose programs are found, and with whom it ends."""
+"""What the grader sets in its own process: whose programs are found."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,26 +34,3 @@ def alembic_in_process() -> Iterator[None]:
         yield
     finally:
         nbgrader.api.get_alembic_version = theirs
-
-
-def end_with_parent(parent: int, how: int = signal.SIGTERM) -> None:
-    """Have this process get signal `how` when the one that started it ends, however that ends.
-
-    Where the system offers no such thing, nothing happens.
-
-    Args:
-        parent: The process that started this one; where it has ended already, so does this one.
-        how: A signal; SIGTERM leaves time to end others.
-    """
-    if sys.platform == "linux":
-        from autograder.linux import die_with_parent
-
-        die_with_parent(parent, how)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of what processes below this one leave behind, where the system can."""
-    if sys.platform == "linux":
-        from autograder import linux
-
-        linux.adopt_orphans()

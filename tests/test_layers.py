@@ -51,6 +51,7 @@ GROUND = {
     "autograder.descendants",
     "autograder.errors",
     "autograder.environment",
+    "autograder.fork_server",
     "autograder.import_speed",
     "autograder.console",
     "autograder.course_directory",
@@ -92,7 +93,8 @@ OUTSIDE = {
 AUTOGRADER = {
     "autograder": set(),
     **{name: set() for name in GROUND},
-    "autograder.environment": {"autograder.linux"},
+    "autograder.descendants": {"autograder.linux"},
+    "autograder.fork_server": {"autograder.descendants"},
     "autograder.course_directory": GROUND,
     "autograder.records": GROUND,
     # course.testing: what a test cell writes is held against the checks that there are;

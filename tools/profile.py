@@ -21,7 +21,7 @@ from autograder.engine.limits import Limits
 from autograder.engine.plan import Step
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD
 from autograder.engine.worker.checker_client import Checker
-from autograder.engine.worker.fork_server_client import ForkServers
+from autograder.engine.worker.fork_server_client import StudentForkServers
 from autograder.engine.worker.student_client import StudentProcess
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson, read_lesson
@@ -82,7 +82,7 @@ def profile(course: Path, lesson: Lesson, students: int) -> Profile:
         room = Path(folder, "class")
         simulate(course, (lesson,), students=students, seed=1, out=room)
         jobs = _jobs(room, read_lesson(room / "source" / lesson.slug / f"{lesson.slug}.ipynb"))
-        servers = ForkServers(Limits(), hide=(room,))
+        servers = StudentForkServers(Limits(), hide=(room,))
         try:
             shell = submission.prepared_shell()
             grader = submission.Grader(Limits(), shell, servers.servers[0], hide=(room,))

@@ -1,50 +1,47 @@
-"""The prepared process behind `notebook_runner`: it imports once and forks for each answer run.
+"""The fork server behind `notebook_runner`: it imports once and forks for each answer run.
 
-It reads one line of JSON a run from its standard input and writes one to its standard output.
-SIGTERM ends it together with the one that runs, as does the end of the program that started it.
+    python -m autograder.answer_bank.notebook_process PID_OF_WHO_ASKS FILE_DESCRIPTOR SETUPS
 
-It shares with the engine's fork server what is loaded before the fork and how processes end.  It
-forks by itself, as it has to work without Linux, and runs cells in IPython's own shell, as a
-notebook does.
+    {"setup": …, "answer": …, …}  →  what the cells showed, and the seconds that it took
+
+SETUPS are the set-up cells, as JSON: what they import is loaded before the first fork.
+
+It works without Linux, too, and runs cells in IPython's own shell, as a notebook does.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import select
 import shutil
-import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from autograder.descendants import end_descendants
-from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.outcomes import TABLE_KEY
-from autograder.environment import adopt_orphans, end_with_parent
+from autograder.fork_server import Died, Forks, Message, answer_in_forks
+from autograder.lessons.imported_modules import modules_needed
 
-_LOOK_S = 0.5
-_NOTHING: dict[str, Any] = {"errors": [None] * 3, "table": None, "value": None, "stderr": False}
+_NOTHING: Message = {"errors": [None] * 3, "table": None, "value": None, "stderr": False}
 
 
 def main() -> None:
-    """Answer every line of standard input until it ends."""
-    replies = os.fdopen(os.dup(1), "w")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the `finally` of a run
-    os.dup2(2, 1)  # what an import prints must not mix with the replies
-    end_with_parent(int(sys.argv[1]))
-    adopt_orphans()
-    shell = _prepared_shell()
-    for line in sys.stdin:
-        question = json.loads(line)
-        if "prepare" in question:
-            _load(question["prepare"])
-        else:
-            replies.write(json.dumps(_in_a_fork(shell, question)) + "\n")
-            replies.flush()
+    """Answer questions until there are no more."""
+    scratch = Path(tempfile.mkdtemp(prefix="autograder-answers-"))
+    setups = json.loads(sys.argv[3])
+
+    def prepare() -> Callable[[Message, Forks], Message]:
+        from autograder.engine.student.trusted_modules import load_modules
+
+        shell = _prepared_shell()
+        load_modules(modules_needed(setups))  # so that no fork pays for it
+        return partial(_in_a_fork, shell, scratch)
+
+    answer_in_forks(prepare, scratch=scratch)
 
 
 def _prepared_shell() -> Any:
@@ -62,80 +59,30 @@ def _prepared_shell() -> Any:
     return InteractiveShell.instance(config=config)
 
 
-def _load(setups: list[str]) -> None:
-    """Import what the set-up cells import, so that no fork pays for it."""
-    from autograder.engine.student.trusted_modules import load_modules
-
-    load_modules(modules_needed(setups))
-
-
-def _in_a_fork(shell: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _in_a_fork(shell: Any, scratch: Path, request: Message, forks: Forks) -> Message:
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(
-        prefix="autograder-answer-", ignore_cleanup_errors=True
-    ) as home:
+    home = tempfile.mkdtemp(dir=scratch)
+    try:
         if request["data"]:
             ignore = shutil.ignore_patterns("*.ipynb", "__pycache__", ".*")
             shutil.copytree(request["data"], home, ignore=ignore, dirs_exist_ok=True)
-        reading, writing = os.pipe()
-        server, child = os.getpid(), os.fork()
-        if child == 0:
-            end_with_parent(server, signal.SIGKILL)
-            _run_and_leave(shell, request, home, writing)
-        os.close(writing)
-        try:
-            reply = _await(reading, started + request["limit_s"])
-        finally:
-            os.close(reading)
-            _end(child)
+        left = started + request["limit_s"] - time.monotonic()
+        reply = forks.run(partial(_run_in, home, shell, request), left)
+    except TimeoutError:
+        reply = {**_NOTHING, "ended": "timeout"}
+    except Died:
+        reply = {**_NOTHING, "ended": "died"}
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
     return {**reply, "seconds": round(time.monotonic() - started, 4)}
 
 
-def _end(child: int) -> None:
-    """End a run with everything that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)  # before it led a group of its own
-    os.waitpid(child, 0)
-    end_descendants()  # what left the group and was adopted
+def _run_in(home: str, shell: Any, request: Message) -> Message:
+    os.chdir(home)
+    return _run(shell, [request["setup"], request["answer"], request["test"]])
 
 
-def _await(reading: int, deadline: float) -> dict[str, Any]:
-    """Return the child's line; what the child started may hold the pipe open after it."""
-    received = bytearray()
-    while not received.endswith(b"\n"):
-        left = deadline - time.monotonic()
-        # Never for long: a signal that comes just before is handled only afterwards.
-        if not select.select([reading], [], [], max(0.0, min(left, _LOOK_S)))[0]:
-            if left <= 0:
-                return {**_NOTHING, "ended": "timeout"}
-            continue
-        part = os.read(reading, 1 << 16)
-        if not part:
-            return {**_NOTHING, "ended": "died"}
-        received += part
-    reply: dict[str, Any] = json.loads(received)
-    return reply
-
-
-def _run_and_leave(shell: Any, request: dict[str, Any], home: str, writing: int) -> None:
-    try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.setsid()
-        os.chdir(home)
-        with open(os.devnull, "r+b", buffering=0) as nothing:
-            for stream in (0, 1, 2):
-                os.dup2(nothing.fileno(), stream)
-        sys.stdin = open(os.devnull)  # noqa: SIM115 - lives as long as the process
-        reply = _run(shell, [request["setup"], request["answer"], request["test"]])
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write(json.dumps(reply).encode() + b"\n")
-    finally:
-        os._exit(0)
-
-
-def _run(shell: Any, cells: list[str]) -> dict[str, Any]:
+def _run(shell: Any, cells: list[str]) -> Message:
     errors: list[str | None] = []
     table, value, stderr = None, None, False
     for source in cells:

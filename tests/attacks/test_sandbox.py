@@ -75,7 +75,7 @@ for folder, _, files in sorted(os.walk(root)):
     _, said = run(tmp_path, probe)
     assert said.splitlines() == [
         *["False"] * 3,
-        ". descendants.py linux.py",
+        ". descendants.py fork_server.py linux.py",
         "engine limits.py",
         "engine/forkserver process_usage.py student_fork_server.py",
         "engine/kernel output_recorder.py shell.py",

@@ -140,7 +140,7 @@ def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path
 
 
 def unsandboxed(limits: Limits, controls: Sequence[int], modules: Sequence[str] = ()) -> Command:
-    """The command of fork servers with nothing around them but limits."""
+    """The command of fork servers with nothing around them but limits; as `sandboxed`."""
     settings = {
         "controls": list(controls),
         "limits": asdict(limits),
@@ -227,6 +227,7 @@ def _optional_isolation() -> tuple[str, ...]:
 STUDENT_SIDE = (
     "__init__.py",
     "descendants.py",
+    "fork_server.py",
     "linux.py",
     "engine/__init__.py",
     "engine/limits.py",

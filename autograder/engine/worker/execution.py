@@ -22,7 +22,7 @@ from autograder.engine.plan import CellKind, Step
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.worker.checker_client import Checker, CheckerFailed, CheckerStuck
 from autograder.engine.worker.deadline import Deadline
-from autograder.engine.worker.fork_server_client import ForkServer
+from autograder.engine.worker.fork_server_client import StudentForkServer
 from autograder.engine.worker.outputs import Budget, Outputs
 from autograder.engine.worker.student_client import (
     CellReport,
@@ -274,9 +274,9 @@ class Execution:
 
 
 def student_forker(
-    fork_server: ForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
+    fork_server: StudentForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
 ) -> Callable[[], StudentProcess]:
-    """A function that starts a student process of `fork_server`."""
+    """A function that starts a student process; its arguments are those of `StudentProcess`."""
     return lambda: StudentProcess(fork_server, limits, listener, loopback=loopback)
 
 

@@ -20,7 +20,6 @@ from nbformat import NotebookNode
 
 from autograder import linux
 from autograder.engine.checker.template import CheckerTemplate
-from autograder.engine.forkserver.preload import modules_needed
 from autograder.engine.kernel.shell import Shell, new_shell, warm_up
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import CellOutcome
@@ -36,9 +35,14 @@ from autograder.engine.worker.checker_client import (
     read_ahead,
 )
 from autograder.engine.worker.execution import Execution, Material, student_forker
-from autograder.engine.worker.fork_server_client import ForkServer, ForkServerError, ForkServers
+from autograder.engine.worker.fork_server_client import (
+    ForkServerError,
+    StudentForkServer,
+    StudentForkServers,
+)
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
+from autograder.lessons.imported_modules import modules_needed
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from autograder.records.model import Status, SubmissionRecord
@@ -86,17 +90,27 @@ class Grader:
         self,
         limits: Limits,
         shell: Shell,
-        fork_server: ForkServer,
+        fork_server: StudentForkServer,
         *,
         sandbox: bool = True,
         hide: Iterable[Path] = (),
         scratch: Path | None = None,
         every_cell: bool = False,
     ) -> None:
-        """`shell` is a prepared one; `fork_server` may still be starting. Raises `SandboxError`.
+        """Wait for the fork server.
 
-        `scratch` is a directory that somebody removes even where this process is killed.
-        With `every_cell` those cells of a lesson run, too, that only show.
+        Args:
+            limits: What each submission may use.
+            shell: A prepared shell, for test cells.
+            fork_server: Forks the student processes; it may still be starting.
+            sandbox: Whether student processes are isolated.
+            hide: Directories that no submission may see.
+            scratch: A directory that somebody removes even where this process is killed.
+            every_cell: Run those cells of a lesson, too, that only show.
+
+        Raises:
+            SandboxError: The fork server cannot start here.
+            ForkServerError: It does not answer in time.
         """
         self._scratch = tempfile.mkdtemp(prefix="grader-", dir=scratch)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
@@ -104,7 +118,7 @@ class Grader:
         self._every_cell = every_cell
         self.listener = Listener()
         self._shell, self._fork_server = shell, fork_server
-        self._own: ForkServers | None = None  # replaces one that failed
+        self._own: StudentForkServers | None = None  # replaces one that failed
         self._lessons: dict[str, _PreparedLesson] = {}
         self._template: CheckerTemplate | None = None
         self._templated: _PreparedLesson | None = None  # the lesson that it is for
@@ -234,7 +248,7 @@ class Grader:
         self._fork_server.close()
         if self._own is not None:
             self._own.close()
-        self._own = ForkServers(
+        self._own = StudentForkServers(
             self._limits, sandbox=self._sandbox, hide=self._hide, scratch=self._scratch
         )
         (self._fork_server,) = self._own.servers
