@@ -121,7 +121,7 @@ class _Meter:
         for owner, method, part in _PARTS:
             setattr(owner, method, self._timed(getattr(owner, method), lambda *_, p=part: p))
         run_cell, test = execution.Execution._run_cell, Checker.run
-        execution.Execution._run_cell = self._timed(run_cell, _kind_of)  # type: ignore[method-assign]
+        execution.Execution._run_cell = self._timed(run_cell, _kind_of)
         Checker.run = self._split(test)  # type: ignore[method-assign]
 
     def _timed(self, call: Callable[..., Any], name: Callable[..., str]) -> Callable[..., Any]:
