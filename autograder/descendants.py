@@ -1,15 +1,37 @@
-"""The processes below one, and their end, where no namespace ends them all at once."""
+"""How processes end with those that started them, where no namespace ends them all at once."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 
+from autograder import linux
+
 _ROUNDS, _PAUSE_S = 200, 0.005
 _LOOK_S = 0.02
+
+
+def end_with_parent(parent: int, how: int = signal.SIGTERM) -> None:
+    """Have this process get signal `how` when the one that started it ends, however that ends.
+
+    Where the system offers no such thing, nothing happens.
+
+    Args:
+        parent: The process that started this one; where it has ended already, so does this one.
+        how: A signal; SIGTERM leaves time to end others.
+    """
+    if sys.platform == "linux":
+        linux.die_with_parent(parent, how)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what processes below this one leave behind, where the system can."""
+    if sys.platform == "linux":
+        linux.adopt_orphans()
 
 
 def descendants(root: int, *, keep: Collection[int] = (), dead: bool = True) -> list[int]:

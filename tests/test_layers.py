@@ -51,6 +51,7 @@ GROUND = {
     "autograder.descendants",
     "autograder.errors",
     "autograder.environment",
+    "autograder.fork_server",
     "autograder.import_speed",
     "autograder.console",
     "autograder.course_directory",
@@ -66,10 +67,8 @@ BRIDGE = "autograder.nbgrader_bridge"
 INSIDE = {
     f"{ENGINE}.limits": GROUND,
     f"{ENGINE}.outcomes": set(),
-    f"{ENGINE}.outputs": {f"{ENGINE}.limits", f"{ENGINE}.outcomes", f"{ENGINE}.kernel"}
-    | {f"{ENGINE}.protocol"},
+    f"{ENGINE}.own_resources": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.protocol": GROUND,
-    f"{ENGINE}.deadline": {f"{ENGINE}.protocol"},
     f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
     f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
@@ -83,17 +82,20 @@ DECISIONS = {
     | {"autograder.lessons", "autograder.records"},
 }
 OUTSIDE = {
-    f"{ENGINE}.student.client": {*INSIDE},
-    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE, f"{ENGINE}.student.client"},
-    f"{ENGINE}": GROUND
-    | {*INSIDE, *DECISIONS, f"{ENGINE}.student.client", f"{ENGINE}.checker"}
+    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE},
+    f"{ENGINE}.worker": GROUND
+    | {*INSIDE, *DECISIONS, f"{ENGINE}.checker", f"{ENGINE}.own_resources", "course.notebook"}
     | {"autograder.lessons", "autograder.records", "autograder.submissions"},
+    f"{ENGINE}": GROUND
+    | {*INSIDE, f"{ENGINE}.own_resources", f"{ENGINE}.worker"}
+    | {"autograder.lessons", "autograder.records"},
 }
 
 AUTOGRADER = {
     "autograder": set(),
     **{name: set() for name in GROUND},
-    "autograder.environment": {"autograder.linux"},
+    "autograder.descendants": {"autograder.linux"},
+    "autograder.fork_server": {"autograder.descendants"},
     "autograder.course_directory": GROUND,
     # nbgrader's rules and steps on plain notebooks, which lessons and submissions ask
     f"{BRIDGE}.cells": set(),

@@ -12,8 +12,7 @@ import subprocess
 import sys
 import threading
 
-from autograder.descendants import end_descendants
-from autograder.environment import adopt_orphans, end_with_parent
+from autograder.descendants import adopt_orphans, end_descendants, end_with_parent
 
 __all__ = ["supervised"]
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.answer_bank.constants import MOST_SHARE
+from autograder.answer_bank.constant_answers import MOST_SHARE
 from autograder.answer_bank.notebook_runner import AnswerRunResult
 from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names

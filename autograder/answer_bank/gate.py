@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
-from autograder.answer_bank.constants import MOST_SHARE, NAMES, constant_answer
+from autograder.answer_bank.constant_answers import MOST_SHARE, NAMES, constant_answer
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.mutation.first_failure import without_beliefs
 from autograder.answer_bank.notebook_runner import LIMIT_S, AnswerRun, AnswerRunResult, run_answers

@@ -9,24 +9,19 @@ sandbox: it is for answers that the authors wrote.  Learners' work goes through 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from autograder.errors import AutograderError
+from autograder.fork_server import AnsweringServer
 from autograder.records.model import ExerciseRecord, RecordError
 from autograder.records.points import PointsRefused, points_of
 
 Ended = Literal["finished", "timeout", "died"]
 LIMIT_S = 20.0
-PATIENCE_S = 10.0  # for a process that was asked to end
 
 
 @dataclass(frozen=True)
@@ -72,15 +67,20 @@ def run_answers(
     if not runs:
         return []
     size = min(workers, len(runs))
-    idle: SimpleQueue[_Server] = SimpleQueue()
-    servers = [_Server({one.setup for one in runs}) for _ in range(size)]
+    idle: SimpleQueue[AnsweringServer] = SimpleQueue()
+    servers = [_server({one.setup for one in runs}) for _ in range(size)]
     for server in servers:
         idle.put(server)
 
     def result_of(one: AnswerRun) -> AnswerRunResult:
         server = idle.get()
         try:
-            return server.run(one)
+            return _read_result(server.ask(asdict(one)), one)
+        except EOFError as error:
+            raise AnswerRunError(
+                f"the process that runs answers {error}",
+                remedy="`autograder doctor` says what this machine offers.",
+            ) from error
         finally:
             idle.put(server)
 
@@ -99,69 +99,12 @@ def run_answers(
             server.close()  # after all were asked, so that they end at the same time
 
 
-class _Server:
-    """One prepared process; it answers one line of JSON for each line it is given."""
-
-    def __init__(self, setups: Iterable[str]) -> None:
-        own = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
-        root = str(Path(__file__).parents[2])
-        paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.answer_bank.fork_server", str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | own | {"PYTHONPATH": paths},
-            text=True,
-            start_new_session=True,  # Ctrl-C is for this process, which then ends the others
-        )
-        # No reply is awaited, so that several servers import at the same time.
-        self._send({"prepare": sorted(setups)})
-
-    @property
-    def _pipes(self) -> tuple[IO[str], IO[str]]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        return self._process.stdin, self._process.stdout
-
-    def run(self, one: AnswerRun) -> AnswerRunResult:
-        return _read_result(self._ask(asdict(one)), one)
-
-    def terminate(self) -> None:
-        """Ask it to end, with the run that is under way and all that this started."""
-        self._process.terminate()
-
-    def close(self) -> None:
-        """Wait until it has ended, and see to it that it does."""
-        try:
-            self._process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            # An exception raised by a signal is lost where it meets somebody's bare `except`, as in
-            # an import, or a destructor. Its run ends with it: see `die_with_parent`.
-            self._process.kill()
-            self._process.wait()
-        for pipe in self._pipes:
-            with suppress(BrokenPipeError):
-                pipe.close()
-
-    def _send(self, question: dict[str, Any]) -> None:
-        write, _ = self._pipes
-        write.write(json.dumps(question) + "\n")
-        write.flush()
-
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        try:
-            self._send(question)
-            line = self._pipes[1].readline()
-        except (BrokenPipeError, ValueError):  # it broke down, or was closed
-            line = ""
-        if not line:
-            raise AnswerRunError(
-                f"the process that runs answers ended with {self._process.wait()}",
-                remedy="Its last words stand above; "
-                "`python -m autograder.answer_bank.fork_server` starts it.",
-            )
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+def _server(setups: Iterable[str]) -> AnsweringServer:
+    return AnsweringServer(
+        "autograder.answer_bank.notebook_process",
+        json.dumps(sorted(setups)),
+        env={"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"},
+    )
 
 
 def _read_result(reply: dict[str, Any], run: AnswerRun) -> AnswerRunResult:

@@ -2,10 +2,10 @@
 
     EngineRunner (main process)
       └─ torch, course, nbformat loaded once
-           ├─ fork → worker, one a core: repairs, supervises, records  worker.py, submission.py
+           ├─ fork → worker, one a core: repairs, supervises, records  worker/
            │    └─ fork → checker: runs the test cells, keeps the score  checker/
-           └─ bubblewrap → torch, course, IPython loaded once           sandbox/, forkserver/
-                └─ fork → fork server, one a worker                     forkserver/process.py
+           └─ bubblewrap → torch, course, IPython loaded once           sandbox/
+                └─ fork → fork server, one a worker                     forkserver/
                      └─ fork → init → student process → snapshots       sandbox/init.py, student/
 
 Importing this package is cheap; torch is loaded in the workers.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 
+from autograder.lessons.cell_dependencies.shared_snapshots import snapshot_places
+from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test
-from autograder.lessons.shown.cells import ShownCells
-from autograder.lessons.shown.moments import moments
 
 SETUP_ID = "setup"
 
@@ -69,15 +69,15 @@ def _left_out(step: Step, lesson: ShownCells) -> Step:
     return replace(step, kind=CellKind.SHOWN, draws=lesson.draws[step.source])
 
 
-def moments_of(steps: Iterable[Step], shown: ShownCells | None) -> dict[int, int]:
-    """For test cells the step at whose place each may look at the notebook; see `moments`."""
+def snapshot_places_of(steps: Iterable[Step], shown: ShownCells | None) -> dict[int, int]:
+    """For test cells the step at whose place each may look at the notebook."""
     if shown is None:
         return {}
     texts = dict[CellKind, dict[int, str]]()
     for step in steps:
         texts.setdefault(step.kind, {})[step.index] = step.source
     run = texts.get(CellKind.RUN, {}) | texts.get(CellKind.PLAIN_TEST, {})
-    return moments(run, texts.get(CellKind.TEST, {}), shown)
+    return snapshot_places(run, texts.get(CellKind.TEST, {}), shown)
 
 
 def setup_source(cells: Iterable[RawCell]) -> str:

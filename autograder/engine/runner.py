@@ -7,8 +7,6 @@ import select
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -20,20 +18,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autograder.descendants import end_tree
-from autograder.engine.forkserver.preload import slow_modules
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import raise_own_limits
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
-from autograder.engine.worker import WorkerSettings
+from autograder.engine.worker.grading_worker import WorkerSettings
 from autograder.errors import AutograderError, LessonError
+from autograder.fork_server import ForkServer
 from autograder.lessons.autotests import with_autotests
+from autograder.lessons.imported_modules import slow_modules
 from autograder.records.model import Status
 from autograder.records.runner import Job, Outcome, unrun
 
 _ATTEMPTS = 2
 _END_S = 2.0
-_LAST_NBYTES = 2_000
 
 
 class WorkerError(AutograderError):
@@ -154,7 +151,7 @@ class EngineRunner:
         if isinstance(message, AutograderError):
             raise message
         if not isinstance(message, Outcome):
-            worker.has_started(message)
+            worker.has_started(message["ready"])
             worker.send(task.job)
             busy[worker.connection] = task
             return None
@@ -166,7 +163,7 @@ class EngineRunner:
         task.worker.close()
         if task.worker.pid is None:
             raise WorkerError(
-                f"a grading worker does not start: {task.worker.pool.log_tail()}",
+                f"a grading worker does not start: it {task.worker.pool.how_it_ended()}",
                 remedy="`autograder doctor` says what this machine offers.",
             )
         self._close_ended_pools()
@@ -236,51 +233,32 @@ class _WorkerPool:
         self._scratch = Path(tempfile.gettempdir(), f"grader-{uuid.uuid4().hex}")
         pairs = [socket.socketpair() for _ in range(count)]
         numbers = tuple(theirs.fileno() for _, theirs in pairs)
-        root = str(Path(__file__).resolve().parents[2])
-        paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        own = {"PYTHONPATH": paths, "NBGRADER_EXECUTION": "autograde"}
-        own |= ONE_THREAD
-        own |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
         about = limits, sandbox, hide, every_cell, self._scratch, modules
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "autograder.engine.worker"),
-                WorkerSettings(numbers, *about).as_text(),
-            ],
-            env={**os.environ, **own},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log,
-            pass_fds=numbers,
-            start_new_session=True,
+        self._server = ForkServer.of_module(
+            "autograder.engine.worker.grading_worker",
+            WorkerSettings(numbers, *about).as_text(),
+            theirs=[theirs for _, theirs in pairs],
+            env={
+                "NBGRADER_EXECUTION": "autograde",
+                "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+                **ONE_THREAD,
+            },
         )
-        for _, theirs in pairs:
-            theirs.close()
         self.workers = [_Worker(self, Connection(ours.detach())) for ours, _ in pairs]
 
     @property
     def has_ended(self) -> bool:
         """Whether its process has ended, and its workers with it."""
-        return self._process.poll() is not None
+        return self._server.has_ended
 
-    def log_tail(self) -> str:
-        """The end of what the pool wrote to its log."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_S)
-        self._log.seek(0)
-        text = self._log.read()[-_LAST_NBYTES:].decode("utf-8", "replace").strip()
-        return text or f"it ended with {self._process.poll()} and said nothing"
+    def how_it_ended(self) -> str:
+        """Its exit code and its last words."""
+        return self._server.how_it_ended()
 
     def close(self) -> None:
         """End it; its workers have been closed."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_S)
-        if not self.has_ended:  # it still loads torch, and cannot end what it has started
-            end_tree(self._process.pid)
-            self._process.wait()
+        self._server.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
-        self._log.close()
 
 
 class _Worker:

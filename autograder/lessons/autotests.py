@@ -22,7 +22,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.environment import end_with_parent
+from autograder.descendants import end_with_parent
 from autograder.errors import LessonError
 from autograder.lessons.cells import read_notebook
 from autograder.lessons.model import Lesson, autotest_templates

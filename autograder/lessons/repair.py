@@ -18,11 +18,11 @@ from functools import lru_cache
 from typing import Any
 
 from autograder.lessons.cell_bounds import CellBounds
+from autograder.lessons.cell_dependencies.unneeded_cells import shown_texts
 from autograder.lessons.cells import RawCell, cells_of, grader, is_answer
 from autograder.lessons.definitions import defined
 from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
-from autograder.lessons.shown.cells import shown_texts
 
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

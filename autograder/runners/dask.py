@@ -57,9 +57,16 @@ class ClusterRunner:
         connect_s: float = _CONNECT_S,
         patience_s: float = _PATIENCE_S,
     ) -> None:
-        """Connect to the scheduler at `address`; at most `jobs` submissions are under way.
+        """Connect to the scheduler.
 
-        `patience_s` is how long a cluster without any worker is waited for.
+        Args:
+            address: Of the scheduler, such as tcp://host:8786.
+            jobs: The most submissions that are under way at a time.
+            sandbox: False runs submissions without isolation, under limits alone.
+            limits: What one submission may use; `Limits()` by default.
+            hide: Directories that no submission may see.
+            connect_s: Seconds to wait for the scheduler.
+            patience_s: Seconds to wait for a cluster without any worker.
         """
         hidden = tuple(Path(path).resolve() for path in hide)
         self._settings = GradingSettings.of(

@@ -121,7 +121,14 @@ def hold(content: bytes) -> bytes:
 
 
 def grade_bytes(lesson: bytes, slug: str, notebook: bytes, settings: str) -> str:
-    """The outcome of a submission as JSON text: record and executed notebook, or an error."""
+    """The outcome of a submission as JSON text: record and executed notebook, or an error.
+
+    Args:
+        lesson: What `pack_lesson` packed.
+        slug: The lesson's name.
+        notebook: The bytes that were handed in.
+        settings: A `GradingSettings` as text.
+    """
     wanted = GradingSettings.from_text(settings)
     problem = _other_edition(wanted.edition)
     if problem is not None:

@@ -25,12 +25,18 @@ from typing import Any
 
 from autograder.console import quantity
 from autograder.errors import LessonError
+from autograder.lessons.cell_dependencies.unneeded_cells import (
+    MOST_DRAWS,
+    ShownCells,
+    draws,
+    said_by_code,
+    shows,
+)
 from autograder.lessons.cells import cells_of, grader, read_notebook
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
 from autograder.lessons.release import stable_bytes
-from autograder.lessons.shown.cells import MOST_DRAWS, ShownCells, draws, said_by_code, shows
 from autograder.records.journal import write_bytes
 
 LIMIT_S = 300.0
@@ -137,9 +143,9 @@ def _slips(said: int, found: Effects) -> Iterator[str]:
 
 def main(source: str, report: str) -> None:
     """Run the notebook `source` in this process and write its cells' effects to `report`."""
-    from autograder.engine.forkserver.preload import modules_needed
     from autograder.engine.kernel.shell import new_shell, record_with, warm_up
     from autograder.engine.student.trusted_modules import load_modules, load_offered
+    from autograder.lessons.imported_modules import modules_needed
 
     cells = [one for one in cells_of(read_notebook(Path(source))) if one["cell_type"] == "code"]
     shell = new_shell()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autograder.answer_bank.constants import MOST_SHARE
+from autograder.answer_bank.constant_answers import MOST_SHARE
 from autograder.lessons.cells import put_source, read_notebook
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.model import find_lesson

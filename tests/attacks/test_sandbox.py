@@ -75,14 +75,14 @@ for folder, _, files in sorted(os.walk(root)):
     _, said = run(tmp_path, probe)
     assert said.splitlines() == [
         *["False"] * 3,
-        ". descendants.py linux.py",
+        ". descendants.py fork_server.py linux.py",
         "engine limits.py",
-        "engine/forkserver process.py usage.py",
+        "engine/forkserver process_usage.py student_fork_server.py",
         "engine/kernel output_recorder.py shell.py",
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",
-        "engine/student audit.py capabilities.py frozen_modules.py integrity.py process.py"
-        " trusted_modules.py watched.py",
+        "engine/student audit.py audit_rules.py capabilities.py frozen_modules.py integrity.py"
+        " student_process.py trusted_modules.py",
     ]
 
 

@@ -124,11 +124,19 @@ while True: pass
 """
 shows = "x"
 '''
-# The server of proofs, which is told to end before it has learned that its fork succeeded.
-INTERRUPTED = """
-import os, signal, sys
-from autograder.lessons.lint.proofs import server
+# The fork server of proofs is asked for one, in this process.
+ASKED = """
+import os, signal, socket, sys, threading, time
+import course.claims.proofs
+from autograder.fork_server import Control
+from autograder.lessons.lint.proofs import proof_process
 
+ours, theirs = socket.socketpair()
+Control(ours).send({"prove": "endless", "limit_s": 400.0})
+sys.argv[1:] = [str(os.getppid()), str(theirs.detach()), sys.argv[1]]
+"""
+# It is told to end before it has learned that its fork succeeded.
+INTERRUPTED = f"""{ASKED}
 fork = os.fork
 
 def interrupted():
@@ -138,20 +146,17 @@ def interrupted():
     return child
 
 os.fork = interrupted
-server.main(os.getppid(), sys.argv[1], ["endless"])
+proof_process.main()
 """
 # As where SIGTERM comes just before the server begins to wait: the wait is not interrupted.
-UNHEARD = """
-import os, signal, sys, threading, time
-from autograder.lessons.lint.proofs import server
-
+UNHEARD = f"""{ASKED}
 def end_it():
     time.sleep(1)
     os.kill(os.getpid(), signal.SIGTERM)
 
 threading.Thread(target=end_it, daemon=True).start()
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # the other thread gets it
-server.main(os.getppid(), sys.argv[1], ["endless"])
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # the other thread gets it
+proof_process.main()
 """
 SANDBOX = ["sandbox", "none"]
 

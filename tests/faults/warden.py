@@ -194,7 +194,7 @@ def _owner_of_a_kernel(main: int) -> list[int]:
 
 
 def _server_with_a_trial(main: int) -> list[int]:
-    servers = [pid for pid in _children(main) if "answer_bank.fork_server" in _command(pid)]
+    servers = [pid for pid in _children(main) if "answer_bank.notebook_process" in _command(pid)]
     return [pid for pid in servers if _children(pid)]
 
 
@@ -204,7 +204,7 @@ def _starter_of_a_trial(main: int) -> list[int]:
 
 def _starter_of_a_proof(main: int) -> list[int]:
     """The program, once a proof of it has started a process of its own."""
-    servers = [pid for pid in _children(main) if "proofs.server" in _command(pid)]
+    servers = [pid for pid in _children(main) if "proofs.proof_process" in _command(pid)]
     return [main] if any(descendants(pid) for pid in servers) else []
 
 

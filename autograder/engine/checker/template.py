@@ -15,23 +15,23 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn
+from functools import partial
 
 from autograder import linux
 from autograder.descendants import descendants, kill_descendants
 from autograder.engine.kernel.shell import Shell, record_with
+from autograder.fork_server import Control, fork, ready
 
 _REHEARSAL_S = 30  # of processor time: who takes longer is not waited for
 _FORK_S = 10.0
-_READY, _FORK = b"ready", b"fork"
 
-RunChecker = Callable[[int, int], NoReturn]
+RunChecker = Callable[[int], None]
 _OTHERS = ("socket:", "pipe:", "anon_inode:")  # what the worker talks to
 
 
 @dataclass(frozen=True)
 class ForkedChecker:
-    """A checker process that the template has forked: its number, and a file descriptor for it."""
+    """A checker process: its number, and a file descriptor for it."""
 
     pid: int
     pidfd: int
@@ -40,7 +40,10 @@ class ForkedChecker:
         """End the process and close the file descriptor."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        select.select([self.pidfd], [], [])
+        try:
+            os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED)
+        except ChildProcessError:  # the template has forked it
+            select.select([self.pidfd], [], [])
         os.close(self.pidfd)
 
 
@@ -57,15 +60,17 @@ class CheckerTemplate:
             folder: The working directory of the test cells.
             setup: The source of the lesson's set-up cell.
             tests: The sources of its test cells.
-            run_checker: Is a checker on a channel, given as a file descriptor, for as long as the
-                process with the given id lives.
+            run_checker: Is a checker on a channel, given as a file descriptor.
         """
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        worker = os.getpid()
-        self._pid = os.fork()
-        if self._pid == 0:
-            self._control.close()
-            _run_template(theirs, worker, (shell, folder, setup, tests), run_checker)
+        ours, theirs = socket.socketpair()
+        self._control = Control(ours, most_fds=1)
+        material = shell, folder, setup, tests
+
+        def serve() -> None:
+            ours.close()
+            _run_template(Control(theirs, most_fds=1), material, run_checker)
+
+        self._pid = fork(serve)
         theirs.close()
         self._is_ready = self._has_failed = False
 
@@ -82,9 +87,12 @@ class CheckerTemplate:
     @property
     def is_ready(self) -> bool:
         """Whether checkers can be forked from it; it is not waited for."""
-        if not self._is_ready and not self._has_failed and _readable(self._control, 0.0):
-            self._is_ready = self._receive() == _READY
-            self._has_failed = not self._is_ready
+        if not self._is_ready and not self._has_failed:
+            with suppress(TimeoutError):
+                try:
+                    self._is_ready = "ready" in self._control.receive(0.0)
+                except EOFError:
+                    self._has_failed = True
         return self._is_ready and not self._has_failed
 
     def fork(self, channel: int) -> ForkedChecker:
@@ -100,14 +108,10 @@ class CheckerTemplate:
             OSError: The template did not fork it, and cannot be used any more.
         """
         try:
-            socket.send_fds(self._control, [_FORK], [channel])
-            if not _readable(self._control, _FORK_S):
-                raise TimeoutError("it does not answer")
-            data, fds, _, _ = socket.recv_fds(self._control, 16, 1)
-            if not data or not fds:
-                raise ConnectionResetError("it has ended")
-            return ForkedChecker(int(data), fds[0])
-        except OSError as error:
+            self._control.send({"fork": True}, [channel])
+            pid = self._control.receive(_FORK_S)["forked"]
+            return ForkedChecker(int(pid), *self._control.take_fds(1))
+        except (OSError, EOFError) as error:
             self._has_failed = True
             raise OSError(f"no checker was forked from the template: {error}") from error
 
@@ -118,33 +122,19 @@ class CheckerTemplate:
             os.kill(self._pid, signal.SIGKILL)
         os.waitpid(self._pid, 0)
 
-    def _receive(self) -> bytes:
-        with suppress(OSError):
-            return self._control.recv(16)
-        return b""
-
-
-def _readable(control: socket.socket, timeout: float) -> bool:
-    return bool(select.select([control], [], [], timeout)[0])
-
 
 def _run_template(
-    control: socket.socket,
-    worker: int,
-    material: tuple[Shell, str, str, Sequence[str]],
-    run_checker: RunChecker,
-) -> NoReturn:
+    control: Control, material: tuple[Shell, str, str, Sequence[str]], run_checker: RunChecker
+) -> None:
     try:
-        linux.die_with_parent(worker)
         linux.call_process("template")
         _close_others(control.fileno())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _prepare(*material)
-        control.send(_READY)
+        control.send(ready())
         _serve(control, run_checker)
-    finally:  # whatever happened, the fork must not go on as the worker
+    finally:
         kill_descendants(os.getpid())  # what a test cell has started
-        os._exit(0)
 
 
 def _close_others(control: int) -> None:
@@ -173,21 +163,20 @@ def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> Non
     gc.freeze()
 
 
-def _serve(control: socket.socket, run_checker: RunChecker) -> None:
+def _serve(control: Control, run_checker: RunChecker) -> None:
     """Fork checkers until the worker closes the socket."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
-    own = os.getpid()
-    while True:
-        data, fds, _, _ = socket.recv_fds(control, 16, 1)
-        if not data:
-            return
-        (channel,) = fds
-        pid = os.fork()
-        if pid == 0:
-            control.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            run_checker(channel, own)
-        os.close(channel)
-        process = os.pidfd_open(pid)
-        socket.send_fds(control, [str(pid).encode()], [process])
-        os.close(process)
+
+    def check(channel: int) -> None:
+        control.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        run_checker(channel)
+
+    with suppress(EOFError):
+        while control.receive():
+            (channel,) = control.take_fds(1)
+            pid = fork(partial(check, channel))
+            os.close(channel)
+            process = os.pidfd_open(pid)
+            control.send({"forked": pid}, [process])
+            os.close(process)

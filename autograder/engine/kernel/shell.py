@@ -258,7 +258,13 @@ def warm_up(shell: Shell) -> None:
 
 
 def record_with(shell: Shell, emit: Emit, text_chars: int) -> Recorder:
-    """Let `shell` report through `emit`; at most `text_chars` characters of text a cell."""
+    """Let a shell report what its cells show.
+
+    Args:
+        shell: A prepared shell.
+        emit: Hears each event.
+        text_chars: How many characters of text a cell may show.
+    """
     recorder = Recorder(emit, text_chars)
     shell.ready(recorder)
     return recorder

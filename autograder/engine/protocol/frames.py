@@ -139,7 +139,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def pack(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = ()) -> bytes:
-    """The bytes of a frame."""
+    """The bytes of a frame.
+
+    Args:
+        kind: One of `Kind`.
+        id_: A number that a reply repeats.
+        body: What JSON can hold.
+        buffers: Raw bytes beside it.
+    """
     text = json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
     views = [memoryview(one).cast("B") for one in buffers]
     sizes = b"".join(_SIZE.pack(len(view)) for view in views)

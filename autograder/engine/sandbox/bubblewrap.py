@@ -35,6 +35,7 @@ ONE_THREAD = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, through scikit-learn and pandas
 }
 _ENGINE = "/engine"
+_FORK_SERVER = "autograder.engine.forkserver.student_fork_server"
 _FIGURES = f"{WRITABLE}/mpl"  # matplotlib's own directory
 _OWN = (WRITABLE, "/engine", "/dev")
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
@@ -139,7 +140,7 @@ def _inside(program: Sequence[str], shown: tuple[Path, ...], hide: Iterable[Path
 
 
 def unsandboxed(limits: Limits, controls: Sequence[int], modules: Sequence[str] = ()) -> Command:
-    """The command of fork servers with nothing around them but limits."""
+    """The command of fork servers with nothing around them but limits; as `sandboxed`."""
     settings = {
         "controls": list(controls),
         "limits": asdict(limits),
@@ -183,9 +184,7 @@ def sandbox_problem() -> str | None:
     Starts a process in the sandbox of a fork server, which ends at once: under a second.
     """
     uid = UNPRIVILEGED_UID if os.geteuid() == 0 else None
-    trial = (
-        f"from autograder.engine.forkserver.process import try_namespaces; try_namespaces({uid})"
-    )
+    trial = f"from {_FORK_SERVER} import try_namespaces; try_namespaces({uid})"
     try:
         command = _inside([sys.executable, "-c", trial], shown_directories(), ())
         tried = subprocess.run(
@@ -228,12 +227,13 @@ def _optional_isolation() -> tuple[str, ...]:
 STUDENT_SIDE = (
     "__init__.py",
     "descendants.py",
+    "fork_server.py",
     "linux.py",
     "engine/__init__.py",
     "engine/limits.py",
     "engine/forkserver/__init__.py",
-    "engine/forkserver/usage.py",
-    "engine/forkserver/process.py",
+    "engine/forkserver/process_usage.py",
+    "engine/forkserver/student_fork_server.py",
     "engine/kernel/__init__.py",
     "engine/kernel/output_recorder.py",
     "engine/kernel/shell.py",
@@ -244,12 +244,12 @@ STUDENT_SIDE = (
     "engine/sandbox/seccomp.py",
     "engine/student/__init__.py",
     "engine/student/audit.py",
+    "engine/student/audit_rules.py",
     "engine/student/capabilities.py",
     "engine/student/frozen_modules.py",
     "engine/student/integrity.py",
-    "engine/student/process.py",
+    "engine/student/student_process.py",
     "engine/student/trusted_modules.py",
-    "engine/student/watched.py",
 )
 
 
@@ -365,4 +365,4 @@ def _set_environment(environment: dict[str, str]) -> list[str]:
 
 
 def _python(settings: dict[str, object]) -> list[str]:
-    return [sys.executable, "-m", "autograder.engine.forkserver.process", json.dumps(settings)]
+    return [sys.executable, "-m", _FORK_SERVER, json.dumps(settings)]

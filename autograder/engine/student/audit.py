@@ -22,8 +22,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from autograder.engine.protocol.frames import MAC_NBYTES
-from autograder.engine.student.capabilities import Capabilities, HiddenProfiler
-from autograder.engine.student.watched import (
+from autograder.engine.student.audit_rules import (
     CONDUITS,
     FRAMES,
     GUARDED,
@@ -33,6 +32,7 @@ from autograder.engine.student.watched import (
     TORCHS_OPERATORS,
     WATCHED,
 )
+from autograder.engine.student.capabilities import Capabilities, HiddenProfiler
 
 if TYPE_CHECKING:
     from course.inspection.operators import Sessions

@@ -38,12 +38,12 @@ _MEASURING = (
 # Those that serve and record; a probe may well replace a function of torch while it looks.
 _CORE = ("course.testing", "course.serialization", "course.inspection", "autograder.")
 _SERVING = (
-    "autograder.engine.student.process",
+    "autograder.engine.student.student_process",
     "autograder.engine.protocol.frames",
     "autograder.engine.student.integrity",
     "autograder.engine.student.audit",
     "autograder.engine.student.capabilities",
-    "autograder.engine.student.watched",
+    "autograder.engine.student.audit_rules",
 )
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
 _OFFERED = (

@@ -7,10 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autograder.console import quantity
 from autograder.errors import did_you_mean
+from autograder.lessons.cell_dependencies.unneeded_cells import (
+    MOST_DRAWS,
+    ShownCells,
+    draws,
+    said_by_code,
+    shows,
+)
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test, role
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.model import Exercise, Lesson
-from autograder.lessons.shown.cells import MOST_DRAWS, ShownCells, draws, said_by_code, shows
 from course.guide import PATHS
 
 ROLES = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.answer_bank import notebook_runner
+from autograder import fork_server
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.gate import (
     Gate,
@@ -406,7 +406,7 @@ def test_a_run_lies_beside_its_data_files_and_leaves_them_alone(
 def test_a_process_that_does_not_end_when_asked_is_ended(
     course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notebook_runner, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(fork_server, "_END_S", 0.2)
     before = set(psutil.Process().children(recursive=True))
 
     def stop_all(count: int) -> None:

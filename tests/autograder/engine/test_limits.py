@@ -10,13 +10,13 @@ from autograder.engine.limits import Limits
 CROWDED = """
 import resource, sys, threading
 from autograder.engine import limits
-from autograder.engine.forkserver import usage
+from autograder.engine.forkserver import process_usage
 
 enough = threading.Event()
 others = [threading.Thread(target=enough.wait) for _ in range(100)]
 for one in others:
     one.start()
-beside = usage.threads_of_user()
+beside = process_usage.threads_of_user()
 limits.apply(limits.Limits(), beside=beside)
 print(beside, resource.getrlimit(resource.RLIMIT_NPROC)[0])
 more = threading.Thread(target=enough.wait)

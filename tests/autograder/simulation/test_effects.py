@@ -10,9 +10,9 @@ import pytest
 from autograder.cli import main
 from autograder.errors import LessonError
 from autograder.lessons.authoring.tidy import tidied
+from autograder.lessons.cell_dependencies.unneeded_cells import shows
 from autograder.lessons.model import Lesson
 from autograder.lessons.release import stable_bytes
-from autograder.lessons.shown.cells import shows
 from autograder.simulation.effects import Effects, effects_of, false_marks, mark
 from tests.autograder import tiny
 from tests.autograder.engine.exam import Cell, code, exam_cells, write_lesson

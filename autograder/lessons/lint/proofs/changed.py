@@ -8,14 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import selectors
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -24,6 +17,8 @@ from typing import Any
 
 import msgspec
 
+from autograder.errors import AutograderError
+from autograder.fork_server import AnsweringServer
 from autograder.lessons.claims import claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.model import Lesson
@@ -31,8 +26,11 @@ from autograder.records.journal import write_json
 from course.claims.schema import NEEDED, Claim
 
 LIMIT_S = 120.0
-_END_S = 10.0  # for what takes milliseconds
 Verdict = tuple[str, str]  # id of a claim; what is wrong with its proof, empty where it holds
+
+
+class ProofsError(AutograderError):
+    """Proofs cannot be run, for a reason that is not theirs."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,7 @@ def prove_changed(
     Raises:
         MalformedClaims: The claims file breaks its form.
         LessonError: It cannot be read.
+        ProofsError: The process that runs proofs does not start, or was ended.
     """
     path = claims_path(course, lesson.slug)
     claims = parse_claims(path).claims if path else ()
@@ -128,66 +127,24 @@ def _remembered(memory: Path) -> dict[str, list[str]]:
 
 
 def _run(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
-    """Run proofs in a process of their own; one that dies or hangs costs itself alone."""
-    waiting = list(ids)
-    while waiting:
-        for verdict in _until_it_breaks(path, tuple(waiting), limit_s):
-            waiting.remove(verdict[0])
-            yield verdict
-
-
-def _until_it_breaks(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
-    root = str(Path(__file__).parents[4])
-    paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    server = [sys.executable, "-m", "autograder.lessons.lint.proofs.server", str(os.getpid())]
-    process = subprocess.Popen(
-        [*server, str(path), *ids],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": paths, "MPLBACKEND": "agg"},
-        start_new_session=True,  # Ctrl-C is for this process, which then ends the proofs
-    )
+    """Run proofs, each in a process of its own; one that dies or hangs costs itself alone."""
+    program = "autograder.lessons.lint.proofs.proof_process"
+    server = AnsweringServer(program, str(path), env={"MPLBACKEND": "agg"})
     try:
         for id_ in ids:
-            reply = _line(process, limit_s)
-            if reply is None:
-                how = "it ran past the time limit" if process.poll() is None else _died(process)
-                yield id_, how
-                return
-            yield id_, _wrong(json.loads(reply))
+            yield id_, _wrong(server.ask({"prove": id_, "limit_s": limit_s}))
+    except EOFError as error:
+        raise ProofsError(
+            f"the process that runs the proofs of {path} {error}",
+            remedy="Run it once more; `autograder doctor` says what this machine offers.",
+        ) from error
     finally:
-        process.terminate()  # it ends what the proofs started, and then itself
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_END_S)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-
-
-def _line(process: subprocess.Popen[bytes], limit_s: float) -> bytes | None:
-    """The next line of the process, None where it ends or takes too long."""
-    assert process.stdout is not None
-    received, deadline = b"", time.monotonic() + limit_s
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while not received.endswith(b"\n"):
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                return None
-            part = os.read(process.stdout.fileno(), 1)
-            if not part:
-                process.wait()
-                return None
-            received += part
-    return received
-
-
-def _died(process: subprocess.Popen[bytes]) -> str:
-    return f"its process ended with {process.returncode}"
+        server.close()
 
 
 def _wrong(reply: dict[str, Any]) -> str:
+    if "ended" in reply:
+        return str(reply["ended"])
     if reply["elsewhere"]:
         return ""  # it needs another system; that one's tests run it
     if reply["error"]:

@@ -75,7 +75,14 @@ def _stopped(what: str) -> str:
 def await_frame(
     listener: Listener, channel: Channel, deadline: Deadline, ended: Callable[[], bool]
 ) -> Frame:
-    """The next frame of `channel`; raises what `Listener.wait` does."""
+    """The next frame of a channel; raises what `Listener.wait` does.
+
+    Args:
+        listener: Serves other file descriptors meanwhile.
+        channel: Where the frame comes from.
+        deadline: Is asked for more time whenever it has passed.
+        ended: Whether the process at the other end has ended.
+    """
     while True:
         try:
             return listener.wait(channel, deadline.at, ended)

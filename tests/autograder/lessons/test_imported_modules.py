@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.engine import EngineRunner
-from autograder.engine.forkserver.preload import modules_needed
+from autograder.lessons.imported_modules import modules_needed
 from tests.autograder.engine.exam import (
     LIMITS,
     code,

@@ -19,28 +19,32 @@ import torch
 from nbformat import NotebookNode
 
 from autograder import linux
-from autograder.engine.checker.client import (
+from autograder.engine.checker.template import CheckerTemplate
+from autograder.engine.kernel.shell import Shell, new_shell, warm_up
+from autograder.engine.limits import Limits
+from autograder.engine.outcomes import CellOutcome
+from autograder.engine.plan import CellKind, Step, plan, setup_source, snapshot_places_of
+from autograder.engine.protocol.channel import Listener
+from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
+from autograder.engine.scoring import judge, notes_of, submission_status
+from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
+from autograder.engine.worker.checker_client import (
     Checker,
     CheckerFailed,
     CheckerMaterial,
     read_ahead,
 )
-from autograder.engine.checker.template import CheckerTemplate
-from autograder.engine.execution import Execution, Material, student_forker
-from autograder.engine.forkserver.client import ForkServer, ForkServerError, ForkServers
-from autograder.engine.forkserver.preload import modules_needed
-from autograder.engine.kernel.shell import Shell, new_shell, warm_up
-from autograder.engine.limits import Limits
-from autograder.engine.outcomes import CellOutcome
-from autograder.engine.plan import CellKind, Step, moments_of, plan, setup_source
-from autograder.engine.protocol.channel import Listener
-from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
-from autograder.engine.scoring import judge, notes_of, submission_status
-from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
+from autograder.engine.worker.execution import Execution, Material, student_forker
+from autograder.engine.worker.fork_server_client import (
+    ForkServerError,
+    StudentForkServer,
+    StudentForkServers,
+)
+from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
+from autograder.lessons.imported_modules import modules_needed
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
-from autograder.lessons.shown.cells import ShownCells
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
 from autograder.submissions.folder import not_readable, read_start, shown_name
@@ -86,17 +90,27 @@ class Grader:
         self,
         limits: Limits,
         shell: Shell,
-        fork_server: ForkServer,
+        fork_server: StudentForkServer,
         *,
         sandbox: bool = True,
         hide: Iterable[Path] = (),
         scratch: Path | None = None,
         every_cell: bool = False,
     ) -> None:
-        """`shell` is a prepared one; `fork_server` may still be starting. Raises `SandboxError`.
+        """Wait for the fork server.
 
-        `scratch` is a directory that somebody removes even where this process is killed.
-        With `every_cell` those cells of a lesson run, too, that only show.
+        Args:
+            limits: What each submission may use.
+            shell: A prepared shell, for test cells.
+            fork_server: Forks the student processes; it may still be starting.
+            sandbox: Whether student processes are isolated.
+            hide: Directories that no submission may see.
+            scratch: A directory that somebody removes even where this process is killed.
+            every_cell: Run those cells of a lesson, too, that only show.
+
+        Raises:
+            SandboxError: The fork server cannot start here.
+            ForkServerError: It does not answer in time.
         """
         self._scratch = tempfile.mkdtemp(prefix="grader-", dir=scratch)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
@@ -104,7 +118,7 @@ class Grader:
         self._every_cell = every_cell
         self.listener = Listener()
         self._shell, self._fork_server = shell, fork_server
-        self._own: ForkServers | None = None  # replaces one that failed
+        self._own: StudentForkServers | None = None  # replaces one that failed
         self._lessons: dict[str, _PreparedLesson] = {}
         self._template: CheckerTemplate | None = None
         self._templated: _PreparedLesson | None = None  # the lesson that it is for
@@ -175,7 +189,7 @@ class Grader:
             limits,
             fork_student=student_forker(self._fork_server, limits, listener, loopback=loopback),
             fork_checker=lambda: Checker(checkers, listener, template),
-            moments=moments_of(steps, prepared.shown),
+            snapshot_places=snapshot_places_of(steps, prepared.shown),
             suspect=suspect,
             last_attempt=last_attempt,
         )
@@ -234,7 +248,7 @@ class Grader:
         self._fork_server.close()
         if self._own is not None:
             self._own.close()
-        self._own = ForkServers(
+        self._own = StudentForkServers(
             self._limits, sandbox=self._sandbox, hide=self._hide, scratch=self._scratch
         )
         (self._fork_server,) = self._own.servers

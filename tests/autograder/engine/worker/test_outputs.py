@@ -9,8 +9,8 @@ import pytest
 
 from autograder.engine.kernel.output_recorder import Recorder, Stream
 from autograder.engine.limits import Limits
-from autograder.engine.outputs import Budget, Outputs
 from autograder.engine.protocol.frames import FrameError
+from autograder.engine.worker.outputs import Budget, Outputs
 
 
 def collected(*events: dict[str, Any], **limits: int) -> list[dict[str, Any]]:

@@ -15,8 +15,7 @@ import ast
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
-from autograder.lessons.cells import RawCell, grader, is_answer, role
-from autograder.lessons.shown.names import (
+from autograder.lessons.cell_dependencies.cell_names import (
     BUILTINS,
     KNOWN,
     SETTING,
@@ -37,6 +36,7 @@ from autograder.lessons.shown.names import (
     used_names,
     words_of,
 )
+from autograder.lessons.cells import RawCell, grader, is_answer, role
 
 _CHANGING = frozenset({"seed", "set_default_dtype"})
 MOST_DRAWS = 2**20  # of a cell that only shows: a few milliseconds

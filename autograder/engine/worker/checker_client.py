@@ -9,19 +9,20 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from autograder import linux
 from autograder.engine.checker.template import CheckerTemplate, ForkedChecker
-from autograder.engine.deadline import Deadline, await_frame
-from autograder.engine.forkserver import usage
+from autograder.engine.forkserver import process_usage
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
-from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import FrameError, Kind
-from autograder.engine.student.client import SnapshotConnection
+from autograder.engine.worker.deadline import Deadline, await_frame
+from autograder.engine.worker.outputs import Outputs
+from autograder.engine.worker.student_client import SnapshotConnection
+from autograder.fork_server import fork
 from course import notebook
 
 _GRACE_S = 5.0  # for a test cell to end after its snapshot was disconnected
@@ -77,26 +78,13 @@ class CheckerMaterial:
         return CheckerTemplate(self.shell, self.folder, setup, tests, run)
 
 
-@dataclass(frozen=True)
-class _Child:
-    """A checker process that the worker itself has forked."""
-
-    pid: int
-
-    def end(self) -> None:
-        """End the process."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-
-
-def _fork(material: CheckerMaterial, ours: socket.socket, theirs: socket.socket) -> _Child:
-    worker = os.getpid()
-    pid = os.fork()
-    if pid == 0:
+def _fork(material: CheckerMaterial, ours: socket.socket, theirs: socket.socket) -> ForkedChecker:
+    def check() -> None:
         ours.close()
-        _run_checker(material, theirs.fileno(), worker)
-    return _Child(pid)
+        _run_checker(material, theirs.fileno())
+
+    pid = fork(check)
+    return ForkedChecker(pid, os.pidfd_open(pid))
 
 
 class Checker:
@@ -120,7 +108,7 @@ class Checker:
         ours, theirs = socket.socketpair()
         with theirs:
             if template is None:
-                self._process: _Child | ForkedChecker = _fork(material, ours, theirs)
+                self._process = _fork(material, ours, theirs)
             else:
                 try:
                     self._process = template.fork(theirs.fileno())
@@ -206,7 +194,7 @@ class Checker:
 
     def cpu_s(self) -> float:
         """The seconds of processor time that the process has used."""
-        return usage.cpu_s([str(self.pid)])
+        return process_usage.cpu_s([str(self.pid)])
 
     def close(self) -> None:
         """End the process."""
@@ -254,17 +242,11 @@ def _outcome(
     )
 
 
-def _run_checker(material: CheckerMaterial, channel: int, parent: int) -> NoReturn:
-    try:  # whatever happens, the fork must not go on as the worker
-        from autograder.engine.checker.process import run_checker
+def _run_checker(material: CheckerMaterial, channel: int) -> None:
+    from autograder.engine.checker.checker_process import run_checker
 
-        # It holds copies of the worker's sockets, which would stay open after the worker's end.
-        linux.die_with_parent(parent)
-        linux.call_process("checker")
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        limit_memory(material.limits)
+    linux.call_process("checker")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_memory(material.limits)
+    with suppress(FrameError, OSError):  # the worker has closed the channel
         run_checker(channel, material.shell, material.folder, material.limits.text_chars)
-    except BaseException:
-        os._exit(1)
-    finally:
-        os._exit(0)

@@ -2,8 +2,8 @@
 
 A test cell looks at the notebook's state where it stands. Where no cell between it and a later test
 cell touches a name that its answers depend on, it finds at the later one's place what it would have
-found at its own. Names are read from the code, as `names` reads them. A cell that may set what all
-cells share stands between any two tests; after a learner's cell that does so, or that may reach
+found at its own. Names are read from the code, as `cell_names` reads them. A cell that may set what
+all cells share stands between any two tests; after a learner's cell that does so, or that may reach
 names which it does not spell out, each test cell looks where it stands.
 """
 
@@ -13,10 +13,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from autograder.lessons.shown.cells import ShownCells
-from autograder.lessons.shown.names import KNOWN, Import, asked_for, bound_names, imports_of
+from autograder.lessons.cell_dependencies.cell_names import (
+    KNOWN,
+    Import,
+    asked_for,
+    bound_names,
+    imports_of,
+)
+from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 
-__all__ = ["moments"]
+__all__ = ["snapshot_places"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,9 @@ class _Touch:
     sets: frozenset[str]
 
 
-def moments(run: Mapping[int, str], tests: Mapping[int, str], lesson: ShownCells) -> dict[int, int]:
+def snapshot_places(
+    run: Mapping[int, str], tests: Mapping[int, str], lesson: ShownCells
+) -> dict[int, int]:
     """For test cells the number of the one at whose place each may look at its answers.
 
     Those that are not named look where they stand.

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from autograder.engine.forkserver import usage
+from autograder.engine.forkserver import process_usage
 
 OWN = str(os.getpid())
 COMPUTE = "import time\nwhile time.process_time() < 0.3: pass"
@@ -16,7 +16,7 @@ COMPUTE = "import time\nwhile time.process_time() < 0.3: pass"
 
 def test_the_processor_time_of_a_process_is_its_own() -> None:
     before = time.process_time()
-    assert before - 0.1 <= usage.cpu_s([OWN]) - _of_children() <= time.process_time() + 0.1
+    assert before - 0.1 <= process_usage.cpu_s([OWN]) - _of_children() <= time.process_time() + 0.1
 
 
 def _of_children() -> float:
@@ -25,34 +25,34 @@ def _of_children() -> float:
 
 
 def test_a_child_that_has_ended_counts_for_its_parent() -> None:
-    before = usage.cpu_s([OWN])
+    before = process_usage.cpu_s([OWN])
     subprocess.run([sys.executable, "-c", COMPUTE], check=True)
-    assert usage.cpu_s([OWN]) - before >= 0.25
+    assert process_usage.cpu_s([OWN]) - before >= 0.25
 
 
 def test_a_process_that_is_gone_uses_nothing() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     gone = str(child.pid)
-    assert (usage.cpu_s([gone]), usage.threads([gone])) == (0.0, 0)
-    assert (usage.anonymous_nbytes(gone), usage.own_nbytes(gone)) == (0, 0)
+    assert (process_usage.cpu_s([gone]), process_usage.threads([gone])) == (0.0, 0)
+    assert (process_usage.anonymous_nbytes(gone), process_usage.own_nbytes(gone)) == (0, 0)
 
 
 def test_threads_are_counted_with_their_process() -> None:
-    before, end = usage.threads([OWN]), threading.Event()
+    before, end = process_usage.threads([OWN]), threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()
-    assert usage.threads([OWN]) == before + 1
+    assert process_usage.threads([OWN]) == before + 1
     end.set()
     thread.join()
 
 
 def test_a_process_has_memory_of_its_own() -> None:
-    assert usage.anonymous_nbytes(OWN) > 0
-    assert usage.own_nbytes(OWN) > 0
+    assert process_usage.anonymous_nbytes(OWN) > 0
+    assert process_usage.own_nbytes(OWN) > 0
 
 
 def test_the_last_number_given_to_a_process_is_told() -> None:
-    before = usage.last_pid()
+    before = process_usage.last_pid()
     subprocess.run([sys.executable, "-c", ""], check=True)
-    assert usage.last_pid() != before
+    assert process_usage.last_pid() != before

@@ -1,7 +1,7 @@
 """Grading workers: each takes jobs from the grader's main process, one at a time, and answers.
 
-Started as `python -m autograder.engine.worker SETTINGS`.  That process loads torch and the course,
-has fork servers load them inside the sandbox too, and then forks the workers; it runs no job.
+Started as `python -m autograder.engine.worker.grading_worker SETTINGS`.  That process loads torch,
+has fork servers load it inside the sandbox too, and then forks the workers; it runs no job.
 All of them end when the main process does.
 """
 
@@ -10,23 +10,24 @@ from __future__ import annotations
 import gc
 import json
 import os
-import shutil
 import socket
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from autograder import linux
-from autograder.descendants import end_descendants
-from autograder.engine.forkserver.client import ForkServer, ForkServers
+from autograder.descendants import wait_for_end
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import check_memory
+from autograder.engine.worker.fork_server_client import StudentForkServer, StudentForkServers
 from autograder.errors import AutograderError
+from autograder.fork_server import Forks, fork, ready
 from autograder.import_speed import skip_unused_grammar
 
 
@@ -62,18 +63,19 @@ def main() -> None:
     gc.disable()  # nothing that is imported becomes garbage; the workers turn it on again
     settings = WorkerSettings.read(sys.argv[1])
     settings.scratch.mkdir(mode=0o700)
-    linux.adopt_orphans()
+    forks = Forks(scratch=settings.scratch)
     try:
         _start_and_wait(settings)
-    finally:
-        end_descendants()  # bubblewrap that was killed before its child could know
-        shutil.rmtree(settings.scratch, ignore_errors=True)
+    except BaseException:
+        traceback.print_exc()
+        forks.leave(1)
+    forks.leave()  # also bubblewrap that was killed before its child could know
 
 
 def _start_and_wait(settings: WorkerSettings) -> None:
     skip_unused_grammar()
     try:
-        fork_servers = ForkServers(  # they load torch while this process does too
+        fork_servers = StudentForkServers(  # they load torch while this process does too
             settings.limits,
             len(settings.controls),
             sandbox=settings.sandbox,
@@ -90,39 +92,35 @@ def _start_and_wait(settings: WorkerSettings) -> None:
     if all(map(_is_abandoned, settings.controls)):  # the main process ended meanwhile
         fork_servers.close()
         return
-    workers, own = [], os.getpid()
+    workers = []
     for control, fork_server in zip(settings.controls, fork_servers.servers, strict=True):
-        workers.append(os.fork())
-        if workers[-1] == 0:
-            linux.die_with_parent(own)
-            _close([one for one in settings.controls if one != control])
-            _close([one.control.fileno() for one in fork_servers.servers if one is not fork_server])
-            _run_worker(control, settings, shell, fork_server)
+        others = [one for one in settings.controls if one != control]
+        others += [one.fileno() for one in fork_servers.servers if one is not fork_server]
+        workers.append(fork(partial(_run_worker, control, others, settings, shell, fork_server)))
     _close(settings.controls)
     fork_servers.release()
     for worker in workers:
-        os.waitpid(worker, 0)
+        wait_for_end(worker)
     fork_servers.close()
 
 
 def _run_worker(
-    control: int, settings: WorkerSettings, shell: Any, fork_server: ForkServer
-) -> NoReturn:
-    """Be one worker until the main process ends."""
-    try:
-        gc.enable()
-        _serve(Connection(control), settings, shell, fork_server)
-        os._exit(0)
-    except BaseException as error:
-        sys.excepthook(type(error), error, error.__traceback__)
-    finally:
-        os._exit(70)
+    control: int,
+    others: Sequence[int],
+    settings: WorkerSettings,
+    shell: Any,
+    fork_server: StudentForkServer,
+) -> None:
+    """Be one worker until the main process ends; `others` are the sockets of its siblings."""
+    _close(others)
+    gc.enable()
+    _serve(Connection(control), settings, shell, fork_server)
 
 
 def _serve(
-    connection: Connection, settings: WorkerSettings, shell: Any, fork_server: ForkServer
+    connection: Connection, settings: WorkerSettings, shell: Any, fork_server: StudentForkServer
 ) -> None:
-    from autograder.engine.submission import Grader
+    from autograder.engine.worker.grader import Grader
 
     try:
         grader = Grader(
@@ -135,7 +133,7 @@ def _serve(
     except AutograderError as error:
         connection.send(error)
         return
-    connection.send(os.getpid())
+    connection.send(ready())
     grader.listener.watch(connection.fileno(), lambda: _exit_if_abandoned(connection.fileno()))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
@@ -144,7 +142,7 @@ def _serve(
 
 
 def _prepared_shell(modules: Sequence[str]) -> Any:
-    from autograder.engine.submission import prepared_shell
+    from autograder.engine.worker.grader import prepared_shell
 
     return prepared_shell(modules)
 
@@ -197,4 +195,3 @@ def _close(fds: Sequence[int]) -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # at once: there is nothing to tidy up

@@ -9,8 +9,13 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.lessons.cell_bounds import CellBounds
-from autograder.lessons.shown.cells import ShownCells, draws, said_by_code, shows
-from autograder.lessons.shown.names import mentioned
+from autograder.lessons.cell_dependencies.cell_names import mentioned
+from autograder.lessons.cell_dependencies.unneeded_cells import (
+    ShownCells,
+    draws,
+    said_by_code,
+    shows,
+)
 from tests.autograder.engine.exam import Cell, code
 
 SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)

@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from autograder.engine.deadline import Deadline, await_frame
-from autograder.engine.forkserver.client import Excess, Exit, ForkServer, ForkServerError
 from autograder.engine.kernel import cell_file_name
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Failure, FailureCause
-from autograder.engine.outputs import Outputs
 from autograder.engine.protocol.channel import (
     Channel,
     ChannelClosed,
@@ -32,6 +29,14 @@ from autograder.engine.protocol.channel import (
 )
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.sandbox.init import OUT_OF_MEMORY
+from autograder.engine.worker.deadline import Deadline, await_frame
+from autograder.engine.worker.fork_server_client import (
+    Excess,
+    Exit,
+    ForkServerError,
+    StudentForkServer,
+)
+from autograder.engine.worker.outputs import Outputs
 
 _PAGE_NBYTES = os.sysconf("SC_PAGESIZE")
 _FILE_BLOCK_NBYTES = 32 * 2**20
@@ -97,7 +102,12 @@ class StudentProcess:
     """The worker's client of one student process and its snapshots, from fork to end."""
 
     def __init__(
-        self, fork_server: ForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
+        self,
+        fork_server: StudentForkServer,
+        limits: Limits,
+        listener: Listener,
+        *,
+        loopback: bool = False,
     ) -> None:
         """Fork the student process.
 
@@ -131,7 +141,7 @@ class StudentProcess:
         for fd in self._decoders:
             listener.watch(fd, partial(self._drain, fd))
         listener.watch(self._init.fileno(), self._handle_init_messages)
-        listener.watch(fork_server.control.fileno(), self._handle_exit_report)
+        listener.watch(fork_server.fileno(), self._handle_exit_report)
 
     def prepare(
         self, setup: str, files: Mapping[str, bytes], until: Deadline, *, cells: Iterable[str] = ()
@@ -271,7 +281,7 @@ class StudentProcess:
 
     def end(self) -> None:
         """End the submission with all its processes, and close the connections."""
-        for fd in (*self._decoders, self._init.fileno(), self._fork_server.control.fileno()):
+        for fd in (*self._decoders, self._init.fileno(), self._fork_server.fileno()):
             self._listener.unwatch(fd)
         try:
             if self._exit is None:
@@ -360,7 +370,7 @@ class StudentProcess:
             self._listener.unwatch(self._init.fileno())
 
     def _handle_exit_report(self) -> None:
-        self._listener.unwatch(self._fork_server.control.fileno())
+        self._listener.unwatch(self._fork_server.fileno())
         self._exit = self._fork_server.wait_for_exit()
 
 

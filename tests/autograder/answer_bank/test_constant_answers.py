@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from autograder.answer_bank.bank import parse_bank
-from autograder.answer_bank.constants import MOST_SHARE, NAMES, constant_answer
+from autograder.answer_bank.constant_answers import MOST_SHARE, NAMES, constant_answer
 from autograder.answer_bank.expectations import Case
 from autograder.answer_bank.gate import Gate, GateReport, lesson_gate, run_gates
 from autograder.answer_bank.notebook_runner import AnswerRunResult

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.lessons.cell_dependencies.cell_names import asked_for
+from autograder.lessons.cell_dependencies.shared_snapshots import snapshot_places
+from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell
-from autograder.lessons.shown.cells import ShownCells
-from autograder.lessons.shown.moments import moments
-from autograder.lessons.shown.names import asked_for
 
 SETUP = "import torch\nfrom course import Check, answer"
 
@@ -24,7 +24,7 @@ def _looked_at(*texts: str, own: tuple[str, ...] = ()) -> list[int]:
     """At whose place each test looks; "?name" stands for a test cell that asks for `name`."""
     tests = {n: f"x = answer('{t[1:]}')" for n, t in enumerate(texts) if t.startswith("?")}
     run = {n: text for n, text in enumerate(texts) if n not in tests}
-    found = moments(run, tests, _own(*own))
+    found = snapshot_places(run, tests, _own(*own))
     return [found.get(number, number) for number in tests]
 
 

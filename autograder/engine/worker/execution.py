@@ -3,9 +3,10 @@
 A cell that ends the process (or never ends) is left out and the cells before it run again in a
 fresh process, so that it costs only what depends on it.
 
-Test cells that may look at one moment of the notebook (`lessons.shown.moments`) ask one snapshot. A
-call that ends it, or leaves something behind for the calls after it, has the cells run once more,
-and then each test cell that is left asks a snapshot of its own.
+Test cells that may look at one moment of the notebook ask one snapshot: see
+`lessons.cell_dependencies.shared_snapshots`. A call that ends it, or leaves something behind for
+the calls after it, has the cells run once more, and then each test cell that is left asks a
+snapshot of its own.
 """
 
 from __future__ import annotations
@@ -15,15 +16,20 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from autograder.engine.checker.client import Checker, CheckerFailed, CheckerStuck
-from autograder.engine.deadline import Deadline
-from autograder.engine.forkserver.client import ForkServer
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureCause
-from autograder.engine.outputs import Budget, Outputs
 from autograder.engine.plan import CellKind, Step
 from autograder.engine.protocol.channel import Listener
-from autograder.engine.student.client import CellReport, ProcessFailed, Snapshot, StudentProcess
+from autograder.engine.worker.checker_client import Checker, CheckerFailed, CheckerStuck
+from autograder.engine.worker.deadline import Deadline
+from autograder.engine.worker.fork_server_client import StudentForkServer
+from autograder.engine.worker.outputs import Budget, Outputs
+from autograder.engine.worker.student_client import (
+    CellReport,
+    ProcessFailed,
+    Snapshot,
+    StudentProcess,
+)
 
 _MOST_STARTS = 6
 _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Cannot allocate memory")
@@ -49,18 +55,24 @@ class Execution:
         *,
         fork_student: Callable[[], StudentProcess],
         fork_checker: Callable[[], Checker],
-        moments: Mapping[int, int] | None = None,
+        snapshot_places: Mapping[int, int] | None = None,
         suspect: int | None = None,
         last_attempt: bool = False,
     ) -> None:
-        """Prepare; the two functions start processes.
+        """Prepare; nothing is started yet.
 
-        `moments` tells of test cells at which later one's place they may look at the notebook;
-        those that it does not name look at it where they stand.
-        `suspect` is the step whose test ended the checker when all of this was tried before;
-        where it is `last_attempt`, a checker that breaks costs only the exercise that it was at.
+        Args:
+            steps: The cells of the notebook, and what each of them is.
+            material: What the lesson gives to each submission.
+            limits: What the submission may use.
+            fork_student: Starts a student process.
+            fork_checker: Starts a checker process.
+            snapshot_places: For test cells the later one at whose place they may look at the
+                notebook; those that it does not name look at it where they stand.
+            suspect: The step whose test ended the checker when all of this was tried before.
+            last_attempt: A checker that breaks costs only the exercise that it was at.
         """
-        self._moments = {} if moments is None or last_attempt else dict(moments)
+        self._snapshot_places = {} if last_attempt else dict(snapshot_places or {})
         self._steps, self._material, self._limits = steps, material, limits
         self._fork_student, self._fork_checker = fork_student, fork_checker
         self._begun, self._ended_cpu_s = time.monotonic(), 0.0
@@ -83,7 +95,7 @@ class Execution:
                     left = self._run_tests(student, snapshots, left) - skipped
                     if not left:
                         return
-                    self._moments.clear()  # each looks where it stands, and none is left then
+                    self._snapshot_places.clear()  # each looks where it stands
                 else:
                     lost += 1
                     skipped.add(failed_step)
@@ -135,7 +147,7 @@ class Execution:
                     continue
                 if step.index in tests:
                     waiting[step.index] = student.modes
-                if waiting and self._moments.get(step.index, step.index) == step.index:
+                if waiting and self._snapshot_places.get(step.index, step.index) == step.index:
                     snapshot = student.take_snapshot(self._deadline(student.cpu_s))
                     same = [n for n, modes in waiting.items() if modes == student.modes]
                     snapshots |= dict.fromkeys(same, snapshot)
@@ -262,9 +274,9 @@ class Execution:
 
 
 def student_forker(
-    fork_server: ForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
+    fork_server: StudentForkServer, limits: Limits, listener: Listener, *, loopback: bool = False
 ) -> Callable[[], StudentProcess]:
-    """A function that starts a student process of `fork_server`."""
+    """A function that starts a student process; its arguments are those of `StudentProcess`."""
     return lambda: StudentProcess(fork_server, limits, listener, loopback=loopback)
 
 

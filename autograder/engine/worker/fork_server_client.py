@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import shutil
 import socket
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.bubblewrap import (
-    Command,
     SandboxError,
     sandbox_remedy,
     sandboxed,
     unsandboxed,
 )
+from autograder.fork_server import Control, ForkServer
 
 _START_S = 120.0
 _ANSWER_S = 20.0
-_END_S = 2.0
-_LAST_NBYTES = 2_000
-_LONGEST_CELL = 10_000  # characters; six bytes each at most, in a message of 64 KiB
+_LONGEST_CELL = 10_000  # characters; what is longer is compiled where it runs
 
 
 class ForkServerError(Exception):
@@ -71,19 +66,7 @@ class Exit:
     excess: Excess | None = None
 
 
-def _started(command: Command, log: IO[bytes], numbers: Sequence[int]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command.argv,
-        env=command.env,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
-        pass_fds=numbers,
-        cwd="/",
-    )
-
-
-class ForkServers:
+class StudentForkServers:
     """Fork servers that share what they load, inside bubblewrap unless `sandbox` is false.
 
     They start while their owner goes on.  Each ends when its socket is closed, all of them with
@@ -113,16 +96,15 @@ class ForkServers:
         Raises:
             SandboxError: There is no bubblewrap here.
         """
-        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(count)]
+        pairs = [socket.socketpair() for _ in range(count)]
         numbers = [theirs.fileno() for _, theirs in pairs]
         start = partial(sandboxed, hide=hide) if sandbox else unsandboxed
         command = start(limits, numbers, modules=modules)
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `close`)
-        self._process = _started(command, self._log, numbers)
-        for _, theirs in pairs:
-            theirs.close()
+        theirs = [theirs for _, theirs in pairs]
+        server = self._server = ForkServer(command.argv, theirs, env=command.env, cwd="/")
         self.servers = tuple(
-            ForkServer(ours, self._log, sandbox=sandbox, scratch=scratch) for ours, _ in pairs
+            StudentForkServer(Control(ours), server.last_words, sandbox=sandbox, scratch=scratch)
+            for ours, _ in pairs
         )
 
     def release(self) -> None:
@@ -133,23 +115,29 @@ class ForkServers:
     def close(self) -> None:
         """End all of them and everything in them; for the process that started them."""
         self.release()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_S)
-        self._process.terminate()  # without a sandbox it ends what it has started
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_S)
-        self._process.kill()
-        self._process.wait()
-        self._log.close()
+        self._server.close()
 
 
-class ForkServer:
-    """A worker's client of its fork server; `log` is where the fork server writes its errors."""
+class StudentForkServer:
+    """A worker's client of its fork server, which forks student processes."""
 
     def __init__(
-        self, control: socket.socket, log: IO[bytes], *, sandbox: bool, scratch: str | None = None
+        self,
+        control: Control,
+        last_words: Callable[[], str],
+        *,
+        sandbox: bool,
+        scratch: str | None = None,
     ) -> None:
-        self._control, self._log, self._sandbox = control, log, sandbox
+        """Ask a fork server that has been started.
+
+        Args:
+            control: Where it is asked.
+            last_words: Tells what it has written about an error.
+            sandbox: Whether it is inside bubblewrap.
+            scratch: The directory in which submissions without a sandbox may write.
+        """
+        self._control, self._last_words, self._sandbox = control, last_words, sandbox
         self._scratch = scratch
         self._folder: str | None = None
         self._loaded: set[str] = set()
@@ -157,10 +145,9 @@ class ForkServer:
         self._is_ready = False
         self._report: dict[str, Any] | None = None  # of an exit that came before it was awaited
 
-    @property
-    def control(self) -> socket.socket:
-        """Becomes readable when the submission ended."""
-        return self._control
+    def fileno(self) -> int:
+        """The descriptor to wait for; it can be read when the submission has ended."""
+        return self._control.fileno()
 
     def wait(self) -> None:
         """Wait until it has started, 120 s at most.
@@ -195,8 +182,8 @@ class ForkServer:
         self._loaded.update(new)
         self._compiled.update(texts)
         for text in texts:
-            self._control.send(json.dumps({"compile": text}).encode())
-        self._control.send(json.dumps({"load": new}).encode())
+            self._control.send({"compile": text})
+        self._control.send({"load": new})
         return self._await_reply("loaded", _START_S)["threads"] == 1
 
     def fork(self, *, loopback: bool = False) -> StudentConnections:
@@ -221,9 +208,8 @@ class ForkServer:
         if not self._sandbox:
             self._folder = tempfile.mkdtemp(prefix="submission-", dir=self._scratch)
         fds = [their_channel.fileno(), their_out, their_err, their_init.fileno()]
-        message = json.dumps({"fork": self._folder or "", "loopback": loopback}).encode()
         try:
-            socket.send_fds(self._control, [message], fds)
+            self._control.send({"fork": self._folder or "", "loopback": loopback}, fds)
             self._await_reply("forked", _ANSWER_S)
         except OSError as error:
             raise ForkServerError(f"the fork server is gone: {error}") from error
@@ -244,7 +230,7 @@ class ForkServer:
             ForkServerError: It does not answer in time.
         """
         with suppress(OSError):
-            self._control.send(b'{"kill": true}')
+            self._control.send({"kill": True})
         return self.wait_for_exit()
 
     def cpu_s(self) -> float:
@@ -254,7 +240,7 @@ class ForkServer:
             ForkServerError: It does not answer in time.
         """
         try:
-            self._control.send(b'{"cpu": true}')
+            self._control.send({"cpu": True})
         except OSError as error:
             raise ForkServerError(f"the fork server is gone: {error}") from error
         return float(self._await_reply("cpu", _ANSWER_S)["cpu"])
@@ -281,29 +267,18 @@ class ForkServer:
     def _await_reply(self, key: str, limit_s: float) -> dict[str, Any]:
         until = time.monotonic() + limit_s
         while True:
-            left = until - time.monotonic()
-            if left <= 0 or not select.select([self._control], [], [], left)[0]:
-                raise ForkServerError(f"the fork server did not answer within {limit_s:.0f} s")
-            data = self._receive()
+            try:
+                data = self._control.receive(max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                raise ForkServerError(
+                    f"the fork server did not answer within {limit_s:.0f} s"
+                ) from None
+            except EOFError:
+                raise SandboxError(
+                    f"the process that runs learners' code does not start: {self._last_words()}",
+                    remedy=sandbox_remedy(),
+                ) from None
             if key in data:
                 return data
             if "exited" in data:
                 self._report = data
-
-    def _receive(self) -> dict[str, Any]:
-        try:
-            data = self._control.recv(65_536)
-        except OSError:
-            data = b""
-        if not data:
-            raise SandboxError(
-                f"the process that runs learners' code does not start: {self._log_tail()}",
-                remedy=sandbox_remedy(),
-            )
-        found: dict[str, Any] = json.loads(data)
-        return found
-
-    def _log_tail(self) -> str:
-        size = os.fstat(self._log.fileno()).st_size
-        tail = os.pread(self._log.fileno(), _LAST_NBYTES, max(0, size - _LAST_NBYTES))
-        return tail.decode("utf-8", "replace").strip() or "it said nothing"

@@ -153,7 +153,17 @@ _REPLY_KEYS = {"header", "before", "intact", "notices", "beside"}
 
 
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
-    """Run the test cells that the worker sends, until it closes the channel."""
+    """Run the test cells that the worker sends, until it closes the channel.
+
+    Args:
+        channel: The file descriptor of this end of the channel.
+        shell: A prepared shell, in which they run.
+        folder: Their working directory.
+        text_chars: How many characters of text a cell may show.
+
+    Raises:
+        FrameError: The worker has closed the channel.
+    """
     gc.set_threshold(*_RARELY)
     number_apart()  # what comes back is numbered in the snapshot
     send, receive = endpoint(channel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder.engine.deadline import Deadline
+from autograder.engine.worker.deadline import Deadline
 
 
 @dataclass

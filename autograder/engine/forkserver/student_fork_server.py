@@ -21,22 +21,21 @@ import json
 import os
 import select
 import signal
-import socket
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NoReturn
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
 
 from autograder import linux
 from autograder.descendants import descendants, end_descendants, kill_descendants
-from autograder.engine.forkserver import usage
+from autograder.engine.forkserver import process_usage
 from autograder.engine.limits import Limits
 from autograder.engine.sandbox.init import WRITABLE, Descriptors, SandboxConfiguration, become_init
+from autograder.fork_server import Control, Forks, fork, ready
 
-_MESSAGE_NBYTES = 65_536
 _WATCH_MS = 200
 _LOOK_S = 0.05
 # What a user may start while a submission runs without a sandbox; one that has too many of its own
@@ -68,26 +67,31 @@ class ForkServerSettings:
 
 
 def main() -> None:
-    """Start as `python -m autograder.engine.forkserver.process SETTINGS`."""
+    """Start as `python -m autograder.engine.forkserver.student_fork_server SETTINGS`."""
     gc.disable()  # nothing that is imported becomes garbage; see `_prepare`
     settings = ForkServerSettings.read(sys.argv[1])
+    forks = None
     if settings.sandbox:
         _become_user(settings.uid)
     else:
-        linux.die_with_parent(settings.parent, signal.SIGTERM)
-    ready = _prepare(settings)
-    if not settings.sandbox:
-        linux.adopt_orphans()
-        signal.signal(signal.SIGTERM, _end_with_all)
-    own, fork_servers = os.getpid(), set()
-    for control in settings.controls:
-        pid = os.fork()
-        if pid == 0:
-            _serve(control, settings, ready, own)
-        fork_servers.add(pid)
+        forks = Forks(parent=settings.parent)
+    ready_to_fork = _prepare(settings)
+    # Without a sandbox, one that is told to end ends first what it has started.
+    ends = signal.SIGKILL if settings.sandbox else signal.SIGTERM
+    fork_servers = {
+        fork(partial(_serve, control, settings, ready_to_fork), ends=ends)
+        for control in settings.controls
+    }
     for control in settings.controls:  # so that a worker notices when its fork server ends
         os.close(control)
-    _wait_for_ends(fork_servers, settings)
+    while fork_servers:
+        if forks is None:  # there the namespaces end with their fork server
+            fork_servers.discard(os.wait()[0])
+        elif ended := os.waitpid(-1, os.WNOHANG)[0]:
+            fork_servers.discard(ended)
+            end_descendants(keep=fork_servers)  # what it has left
+        else:
+            time.sleep(_LOOK_S)  # SIGTERM that comes just before a wait is handled only after it
     os._exit(0)  # at once: there is nothing to tidy up
 
 
@@ -100,44 +104,21 @@ def try_namespaces(uid: int | None) -> None:
     _enter_namespaces()
 
 
-def _wait_for_ends(fork_servers: set[int], settings: ForkServerSettings) -> None:
-    """Wait until all fork servers have ended; the processes that one has left end with it."""
-    while fork_servers:
-        if settings.sandbox:  # there the namespaces end with their fork server
-            fork_servers.discard(os.wait()[0])
-        elif ended := os.waitpid(-1, os.WNOHANG)[0]:
-            fork_servers.discard(ended)
-            end_descendants(keep=fork_servers)
-        else:
-            time.sleep(_LOOK_S)  # SIGTERM that comes just before a wait is handled only after it
-
-
-def _end_with_all(*_: object) -> NoReturn:
-    """End every process below this one, then this one: no namespace does so here."""
-    end_descendants()
-    os._exit(70)
-
-
-def _serve(control: int, settings: ForkServerSettings, ready: _Ready, parent: int) -> NoReturn:
+def _serve(control: int, settings: ForkServerSettings, ready_to_fork: _Ready) -> None:
     """Be the fork server of one worker until that worker ends."""
+    forks = None if settings.sandbox else Forks()
     try:
-        if not settings.sandbox:
-            linux.adopt_orphans()
-        linux.die_with_parent(parent, signal.SIGKILL if settings.sandbox else signal.SIGTERM)
         for other in settings.controls:
             if other != control:
                 os.close(other)
         if settings.sandbox:
             _enter_namespaces()
-        own = socket.socket(fileno=control)
-        own.send(json.dumps({"ready": os.getpid()}).encode())
-        _ForkServer(own, settings, ready).serve()
-    except BaseException:
-        traceback.print_exc()
+        own = Control.at(control, most_fds=len(fields(Descriptors)))
+        own.send(ready())
+        _ForkServer(own, settings, ready_to_fork).serve()
     finally:
-        if not settings.sandbox:
+        if forks is not None:
             end_descendants()
-        os._exit(70)
 
 
 def _become_user(uid: int | None) -> None:
@@ -187,7 +168,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     warm_up(shell)
     warm_up_torch()
     warm_up_recording(trusted)
-    student = "autograder.engine.student.process"
+    student = "autograder.engine.student.student_process"
     integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
     measuring = integrity(trusted.modules.values(), trusted.frozen)
     text_chars = settings.limits.text_chars
@@ -222,10 +203,10 @@ class _Ready:
 class _ForkServer:
     """Serves one submission at a time."""
 
-    def __init__(self, control: socket.socket, settings: ForkServerSettings, ready: _Ready) -> None:
+    def __init__(self, control: Control, settings: ForkServerSettings, ready: _Ready) -> None:
         self._control, self._settings, self._ready = control, settings, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
-        self._baseline = usage.anonymous_nbytes("self")
+        self._baseline = process_usage.anonymous_nbytes("self")
         self._limits = settings.limits  # those of the submission that runs
         self._child = self._pids_before = self._crowded = 0
         self._excess = ""
@@ -246,20 +227,18 @@ class _ForkServer:
                 watched = -1
                 self._report()
             elif events:
-                self._take_message()
+                try:
+                    self._follow(self._control.receive())
+                except EOFError:  # the worker has closed the socket, or has ended
+                    self._kill()
+                    return
             else:
                 self._watch()
 
-    def _take_message(self) -> None:
-        data, fds, _, _ = socket.recv_fds(self._control, _MESSAGE_NBYTES, 4)
-        if not data:
-            self._kill()
-            if not self._settings.sandbox:
-                end_descendants()
-            os._exit(0)
-        message = json.loads(data)
+    def _follow(self, message: dict[str, Any]) -> None:
         if "fork" in message:
-            self._fork(Descriptors(*fds), message["fork"], loopback=message["loopback"])
+            descriptors = Descriptors(*self._control.take_fds(len(fields(Descriptors))))
+            self._fork(descriptors, message["fork"], loopback=message["loopback"])
         elif "compile" in message:
             self._ready.compile_ahead([message["compile"]])
         elif "load" in message:
@@ -267,7 +246,7 @@ class _ForkServer:
         elif message.get("kill"):
             self._kill()
         elif message.get("cpu"):
-            self._control.send(json.dumps({"cpu": usage.cpu_s(self._processes())}).encode())
+            self._control.send({"cpu": process_usage.cpu_s(self._processes())})
 
     def _load(self, names: list[str]) -> None:
         # Some modules look for a directory to write to, and are broken for good without one.
@@ -278,16 +257,15 @@ class _ForkServer:
         gc.freeze()
         linux.retire_free_memory()
         linux.use_huge_pages()
-        self._baseline = usage.anonymous_nbytes("self")
-        about = {"loaded": len(names), "threads": _threads()}
-        self._control.send(json.dumps(about).encode())
+        self._baseline = process_usage.anonymous_nbytes("self")
+        self._control.send({"loaded": len(names), "threads": _threads()})
 
     def _fork(self, descriptors: Descriptors, folder: str, *, loopback: bool) -> None:
         settings = self._settings
         self._limits = settings.limits.with_loopback() if loopback else settings.limits
         configuration = SandboxConfiguration(
             *(self._limits, settings.sandbox, settings.keep, folder, loopback),
-            beside=0 if settings.sandbox else usage.threads_of_user() + _MEANWHILE,
+            beside=0 if settings.sandbox else process_usage.threads_of_user() + _MEANWHILE,
         )
         if settings.sandbox:
             linux.unshare(linux.NEW_PID)
@@ -300,8 +278,8 @@ class _ForkServer:
         for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr, descriptors.init):
             os.close(fd)
         self._child, self._excess, self._crowded = pid, "", 0
-        self._pids_before = usage.last_pid() if settings.sandbox else 0
-        self._control.send(json.dumps({"forked": pid}).encode())
+        self._pids_before = process_usage.last_pid() if settings.sandbox else 0
+        self._control.send({"forked": pid})
 
     def _kill(self) -> None:
         if not self._child:
@@ -316,7 +294,7 @@ class _ForkServer:
         if not self._settings.sandbox:
             end_descendants()
         self._child = 0
-        self._control.send(json.dumps({"exited": status, "excess": self._excess}).encode())
+        self._control.send({"exited": status, "excess": self._excess})
 
     def _processes(self) -> list[str]:
         """The processes of the submission, by their numbers."""
@@ -341,18 +319,19 @@ class _ForkServer:
     def _is_crowd(self, pids: list[str]) -> bool:
         """Whether there are nearly as many as the kernel allows, and stay; or were too many."""
         limits = self._limits
-        if self._settings.sandbox and usage.last_pid() - self._pids_before > limits.started:
+        if self._settings.sandbox and process_usage.last_pid() - self._pids_before > limits.started:
             return True
-        full = usage.threads(pids) > limits.processes - _NEARLY
+        full = process_usage.threads(pids) > limits.processes - _NEARLY
         self._crowded = self._crowded + 1 if full else 0
         return self._crowded > _CROWDED_LOOKS
 
     def _is_hog(self, pids: list[str]) -> bool:
         limit = self._limits.memory_nbytes
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
-        if sum(max(0, usage.anonymous_nbytes(pid) - self._baseline) for pid in pids) < limit:
+        most = sum(max(0, process_usage.anonymous_nbytes(pid) - self._baseline) for pid in pids)
+        if most < limit:
             return False
-        return sum(usage.own_nbytes(pid) for pid in pids) > limit
+        return sum(process_usage.own_nbytes(pid) for pid in pids) > limit
 
 
 if __name__ == "__main__":
