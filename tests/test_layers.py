@@ -52,6 +52,7 @@ GROUND = {
     "autograder.errors",
     "autograder.environment",
     "autograder.import_speed",
+    "autograder.kept_results",
     "autograder.console",
     "autograder.course_directory",
     "autograder.linux",
