@@ -55,6 +55,7 @@ def _reply(claim: Claim) -> dict[str, Any]:
         "holds": proof.holds,
         "error": proof.error,
         "shown": proof.shown,
+        "printed": proof.printed.rstrip(),
         "shows": claim.shows,
         "elsewhere": elsewhere,
     }
