@@ -18,7 +18,8 @@ class Settings:
     """One build.
 
     `out` is the site itself, `work` holds the pages that Sphinx reads. `lessons` names slugs, and
-    their claims come with them; empty means all. `gallery` is the number of simulated learners whose pages are shown, 0 for none.
+    their claims come with them; empty means all. `gallery` is the number of simulated learners
+    whose pages are shown, 0 for none.
     """
 
     out: Path = ROOT / "site"
