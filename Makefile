@@ -203,6 +203,6 @@ bench: $(READY)  ## wall and CPU against stock nbgrader
 	@$(AUTOGRADER) bench
 
 clean:  ## remove what can be made again; .venv, lab/ and a real class stay
-	@rm -rf .versions demo dist build site .site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .autograder/kept .versions demo dist build site .site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@rm -rf tests/output
 	@find course autograder tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

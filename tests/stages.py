@@ -33,10 +33,11 @@ class Stage:
     Attributes:
         name: The target.
         process: `make` with that target.
-        said: What it has printed.
+        said: Where it prints to, or what it has printed is written to.
         begun: When it was started, in seconds.
         seconds: How long it took on the clock, and of processor time, its children's included.
         code: Its exit status.
+        left_out: What it says that it did not try.
     """
 
     name: str
@@ -45,12 +46,19 @@ class Stage:
     begun: float = field(default_factory=time.monotonic)
     seconds: tuple[float, float] = (0.0, 0.0)
     code: int = 0
+    left_out: list[str] = field(default_factory=list)
 
-    def end(self) -> None:
-        """Wait until it ends."""
+    def end(self) -> bytes:
+        """Wait until it ends; what it has printed."""
         _, status, used = os.wait4(self.process.pid, 0)
         self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds = time.monotonic() - self.begun, used.ru_utime + used.ru_stime
+        with self.said:
+            self.said.seek(0)
+            said = self.said.read()
+        lines = said.decode("utf-8", "replace").splitlines()
+        self.left_out += [one.removeprefix(LEFT_OUT) for one in lines if one.startswith(LEFT_OUT)]
+        return said
 
     @property
     def line(self) -> str:
@@ -58,13 +66,6 @@ class Stage:
         clock, processor = self.seconds
         failed = "" if self.code == 0 else ", FAILED"
         return f"make {self.name}: {clock:.0f} s, {processor:.0f} s of processor time{failed}"
-
-    @property
-    def left_out(self) -> list[str]:
-        """What it says that it did not try."""
-        self.said.seek(0)
-        lines = self.said.read().decode("utf-8", "replace").splitlines()
-        return [line.removeprefix(LEFT_OUT) for line in lines if line.startswith(LEFT_OUT)]
 
 
 def run(groups: Iterable[Sequence[str]], environment: dict[str, str], *, keep_going: bool) -> int:
@@ -106,10 +107,9 @@ def _follow(stage: Stage) -> None:
     while pipe is not None and (part := os.read(pipe.fileno(), 1 << 16)):
         stage.said.write(part)
         _print(part)
-    stage.end()
+    said = stage.end()
     if pipe is None:
-        stage.said.seek(0)
-        _print(stage.said.read())
+        _print(said)
     else:
         pipe.close()
 
