@@ -139,10 +139,10 @@ system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreS
 # are marked `exhaustive`, and says so. With -k a stage that fails does not end the run.
 KEEP_GOING := $(if $(findstring k,$(firstword -$(MAKEFLAGS))),--keep-going)
 SHARE ?= 100%
-test: $(READY) $(LESSONS) $(SITE)  ## all that a change can break, in ten minutes: lint, types, drift, answers, pytest
+test: $(READY) $(DIVES) $(SITE)  ## all that a change can break, in ten minutes: lint, types, drift, answers, pytest
 	@$(RUN) $(PY) -m tests.stages $(KEEP_GOING)
 
-test-all: $(READY) $(LESSONS) $(SITE)  ## everything: every wrong answer and mutant, and the exhaustive tests
+test-all: $(READY) $(DIVES) $(SITE)  ## everything: every wrong answer and mutant, and the exhaustive tests
 	@$(RUN) $(PY) -m tests.stages --everything $(KEEP_GOING)
 
 lint: $(READY)  ## ruff on code and source notebooks
@@ -163,8 +163,9 @@ mutants: $(READY)  ## small changes to each solution: which does no check notice
 	@$(AUTOGRADER) mutants
 
 # Three workers for two cores: a third of their time they wait, for browsers, clocks and processes.
+# They take files in our order, the long ones first, and not those with the most tests.
 pytest: $(READY) $(DIVES) $(SITE)  ## the tests alone, on two cores
-	@$(PYTEST) -n 3 --dist loadfile --durations 10 $(TESTS)
+	@$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
 ifdef GPU_PYTHON

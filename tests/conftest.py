@@ -64,7 +64,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what this machine cannot run, and remember why."""
+    """Deselect what this machine cannot run, and remember why; what takes long comes first."""
+    slow = {item.path for item in items if item.get_closest_marker("exhaustive")}
+    items.sort(key=lambda item: item.path not in slow)  # files stay together, in their order
     reasons = {item: reason for item in items if (reason := _why_left_out(item))}
     config.stash[LEFT_OUT] = dict(Counter(reasons.values()))
     if reasons:
