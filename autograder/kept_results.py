@@ -28,7 +28,7 @@ __all__ = ["KeptResults", "digest_of", "modules_behind"]
 ROOT = Path(__file__).parents[1]  # the folder that both packages lie in
 PACKAGES = ("autograder", "course")
 _DATA = {".css", ".js", ".json", ".svg"}
-_LAZY = "loading("  # `course.lazy`: a package that offers names and loads none of them
+_LAZY = "__getattr__"  # in a package that offers names and loads none of them (`course.lazy`)
 
 
 class KeptResults:
@@ -187,7 +187,7 @@ def _is_lazy(path: Path) -> bool:
 
 @cache
 def _homes(path: Path) -> dict[str, str]:
-    """Where the names of a lazy package are defined, by its `loading` and for the type checker."""
+    """Where the names of a lazy package are defined, as type checkers read it or as a table."""
     homes: dict[str, str] = {}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
