@@ -5,6 +5,9 @@ skipped is counted at the end of the run, a line a reason, with the command that
 REQUIRE_ALL=1 turns a skipped test into a failed one, with the reason it gave. Two kinds of tests
 are left out openly instead, and counted too: those marked `cuda` where there is no GPU, and those
 marked `needs_recording("FILE")` while that recording has not been made.
+
+LEAVE_OUT_EXHAUSTIVE=1, as in `make test`, leaves out those marked `exhaustive("why")`: what they
+find, a cheaper test beside them finds as a rule. `make test-all` runs them.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from tests.machine import require
 
 TESTS = Path(__file__).parent
 REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
+LEAVE_OUT_EXHAUSTIVE = os.environ.get("LEAVE_OUT_EXHAUSTIVE") == "1"
+_EXHAUSTIVE = "exhaustive: "
 _FOLDERS = 12  # of those that took longest
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
@@ -59,7 +64,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what this machine cannot run, and remember why."""
+    """Deselect what this machine cannot run, and remember why; what takes long comes first."""
+    slow = {item.path for item in items if item.get_closest_marker("exhaustive")}
+    items.sort(key=lambda item: item.path not in slow)  # files stay together, in their order
     reasons = {item: reason for item in items if (reason := _why_left_out(item))}
     config.stash[LEFT_OUT] = dict(Counter(reasons.values()))
     if reasons:
@@ -68,6 +75,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _why_left_out(item: pytest.Item) -> str | None:
+    exhaustive = item.get_closest_marker("exhaustive")
+    if exhaustive and LEAVE_OUT_EXHAUSTIVE:
+        return f"{_EXHAUSTIVE}{exhaustive.args[0]}"
     if item.get_closest_marker("cuda") and not _has_cuda():
         return "cuda: no NVIDIA GPU here (`make test-gpu` where there is one)"
     recording = item.get_closest_marker("needs_recording")
@@ -105,6 +115,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("not tested")
     for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} × {reason}")
+    exhaustive = sum(n for reason, n in reasons.items() if reason.startswith(_EXHAUSTIVE))
+    if exhaustive:
+        terminalreporter.line(f"left out: {exhaustive:,} exhaustive tests")
 
 
 # --- where the time goes -------------------------------------------------------------------------

@@ -65,6 +65,34 @@ def test_a_missing_recording_is_said_and_counted(tmp_path: Path, options: list[s
     assert re.fullmatch("1 passed(, 1 deselected)?", closing(output))
 
 
+EXHAUSTIVE = MARKED.format("exhaustive('every lesson once more')")
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
+def test_an_exhaustive_test_is_left_out_and_counted_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setenv("LEAVE_OUT_EXHAUSTIVE", "1")
+    output = run(tmp_path, EXHAUSTIVE, *options)
+    assert "1 × exhaustive: every lesson once more\nleft out: 1 exhaustive tests\n" in output
+    assert re.fullmatch("1 passed(, 1 deselected)?", closing(output))
+
+
+def test_files_that_take_long_come_first(tmp_path: Path) -> None:
+    for name, source in (("a", "def test_a(): pass\n"), ("b", EXHAUSTIVE)):
+        (tmp_path / f"test_{name}.py").write_text(source)
+    ran = re.findall(r"test_([ab])\.py::test_\w+ [PF]", run(tmp_path, "", "-v"))
+    assert ran == ["b", "b", "a"]
+
+
+def test_an_exhaustive_test_runs_where_nothing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LEAVE_OUT_EXHAUSTIVE", raising=False)
+    output = run(tmp_path, EXHAUSTIVE)
+    assert (closing(output), "left out" in output) == ("1 failed, 1 passed", False)
+
+
 def test_a_test_for_cuda_is_left_out_and_counted_where_there_is_none(tmp_path: Path) -> None:
     blind = "import torch\ntorch.cuda.is_available = lambda: False\n"
     output = run(tmp_path, blind + MARKED.format("cuda"), require_all=True)

@@ -53,6 +53,7 @@ GROUND = {
     "autograder.environment",
     "autograder.fork_server",
     "autograder.import_speed",
+    "autograder.kept_results",
     "autograder.console",
     "autograder.course_directory",
     "autograder.linux",

@@ -3,6 +3,8 @@
 Exercises do not depend on each other, so one submission carries one answer to each of them: a
 lesson of ten exercises with fifteen answers to the longest takes fifteen submissions, not a
 hundred.  What neither sets up, answers nor tests is left out of them: nobody looks at the figures.
+A mutant's test ends at the first check that fails.  So an exercise that has no mutant left is
+handed in as it was given out, which costs less than to prepare the lesson anew without it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from autograder.lessons.cells import (
     saved_notebook,
 )
 from autograder.lessons.lint.lesson import SETUP
-from autograder.lessons.model import Lesson, read_lesson
+from autograder.lessons.model import Exercise, Lesson, read_lesson
 from autograder.lessons.regions import HIDDEN, split_regions
 from autograder.records.model import ExerciseRecord, Status
 from autograder.records.runner import Job, Outcome, Runner
@@ -85,7 +87,8 @@ def run_with_all_cells(
 
 def run_alone(cases: Sequence[Case], runner: Runner) -> list[AnswerRunResult]:
     """What each case comes to in a submission of its own, where no other answer can disturb it."""
-    return _run(cases, [{case.exercise.name: case} for case in cases], runner, lambda count: None)
+    batches = [{case.exercise.name: case} for case in cases]
+    return _run(cases, batches, runner, lambda count: None, alone=True)
 
 
 def _run(
@@ -94,11 +97,14 @@ def _run(
     runner: Runner,
     done: Done,
     all_cells: bool = False,
+    alone: bool = False,
 ) -> list[AnswerRunResult]:
+    mutants = any(case.kind == "mutant" for case in cases)
+    others = cases if mutants and not alone else ()
     named = {f"answers-{number:04d}": batch for number, batch in enumerate(batches)}
     found: dict[int, AnswerRunResult] = {}
     with tempfile.TemporaryDirectory(prefix="autograder-gate-") as folder:
-        for outcome in runner.run_many(_jobs(dict(named), Path(folder), all_cells)):
+        for outcome in runner.run_many(_jobs(dict(named), Path(folder), others, all_cells)):
             for case in named.pop(outcome.record.student).values():
                 found[id(case)] = result_of(case, outcome)
             done(len(found))
@@ -133,20 +139,30 @@ def result_of(case: Case, outcome: Outcome | None) -> AnswerRunResult:
     )
 
 
-def _jobs(batches: Mapping[str, Batch], folder: Path, all_cells: bool) -> Iterator[Job]:
+def _jobs(
+    batches: Mapping[str, Batch], folder: Path, others: Iterable[Case], all_cells: bool
+) -> Iterator[Job]:
+    """The submissions, each with its lesson: the exercises of its batch, and of all `others`."""
     lessons: dict[tuple[str, ...], Lesson] = {}
+    usual: dict[str, dict[str, Exercise]] = defaultdict(dict)
+    for case in others:
+        usual[case.lesson.slug].setdefault(case.exercise.name, case.exercise)
     for student, batch in batches.items():
         whole = next(case.lesson for case in batch.values())
-        key = (whole.slug, *(case.exercise.test_source for case in batch.values()))
+        asked = {name: case.exercise for name, case in batch.items()}
+        exercises = usual[whole.slug] | asked
+        key = (whole.slug, *(one.test_source for one in exercises.values()))
         if key not in lessons:
             place = folder / f"source-{len(lessons)}"
-            lessons[key] = _shortened(whole, batch.values(), place, all_cells)
+            lessons[key] = _shortened(whole, exercises.values(), place, all_cells)
         lesson, path = lessons[key], folder / student / f"{whole.slug}.ipynb"
         _write(path, lesson, _submission(lesson, batch))
         yield Job(student, lesson, path, path.parent)
 
 
-def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path, all_cells: bool) -> Lesson:
+def _shortened(
+    lesson: Lesson, exercises: Iterable[Exercise], folder: Path, all_cells: bool
+) -> Lesson:
     """The lesson with nothing but its set-up cell and these exercises, written into `folder`.
 
     With `all_cells` nothing is taken out.
@@ -154,7 +170,7 @@ def _shortened(lesson: Lesson, cases: Iterable[Case], folder: Path, all_cells: b
     notebook = read_notebook(lesson.source)
     asking = (one.get("id") for one in cells_of(notebook) if declares_loopback([one]))
     kept = {SETUP, *asking}
-    for one in (case.exercise for case in cases):
+    for one in exercises:
         kept |= {one.answer_id, one.test_id}
         put_source(notebook, one.test_id, one.test_source)
     cells = notebook["cells"]

@@ -5,10 +5,14 @@ wrong one must lose some, and the misconception it was written for must be among
 failed checks name; the untouched stub must get nothing and count as not attempted; the source's
 own solution must get everything, and so must what the bank calls the same.  Ten answers that do no
 work are tried on every exercise, and get a fifth of its points at most.
+
+A share of the wrong answers and of those that do no work can be tried, always the same ones; what
+must be accepted is tried in any case.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,6 +23,7 @@ from autograder.answer_bank.constant_answers import MOST_SHARE, NAMES, constant_
 from autograder.answer_bank.expectations import Case, judge
 from autograder.answer_bank.mutation.first_failure import without_beliefs
 from autograder.answer_bank.notebook_runner import LIMIT_S, AnswerRun, AnswerRunResult, run_answers
+from autograder.answer_bank.share import EVERY, LeftOut, is_in_share
 from autograder.errors import BankError, UsageError
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.lesson import SETUP
@@ -62,17 +67,23 @@ class ExerciseGate:
     misses: tuple[Miss, ...]
     constant: tuple[float, str] = (0.0, "")
 
+    @property
+    def ok(self) -> bool:
+        """Whether every demand was met."""
+        return not self.misses
+
 
 @dataclass(frozen=True)
 class GateReport:
-    """What the gate found, exercise by exercise."""
+    """What the gate found, exercise by exercise; `left_out` counts what was not tried."""
 
     exercises: tuple[ExerciseGate, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether every demand was met."""
-        return not any(one.misses for one in self.exercises)
+        return all(one.ok for one in self.exercises)
 
     @property
     def closing(self) -> str:
@@ -110,24 +121,43 @@ class GateReport:
 class Gate:
     """The answers to one lesson, checked against it, and how strictly to judge them.
 
-    `complete` demands enough answers for every exercise; it holds for the lesson's own bank.
+    `complete` demands enough answers for every exercise; it holds for the lesson's own bank. Of
+    the answers that must be refused, `share` are tried; of the exercises, all but `without`.
     """
 
     lesson: Lesson
     answers: tuple[BankAnswer, ...]
     known: frozenset[str]
     complete: bool = True
+    share: float = EVERY
+    without: frozenset[str] = frozenset()
     cases: tuple[Case, ...] = field(init=False)
+    left_out: tuple[LeftOut, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Lay out the cases: the bank's answers, and each exercise's stub and solution."""
-        object.__setattr__(self, "cases", tuple(_cases(self)))
+        every = list(_cases(self))
+        tried = [one for one in every if one.kind not in _SHARED or _is_tried(self, one)]
+        numbers = [Counter(str(one.kind) for one in cases) for cases in (every, tried)]
+        left = [LeftOut(said, *(n[kind] for n in numbers)) for kind, said in _SHARED.items()]
+        object.__setattr__(self, "left_out", tuple(left))
+        object.__setattr__(
+            self, "cases", tuple(one for one in tried if one.exercise.name not in self.without)
+        )
 
 
-def lesson_gate(course: Path, lesson: Lesson) -> Gate:
+# What must be refused, and what it is called where a share of it is tried.
+_SHARED = {"wrong": "wrong answers", "constant": "answers that do no work"}
+
+
+def _is_tried(gate: Gate, case: Case) -> bool:
+    return is_in_share(gate.share, gate.lesson.slug, case.exercise.name, case.title, case.source)
+
+
+def lesson_gate(course: Path, lesson: Lesson, *, share: float = EVERY) -> Gate:
     """The gate of a lesson with its own bank; raises `BankError` where it has none.
 
-    A lesson without exercises needs none.
+    A lesson without exercises needs none. Of the answers that must be refused, `share` are tried.
     """
     path = bank_path(course, lesson.slug)
     if path is None and not lesson.exercises:
@@ -139,7 +169,7 @@ def lesson_gate(course: Path, lesson: Lesson) -> Gate:
             remedy=f"Write at least {LEAST_RIGHT} right and {LEAST_WRONG} wrong ones for each "
             "exercise; `autograder new-exercise` begins them.",
         )
-    return _gate(course, lesson, path, complete=True)
+    return _gate(course, lesson, path, complete=True, share=share)
 
 
 def bank_gate(course: Path, path: Path, words: Sequence[str] = ()) -> Gate:
@@ -176,7 +206,8 @@ def run_gates(
     for (gate, case), reason, result in zip(pairs, reasons, results, strict=True):
         miss = Miss(case.kind, case.title, case.place, reason) if reason else None
         judged[id(gate)].append((case, miss, result))
-    return GateReport(tuple(one for gate in gates for one in _by_exercise(gate, judged[id(gate)])))
+    found = tuple(one for gate in gates for one in _by_exercise(gate, judged[id(gate)]))
+    return GateReport(found, LeftOut.summed(one for gate in gates for one in gate.left_out))
 
 
 def _reason(gate: Gate, case: Case, result: AnswerRunResult, alone: bool) -> str:
@@ -215,11 +246,13 @@ def answer_run_of(case: Case, limit_s: float = LIMIT_S) -> AnswerRun:
     return AnswerRun(setup, case.source, one.test_source, one.points, data, limit_s)
 
 
-def _gate(course: Path, lesson: Lesson, path: Path, *, complete: bool) -> Gate:
+def _gate(
+    course: Path, lesson: Lesson, path: Path, *, complete: bool, share: float = EVERY
+) -> Gate:
     answers = read_bank(path)
     known = misconceptions(course, lesson.slug)
     check_bank(answers, lesson, known)
-    return Gate(lesson, answers, frozenset(known), complete)
+    return Gate(lesson, answers, frozenset(known), complete, share)
 
 
 def _lesson_of(course: Path, path: Path, answers: Iterable[BankAnswer]) -> Lesson:
@@ -274,7 +307,7 @@ def _by_exercise(gate: Gate, judged: list[_Judged]) -> Iterable[ExerciseGate]:
         most = _most_constant(of_it)
         misses = _without_repeats([(case, miss) for case, miss, _ in of_it])
         if gate.complete:
-            misses += _too_few(gate, name, counts["right"][1], counts["wrong"][1])
+            misses += _too_few(gate, name)
             misses += _needless(gate, name, most[0])
         yield ExerciseGate(
             gate.lesson.slug, name, counts["right"], counts["wrong"], tuple(misses), most
@@ -299,6 +332,8 @@ def _needless(gate: Gate, name: str, most: float) -> list[Miss]:
         )
         for one in gate.answers
         if one.kind == "constant" and one.exercise == name and most <= MOST_SHARE
+        # Where only a share was tried, it may be another one that needs the exception.
+        if gate.share == EVERY
     ]
 
 
@@ -314,10 +349,16 @@ def _without_repeats(judged: Sequence[tuple[Case, Miss | None]]) -> list[Miss]:
     return [Miss("test", f"all {count} answers", place, misses[0].reason)]
 
 
-def _too_few(gate: Gate, name: str, right: int, wrong: int) -> list[Miss]:
+def _too_few(gate: Gate, name: str) -> list[Miss]:
     place = str(gate.answers[0].path)
+    there = Counter(str(one.kind) for one in gate.answers if one.exercise == name)
     return [
-        Miss("bank", f"{kind} answers", place, f"it has {there} {kind} answers, {least} are needed")
-        for kind, there, least in (("right", right, LEAST_RIGHT), ("wrong", wrong, LEAST_WRONG))
-        if there < least
+        Miss(
+            "bank",
+            f"{kind} answers",
+            place,
+            f"it has {there[kind]} {kind} answers, {least} are needed",
+        )
+        for kind, least in (("right", LEAST_RIGHT), ("wrong", LEAST_WRONG))
+        if there[kind] < least
     ]

@@ -6,20 +6,32 @@ process and namespace, and accepts test cells that the grader cannot run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from autograder.answer_bank.gate import Gate, GateReport, RunCases, run_as_notebook, run_gates
-from autograder.answer_bank.mutants import MutantReport, Plan, run_mutants
+from autograder.answer_bank.gate import (
+    ExerciseGate,
+    Gate,
+    GateReport,
+    RunCases,
+    run_as_notebook,
+    run_gates,
+)
+from autograder.answer_bank.kept import KeptExercises, digests_of_gates, digests_of_plans
+from autograder.answer_bank.mutants import ExerciseMutants, MutantReport, Plan, run_mutants
 from autograder.answer_bank.notebook_runner import LIMIT_S
+from autograder.answer_bank.share import LeftOut
 from autograder.errors import UsageError
+from autograder.kept_results import KeptResults
 
 GateRunner = Literal["engine", "notebook"]
 Done = Callable[[int], None]
 Found = TypeVar("Found")
+NOTHING_KEPT = KeptResults(None)
 _Use = Callable[
     [RunCases, RunCases | None], Found
 ]  # gets what runs cases, and what runs each alone
@@ -33,29 +45,33 @@ def try_answers(
     limit_s: float = LIMIT_S,
     done: Done = lambda count: None,
     all_cells: bool = False,
+    results: KeptResults = NOTHING_KEPT,
 ) -> tuple[GateReport, str]:
     """What the gates find, and a note where it was not the engine that found it.
 
     Without `runner` it is the engine wherever there is a sandbox.  `done` hears how many answers
     are through. With `all_cells` each answer stands in the whole lesson and is graded twice: the
-    cells that only show must change nothing.
+    cells that only show must change nothing. What `results` know is not tried again.
 
     Raises:
         UsageError: A notebook was asked for, and `all_cells`: it runs every cell in any case.
         LessonError: Cells that only show change what an answer comes to.
     """
-
-    def use(run: RunCases, alone: RunCases | None) -> GateReport:
-        return run_gates(gates, run, run_alone=alone)
-
     if all_cells and runner == "notebook":
         raise UsageError(
             "a notebook runs every cell: there is nothing to compare",
             remedy="Leave out --runner, or --all-cells.",
         )
     if all_cells:
-        return _in_whole_lessons(course, limit_s, done, use), ""
-    return _run(course, runner, limit_s, done, use)
+        return _in_whole_lessons(course, limit_s, done, partial(_gated, gates)), ""
+    digests = digests_of_gates(gates, f"{runner} {limit_s}")
+    known = KeptExercises(results, ExerciseGate, digests)
+    left = [replace(gate, without=frozenset(_names(gate, known.known))) for gate in gates]
+    before = sum(len(gate.cases) for gate in gates) - sum(len(gate.cases) for gate in left)
+    report, note = _run(
+        course, runner, limit_s, _counting_from(before, done), partial(_gated, left)
+    )
+    return replace(report, exercises=known.completed(report.exercises, keep=not note)), note
 
 
 def try_mutants(
@@ -65,13 +81,33 @@ def try_mutants(
     runner: GateRunner | None = None,
     limit_s: float = LIMIT_S,
     done: Done = lambda count: None,
+    results: KeptResults = NOTHING_KEPT,
 ) -> tuple[MutantReport, str]:
     """What becomes of the mutants, and a note, as `try_answers` gives it."""
+    known = KeptExercises(results, ExerciseMutants, digests_of_plans(plans, f"{runner} {limit_s}"))
+    left = [one for one in plans if (one.lesson, one.exercise.name) not in known.known]
+    before = sum(len(plan.cases) for plan in plans) - sum(len(plan.cases) for plan in left)
 
     def use(run: RunCases, alone: RunCases | None) -> MutantReport:
-        return run_mutants(plans, run, run_alone=alone)
+        return run_mutants(left, run, run_alone=alone)
 
-    return _run(course, runner, limit_s, done, use)
+    report, note = _run(course, runner, limit_s, _counting_from(before, done), use)
+    exercises = known.completed(report.exercises, keep=not note)
+    return MutantReport(exercises, LeftOut.summed(plan.left_out for plan in plans)), note
+
+
+def _gated(gates: Sequence[Gate], run: RunCases, alone: RunCases | None) -> GateReport:
+    return run_gates(gates, run, run_alone=alone)
+
+
+def _names(gate: Gate, known: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return (name for slug, name in known if slug == gate.lesson.slug)
+
+
+def _counting_from(before: int, done: Done) -> Done:
+    """Tells `done` of what is through when so many were through before."""
+    done(before)
+    return lambda count: done(before + count)
 
 
 def _run(

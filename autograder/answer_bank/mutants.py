@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer
@@ -19,6 +19,7 @@ from autograder.answer_bank.gate import Gate, Miss
 from autograder.answer_bank.mutation.first_failure import until_first_failure
 from autograder.answer_bank.mutation.generate import Mutant, mutants_of, same_code
 from autograder.answer_bank.notebook_runner import AnswerRunResult
+from autograder.answer_bank.share import EVERY, LeftOut, is_in_share
 from autograder.errors import UsageError, did_you_mean
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import without_markers
@@ -57,9 +58,10 @@ class ExerciseMutants:
 
 @dataclass(frozen=True)
 class MutantReport:
-    """What became of all mutants, exercise by exercise."""
+    """What became of all mutants, exercise by exercise; `left_out` counts what was not tried."""
 
     exercises: tuple[ExerciseMutants, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -106,6 +108,7 @@ class Plan:
         solution: The solution as it is: where it loses points, nothing is known of its mutants.
         tried: Each mutant and its case, of the kind "same" where the bank has it.
         stale: Entries of the bank that no mutant is like.
+        left_out: How many mutants there are, and how many of them are tried.
     """
 
     lesson: str
@@ -113,15 +116,22 @@ class Plan:
     solution: Case
     tried: tuple[tuple[Mutant, Case], ...]
     stale: tuple[BankAnswer, ...] = ()
+    left_out: LeftOut = field(default_factory=lambda: LeftOut("mutants", 0, 0))
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """All that is to be run: the solution, then its mutants."""
+        """All that is to be run: the solution, then its mutants; nothing where there are none."""
+        if not self.tried and self.left_out.count:
+            return ()
         return (self.solution, *(case for _, case in self.tried))
 
 
 def plan_mutants(
-    gates: Iterable[Gate], *, exercise: str | None = None, most: int | None = None
+    gates: Iterable[Gate],
+    *,
+    exercise: str | None = None,
+    most: int | None = None,
+    share: float = EVERY,
 ) -> list[Plan]:
     """The mutants to try on these lessons.
 
@@ -129,6 +139,7 @@ def plan_mutants(
         gates: The lessons with their banks.
         exercise: The only exercise to look at; all by default.
         most: How many mutants of an exercise to try, drawn with a fixed seed; all by default.
+        share: Which part of the mutants to try, from 0 to 1; always the same ones.
 
     Raises:
         UsageError: No lesson has an exercise of this name that a program grades.
@@ -140,7 +151,7 @@ def plan_mutants(
             f"there is no exercise '{exercise}' to change.{did_you_mean(exercise, names)}",
             remedy=f"There are: {', '.join(names) or 'none'}.",
         )
-    return [_plan(gate, one, most) for gate, one in pairs if exercise in (None, one.name)]
+    return [_plan(gate, one, most, share) for gate, one in pairs if exercise in (None, one.name)]
 
 
 def run_mutants(
@@ -156,10 +167,11 @@ def run_mutants(
     if run_alone is not None:
         again = [case for case in cases if _worth_another_try(case, results[id(case)])]
         results |= {id(case): one for case, one in zip(again, run_alone(again), strict=True)}
-    return MutantReport(tuple(_judged(plan, results) for plan in plans))
+    left_out = LeftOut.summed(plan.left_out for plan in plans)
+    return MutantReport(tuple(_judged(plan, results) for plan in plans), left_out)
 
 
-def _plan(gate: Gate, one: Exercise, most: int | None) -> Plan:
+def _plan(gate: Gate, one: Exercise, most: int | None, share: float) -> Plan:
     place = f"{gate.lesson.source}, cell {one.answer_id}"
     text = without_markers(one.answer_source)
     tested = replace(one, test_source=until_first_failure(one.test_source))
@@ -175,8 +187,12 @@ def _plan(gate: Gate, one: Exercise, most: int | None) -> Plan:
         for mutant, answer in zip(found, told, strict=True)
     ]
     drawn = _drawn(len(pairs), most, f"{gate.lesson.slug} {one.name}")
-    tried = tuple(pairs[k] for k in drawn)
-    return Plan(gate.lesson.slug, one, solution, tried, tuple(stale))
+    tried = [pairs[k] for k in drawn]
+    tried = [
+        (m, case) for m, case in tried if is_in_share(share, gate.lesson.slug, one.name, m.source)
+    ]
+    left_out = LeftOut("mutants", len(pairs), len(tried))
+    return Plan(gate.lesson.slug, one, solution, tuple(tried), tuple(stale), left_out)
 
 
 def _banked(gate: Gate, name: str) -> Iterator[tuple[str, BankAnswer]]:
@@ -204,7 +220,7 @@ def _worth_another_try(case: Case, result: AnswerRunResult) -> bool:
 def _judged(plan: Plan, results: _Results) -> ExerciseMutants:
     mutants = [(mutant, case) for mutant, case in plan.tried if case.kind == "mutant"]
     same = [case for _, case in plan.tried if case.kind == "same"]
-    misses = list(_misses([plan.solution, *same], results))
+    misses = list(_misses([plan.solution, *same] if plan.cases else [], results))
     if any(miss.kind == "solution" for miss in misses):  # then nothing is known of the others
         return ExerciseMutants(
             plan.lesson, plan.exercise.name, (0, len(mutants)), 0, (), tuple(misses[:1])

@@ -16,8 +16,10 @@ from autograder.cli.options import (
     add_lessons,
     add_limit,
     add_runner,
+    add_share,
     chosen,
     fraction,
+    kept_results,
     positive,
 )
 from autograder.errors import BankError, LessonError
@@ -139,6 +141,7 @@ def _add_check_answers(commands: Commands) -> None:
     parser.add_argument(
         "--bank", type=Path, metavar="FILE", help="take the answers from this file of percent cells"
     )
+    add_share(parser, "the answers that must be refused")
     add_runner(parser)
     add_limit(parser)
     parser.add_argument(
@@ -153,6 +156,7 @@ def _add_check_answers(commands: Commands) -> None:
 
 def _check_answers(options: argparse.Namespace) -> int:
     from autograder.answer_bank.gate import bank_gate
+    from autograder.answer_bank.share import left_out_line
     from autograder.console import Progress
 
     broken: list[BankError] = []
@@ -161,12 +165,13 @@ def _check_answers(options: argparse.Namespace) -> int:
         if options.bank:
             gates = [bank_gate(options.course, options.bank, options.lessons)]
         else:
-            gates, broken = lesson_gates(options)
+            gates, broken = lesson_gates(options, share=options.share)
         report, note = _tried(options, gates, progress)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
-        print("\n".join([*gate_lines(report.exercises), report.constants, report.closing]))
+        more = filter(None, [report.constants, left_out_line(report.left_out)])
+        print("\n".join([*gate_lines(report.exercises), *more, report.closing]))
     for line in [*map(str, broken), *filter(None, [note])]:
         print(f"autograder: {line}", file=sys.stderr)
     return 0 if report.ok and not broken else 1
@@ -185,17 +190,23 @@ def _tried(
         limit_s=options.limit,
         done=lambda count: progress.reach(count, "answers"),
         all_cells=options.all_cells,
+        results=kept_results(options),
     )
 
 
-def lesson_gates(options: argparse.Namespace) -> tuple[list[Gate], list[BankError]]:
-    """The gate of each lesson; one broken bank does not keep the others from being tried."""
+def lesson_gates(
+    options: argparse.Namespace, *, share: float = 1.0
+) -> tuple[list[Gate], list[BankError]]:
+    """The gate of each lesson; one broken bank does not keep the others from being tried.
+
+    Of the answers that must be refused, `share` are tried.
+    """
     from autograder.answer_bank.gate import lesson_gate
 
     gates, broken = [], []
     for lesson in chosen(options):
         try:
-            gates.append(lesson_gate(options.course, lesson))
+            gates.append(lesson_gate(options.course, lesson, share=share))
         except BankError as error:
             broken.append(error)
     return gates, broken

@@ -41,7 +41,7 @@ def _add_check(commands: Commands) -> None:
         help="everything about a lesson in one: form, claims, answers, release",
         description="Check a lesson's form, run the proofs of claims that changed, try its answers "
         "through the grading engine, and compare release/ with the source. Nothing is written but "
-        "the memory of proofs that held.",
+        "the memory of what was in order, in .autograder/kept/.",
     )
     add_lessons(parser)
     add_course(parser)
@@ -54,6 +54,7 @@ def _check(options: argparse.Namespace) -> int:
     from autograder.answer_bank.gate_runs import try_answers
     from autograder.cli.lesson_check import check_lessons
     from autograder.console import Progress
+    from autograder.kept_results import KeptResults
 
     notes: list[str] = []
 
@@ -65,6 +66,7 @@ def _check(options: argparse.Namespace) -> int:
                 gates,
                 limit_s=options.limit,
                 done=lambda count: progress.reach(count, "answers"),
+                results=KeptResults.of_course(options.course),
             )
         notes.append(note)
         return report

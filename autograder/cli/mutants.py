@@ -14,6 +14,8 @@ from autograder.cli.options import (
     add_lessons,
     add_limit,
     add_runner,
+    add_share,
+    kept_results,
     positive,
 )
 
@@ -43,6 +45,7 @@ def add_commands(commands: Commands) -> None:
         metavar="N",
         help="try N changes to each exercise, always the same ones (default: all)",
     )
+    add_share(parser, "the changes")
     add_runner(parser)
     add_limit(parser)
     parser.set_defaults(limit=4.0, run=_mutants)
@@ -51,17 +54,21 @@ def add_commands(commands: Commands) -> None:
 
 def _mutants(options: argparse.Namespace) -> int:
     from autograder.answer_bank.mutants import plan_mutants
+    from autograder.answer_bank.share import left_out_line
     from autograder.console import Progress
 
     with Progress(sys.stderr, "mutants") as progress:
         progress.doing("changing the solutions")
         gates, broken = lesson_gates(options)
-        plans = plan_mutants(gates, exercise=options.exercise, most=options.most)
+        plans = plan_mutants(
+            gates, exercise=options.exercise, most=options.most, share=options.share
+        )
         report, note = _tried(options, plans, progress)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
-        print("\n".join([*report.lines(), report.closing]))
+        left_out = filter(None, [left_out_line(report.left_out)])
+        print("\n".join([*report.lines(), *left_out, report.closing]))
     for line in [*map(str, broken), *filter(None, [note])]:
         print(f"autograder: {line}", file=sys.stderr)
     return 0 if report.ok and not broken else 1
@@ -79,4 +86,5 @@ def _tried(
         runner=options.runner,
         limit_s=options.limit,
         done=lambda count: progress.reach(count, "mutants"),
+        results=kept_results(options),
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from autograder.lessons.model import Lesson, select_lessons
 
 if TYPE_CHECKING:
+    from autograder.kept_results import KeptResults
+
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
@@ -65,6 +67,23 @@ def add_runner(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_share(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add `--share`: try a part of `what`; and `--fresh`: try also what is known."""
+    parser.add_argument(
+        "--share",
+        type=fraction,
+        default=1.0,
+        metavar="FRACTION",
+        help=f"try this share of {what}, such as 10%%, always the same ones (default: all)",
+    )
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="try again, too, what has not changed since it was in order: it is kept in "
+        ".autograder/kept/, but where CI is set",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`; `what` names what is printed."""
     parser.add_argument("--json", action="store_true", dest="as_json", help=f"print {what} as JSON")
@@ -73,6 +92,13 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 def chosen(options: argparse.Namespace) -> tuple[Lesson, ...]:
     """The lessons that the command line names."""
     return select_lessons(options.course, options.lessons)
+
+
+def kept_results(options: argparse.Namespace) -> KeptResults:
+    """The results kept in the course; none with `--fresh`."""
+    from autograder.kept_results import KeptResults
+
+    return KeptResults(None) if options.fresh else KeptResults.of_course(options.course)
 
 
 def positive(text: str) -> int:

@@ -11,6 +11,7 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
+from autograder.kept_results import KeptResults, digest_of
 from autograder.lessons.cells import read_notebook
 from autograder.lessons.model import Lesson, all_lessons
 from course.progress.start_page import progress_in
@@ -20,7 +21,6 @@ from docs.site.atlas.proofs import measured_proofs
 from docs.site.checks import faults_of
 from docs.site.errors import SiteBroken
 from docs.site.gallery import write_gallery
-from docs.site.kept import digest_of
 from docs.site.lessons.execute import Outputs, outputs_of
 from docs.site.lessons.page import solved_cells, write_lesson
 from docs.site.settings import ROOT, Settings
@@ -56,8 +56,8 @@ def build(settings: Settings) -> None:
     shown = [one for one in lessons if not settings.lessons or one.slug in settings.lessons]
     slugs = tuple(one.slug for one in shown)
     before = _empty(settings)
-    proofs = measured_proofs(settings.kept, slugs)
-    for lesson, outputs in zip(shown, _outputs(shown, settings.kept), strict=True):
+    proofs = measured_proofs(settings.results, slugs)
+    for lesson, outputs in zip(shown, _outputs(shown, settings.results), strict=True):
         write_lesson(lesson, outputs, settings)
     found = entries(shown, proofs["proofs"])
     write_atlas(settings.pages, found, proofs["on"])
@@ -91,13 +91,13 @@ def _keep_times(before: Path, now: Path) -> None:
             shutil.copystat(old, path)
 
 
-def _outputs(lessons: Sequence[Lesson], folder: Path) -> list[Outputs]:
+def _outputs(lessons: Sequence[Lesson], results: KeptResults) -> list[Outputs]:
     """The outputs of each lesson; two run at a time, each in a kernel of its own."""
     # Not in the threads: where two of them parse code at a time, Python 3.11 may refuse one of them
     # with a SystemError (gh-106905).
     solved = [solved_cells(one) for one in lessons]
     with ThreadPoolExecutor(_JOBS) as pool:
-        return list(pool.map(lambda one, cells: outputs_of(one, cells, folder), lessons, solved))
+        return list(pool.map(lambda one, cells: outputs_of(one, cells, results), lessons, solved))
 
 
 def _write_the_rest(settings: Settings, lessons: Sequence[Lesson], found: Sequence[Entry]) -> None:
@@ -161,9 +161,9 @@ def _run_sphinx(settings: Settings) -> None:
 
 
 def _own_digest() -> str:
-    """A digest of the code that makes the pages."""
-    code = sorted(Path(__file__).parent.rglob("*.py"))
-    return digest_of(*(path.read_text(encoding="utf-8") for path in code))
+    """A digest of the code that makes the pages, and of the code whose docstrings they show."""
+    folders = (Path(__file__).parent, ROOT / "course")
+    return digest_of(files=(path for folder in folders for path in folder.rglob("*.py")))
 
 
 def first_line(text: str | None) -> str:

@@ -10,9 +10,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.kept_results import digest_of, modules_behind
 from autograder.lessons.model import find_lesson
 from docs.site.errors import GalleryFailed
-from docs.site.kept import digest_of, kept
 from docs.site.lessons.figures import pictures_to_files
 from docs.site.settings import ROOT, Settings
 
@@ -37,9 +37,8 @@ def write_gallery(settings: Settings) -> list[Exhibit]:
     Raises:
         GalleryFailed: The grader could not do it here.
     """
-    pages = kept(
-        settings.kept, "gallery", _digest(settings.gallery), lambda: _graded(settings.gallery)
-    )
+    digest = _digest(settings.gallery)
+    pages = settings.results.get("gallery", digest, lambda: _graded(settings.gallery))
     folder = settings.extra / "gallery"
     for name, text in pages.items():
         path = folder / name
@@ -64,11 +63,14 @@ def _exhibit(name: str, text: str) -> Exhibit:
 
 
 def _digest(students: int) -> str:
-    code = sorted((ROOT / "autograder").rglob("*"))
-    texts = [
-        path.read_text("utf-8") for path in code if path.suffix in {".py", ".j2", ".css", ".js"}
-    ]
-    return digest_of(find_lesson(ROOT, LESSON).digest, str(students), SEED, *texts)
+    code = {
+        path
+        for path in (ROOT / "autograder").rglob("*")
+        if path.suffix in {".py", ".j2", ".css", ".js"}
+    }
+    lesson = find_lesson(ROOT, LESSON)
+    cells = [cell["source"] for cell in lesson.cells() if cell["cell_type"] == "code"]
+    return digest_of(lesson.digest, str(students), SEED, files=code | modules_behind(*cells))
 
 
 def _graded(students: int) -> dict[str, str]:

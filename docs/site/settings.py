@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.kept_results import KeptResults
+
 __all__ = ["ROOT", "Settings", "address"]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 class Settings:
     """One build.
 
-    `out` is the site itself, `work` holds the pages that Sphinx reads, and what was measured and
-    need not be measured again. `lessons` names slugs, and their claims come with them; empty means
-    all. `gallery` is the number of simulated learners whose pages are shown, 0 for none.
+    `out` is the site itself, `work` holds the pages that Sphinx reads. `lessons` names slugs, and
+    their claims come with them; empty means all. `gallery` is the number of simulated learners
+    whose pages are shown, 0 for none.
     """
 
     out: Path = ROOT / "site"
@@ -31,9 +33,9 @@ class Settings:
         return self.work / "pages"
 
     @property
-    def kept(self) -> Path:
-        """The folder of what was measured, by the digest of what it was measured from."""
-        return self.work / "kept"
+    def results(self) -> KeptResults:
+        """What was measured, by the digest of what it was measured from."""
+        return KeptResults.of_course(ROOT)
 
     @property
     def html(self) -> Path:

@@ -9,6 +9,8 @@ from functools import cached_property
 
 import pytest
 
+from tests.exhaustive import sampled
+
 pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
 
 from playwright.sync_api import Browser, Locator, expect
@@ -41,7 +43,9 @@ class Lesson(Notebook):
         return {c["id"]: "".join(c["source"]) for c in cells if c["cell_type"] == "code"}
 
 
-@pytest.fixture(scope="module", params=LESSONS)
+@pytest.fixture(
+    scope="module", params=sampled(LESSONS, "04-memory-layout", why="every lesson in a browser")
+)
 def lesson(browser: Browser, server: Lab, request: pytest.FixtureRequest) -> Iterator[Lesson]:
     page = window(browser)
     lesson = Lesson.open(page, server, f"{request.param}/{request.param}.ipynb")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.exhaustive import sampled
+
 pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
 
 from playwright.sync_api import Browser, Locator, expect
@@ -51,7 +53,7 @@ check.score(4)
 """
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
+@pytest.fixture(scope="module", params=sampled(["light", "dark"], "dark", why="both themes"))
 def shown(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Notebook]:

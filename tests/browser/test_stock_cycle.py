@@ -86,6 +86,9 @@ def clone(target: Path) -> Path:
     return target
 
 
+pytestmark = pytest.mark.exhaustive("the whole cycle with nbgrader alone")
+
+
 @pytest.fixture(scope="module")
 def done(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cycle]:
     """Everything, once."""

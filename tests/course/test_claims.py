@@ -5,12 +5,15 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from autograder.kept_results import KeptResults
+from autograder.lessons.lint.proofs.results import keep_proof, known_proof
 from course.claims import (
     Claim,
     ClaimError,
@@ -33,6 +36,8 @@ from course.claims.proof_helpers import (
 )
 from course.claims.proofs import run_proof
 from course.claims.schema import parse, refuse_duplicates
+
+ROOT = Path(__file__).parents[2]
 
 GOOD = """
 [[claim]]
@@ -57,10 +62,14 @@ def malformed(text: str) -> str:
 
 @pytest.mark.parametrize("entry", claims(), ids=lambda entry: entry.id)
 def test_the_proof_holds(entry: Claim) -> None:
+    results = KeptResults.of_course(ROOT)
+    if known_proof(results, entry):
+        return  # a release or the site has run it, and nothing behind it has changed since
     proof = prove(entry)
     assert proof.error is None, f"{entry.lesson}, {entry.id}: {proof.error}"
     assert proof.holds, f"{entry.lesson}, {entry.id}: {entry.shows}, but {proof.shown}"
     assert proof.shown, "a relation that names no result of the proof shows nothing"
+    keep_proof(results, entry, asdict(proof))
 
 
 @pytest.mark.cuda

@@ -10,29 +10,11 @@ from autograder.lessons.model import Lesson, all_lessons, find_lesson
 from course.claims import claims
 from docs.site.checks import faults_of
 from docs.site.gallery import write_gallery
-from docs.site.kept import digest_of, kept
 from docs.site.lessons.figures import with_files
 from docs.site.lessons.page import page_of, solved_cells
 from docs.site.settings import Settings
 from docs.site.teachers import page_for_teachers
 from tests.docs.site_build import LESSON, ROOT
-
-
-def test_the_same_digest_is_made_once_and_another_one_anew(tmp_path: Path) -> None:
-    made: list[str] = []
-
-    def make(word: str) -> list[str]:
-        made.append(word)
-        return [word]
-
-    for word in ("a", "a", "b"):
-        assert kept(tmp_path, "x", digest_of(word), lambda word=word: make(word)) == [word]
-    assert made == ["a", "b"]
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_a_digest_tells_texts_apart_that_only_end_elsewhere() -> None:
-    assert digest_of("ab", "c") != digest_of("a", "bc")
 
 
 def test_pictures_become_files_and_stderr_stays_away(tmp_path: Path) -> None:
@@ -53,7 +35,8 @@ def test_the_gallery_shows_the_report_first_and_each_learners_page(
 ) -> None:
     one = "<p>7.5 <span>of 39 points</span></p>"
     pages = {"report/index.html": "<p>all</p>", "feedback/student-001/04/04.html": one}
-    monkeypatch.setattr("docs.site.gallery.kept", lambda *_: pages)
+    monkeypatch.setenv("KEEP_RESULTS", "")
+    monkeypatch.setattr("docs.site.gallery._graded", lambda _: pages)
     settings = Settings(work=tmp_path)
     shown = write_gallery(settings)
     assert [one.title for one in shown] == ["The report of the class", "Feedback for student-001"]
@@ -114,7 +97,8 @@ def test_the_gallery_leads_to_the_lesson_where_feedback_leads_to_a_copy(
 ) -> None:
     page = f"feedback/s/{LESSON}/{LESSON}.html"
     pages = {page: f'<a href="../../{LESSON}.ipynb">your copy</a>'}
-    monkeypatch.setattr("docs.site.gallery.kept", lambda *_: pages)
+    monkeypatch.setenv("KEEP_RESULTS", "")
+    monkeypatch.setattr("docs.site.gallery._graded", lambda _: pages)
     write_gallery(Settings(work=tmp_path))
     (tmp_path / "extra" / "lessons").mkdir()
     (tmp_path / "extra" / "lessons" / f"{LESSON}.html").write_text("the lesson")

@@ -28,6 +28,7 @@ from tests.autograder.tiny import SLUG
 
 pytestmark = pytest.mark.needs("sandbox")
 
+pytestmark = pytest.mark.exhaustive("nbgrader's exchange")
 ROOT = Path(__file__).parents[2]
 COURSE_ID = "pytorch-measured"
 ANSWER = "def flatten(x):\n    return x.reshape(-1)"

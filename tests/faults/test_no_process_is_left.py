@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.exhaustive import sampled
 from tests.faults.warden import Plan, Report, watch
 
 # Grades submissions whose answer never returns, until it is killed or has no more of them.
@@ -159,6 +160,7 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # the other thread g
 proof_process.main()
 """
 SANDBOX = ["sandbox", "none"]
+WITH_SANDBOX = sampled(SANDBOX, "sandbox", why="endings without a sandbox")
 
 
 def killed(
@@ -175,7 +177,7 @@ def killed(
     return watch(Plan(command, {"TMPDIR": str(folder / "tmp")}, victims, last))
 
 
-@pytest.mark.parametrize("sandbox", SANDBOX)
+@pytest.mark.parametrize("sandbox", WITH_SANDBOX)
 def test_each_process_may_die_while_an_answer_never_returns(tmp_path: Path, sandbox: str) -> None:
     victims = ("asked", "checker", "fork server", "worker", "sandbox", "worker pool")
     found = killed(tmp_path, sandbox, *victims, "checker")
@@ -183,13 +185,13 @@ def test_each_process_may_die_while_an_answer_never_returns(tmp_path: Path, sand
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("sandbox", SANDBOX)
+@pytest.mark.parametrize("sandbox", WITH_SANDBOX)
 def test_what_a_submission_started_ends_with_it(tmp_path: Path, sandbox: str) -> None:
     found = killed(tmp_path, sandbox, last=0, most=1, answer=FORKING)
     assert (found.output, found.survivors) == ("['graded']\n", [])
 
 
-@pytest.mark.parametrize("sandbox", SANDBOX)
+@pytest.mark.parametrize("sandbox", WITH_SANDBOX)
 @pytest.mark.parametrize("last", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
     tmp_path: Path, sandbox: str, last: signal.Signals
@@ -226,7 +228,14 @@ def test_kernels_of_stock_nbgrader_end_with_the_grader_that_is_killed(tmp_path: 
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("contender", ["nbgrader autograde", "pool over its API"])
+@pytest.mark.parametrize(
+    "contender",
+    sampled(
+        ["nbgrader autograde", "pool over its API"],
+        "pool over its API",
+        why="both contenders of a benchmark",
+    ),
+)
 def test_what_a_benchmark_compares_with_ends_with_it(tmp_path: Path, contender: str) -> None:
     (tmp_path / "tmp").mkdir()
     command = [sys.executable, "-c", BENCH, str(tmp_path / "course"), contender]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_bank.notebook_runner import AnswerRun, AnswerRunResult, run_answers
 from autograder.lessons.model import Exercise, find_lesson
 from autograder.lessons.regions import without_markers
 
@@ -66,17 +64,6 @@ class Source:
         for id_ in ("setup", *ids):
             exec(without_markers(self.cells()[id_]["source"]), names)
         return names
-
-    @cached_property
-    def tables(self) -> dict[str, AnswerRunResult]:
-        """The check table of each exercise, with the source's own solution."""
-        setup = self.cells()["setup"]["source"]
-        runs = [
-            AnswerRun(setup, without_markers(one.answer_source), one.test_source, one.points)
-            for one in self.exercises
-        ]
-        results = run_answers(runs)
-        return {one.name: result for one, result in zip(self.exercises, results, strict=True)}
 
 
 def course_of(cell: dict[str, Any]) -> dict[str, Any]:

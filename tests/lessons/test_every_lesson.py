@@ -13,8 +13,6 @@ from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.lint.thresholds import (
     ALL_LEVELS_FROM,
     CORE_MINUTES,
-    LEAST_CHECKS,
-    LEAST_HIDDEN,
     PROJECT_MINUTES,
     UNIT_MINUTES,
 )
@@ -89,16 +87,6 @@ def test_no_words_of_a_cell_have_marks_that_it_would_show_as_they_stand(slug: st
 def string_lines(text: str) -> list[str]:
     """The lines of this code that hold nothing but a string."""
     return [line for line in text.splitlines() if re.match(r'\s*(hint=)?f?"', line)]
-
-
-@every_exercise
-def test_a_table_has_eight_checks_of_which_three_are_hidden(slug: str, exercise: str) -> None:
-    record = SOURCES[slug].tables[exercise].record
-    assert record is not None
-    if not SOURCES[slug].lesson.exercise(exercise).few_checks:
-        assert len(record.checks) >= LEAST_CHECKS
-        assert sum(check.hidden for check in record.checks) >= LEAST_HIDDEN
-    assert record.score == record.max
 
 
 @every_exercise

@@ -17,6 +17,7 @@ import pytest
 
 from tests.lessons.source import Source
 
+pytestmark = pytest.mark.exhaustive("a search with Ray")
 ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.needs("ray"),

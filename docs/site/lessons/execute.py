@@ -10,9 +10,10 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
+from autograder.kept_results import KeptResults, digest_of, modules_behind
+from autograder.lessons.claims import claims_path
 from autograder.lessons.model import Lesson
 from docs.site.errors import LessonFailed
-from docs.site.kept import digest_of, kept
 from docs.site.settings import ROOT
 
 __all__ = ["outputs_of"]
@@ -22,21 +23,30 @@ LIMIT_S = 300  # for one cell
 Outputs = dict[str, list[dict[str, Any]]]
 
 
-def outputs_of(lesson: Lesson, cells: list[dict[str, Any]], folder: Path) -> Outputs:
+def outputs_of(lesson: Lesson, cells: list[dict[str, Any]], results: KeptResults) -> Outputs:
     """The outputs of each code cell, by the cell's id.
 
     Args:
         lesson: Its data files lie beside the notebook while it runs.
         cells: The lesson's cells with every answer solved.
-        folder: Where outputs of earlier builds lie.
+        results: What is known of earlier builds.
 
     Raises:
         LessonFailed: A cell raised an error that it was not tagged for.
     """
     code = [(cell["id"], cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    digest = digest_of(lesson.digest, json.dumps(code))
-    found: Outputs = kept(folder, lesson.slug, digest, lambda: _run(lesson, cells))
+    behind = modules_behind(*(source for _, source in code)) | _asked_by(lesson)
+    digest = digest_of(lesson.digest, json.dumps(code), files={*behind, Path(__file__)})
+    found: Outputs = results.get(f"outputs-{lesson.slug}", digest, lambda: _run(lesson, cells))
     return found
+
+
+def _asked_by(lesson: Lesson) -> set[Path]:
+    """The files that hold the lesson's claims and, beside these, its other questions."""
+    path = claims_path(ROOT, lesson.slug)
+    if path is None:
+        return set()
+    return {path, *path.parent.glob("*.toml")} if path.name == "claims.toml" else {path}
 
 
 def _run(lesson: Lesson, cells: list[dict[str, Any]]) -> Outputs:

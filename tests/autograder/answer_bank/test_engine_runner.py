@@ -195,6 +195,7 @@ def test_a_test_cell_without_a_table_is_no_result(cases: tuple[Case, ...]) -> No
 
 
 @pytest.mark.needs("sandbox")
+@pytest.mark.exhaustive("answers in the engine and in a notebook")
 def test_the_engine_and_a_notebook_find_the_same(cases: tuple[Case, ...]) -> None:
     from autograder.engine import EngineRunner
 

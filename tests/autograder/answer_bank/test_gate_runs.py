@@ -100,6 +100,7 @@ def with_shown_cell(root: Path, source: str, answer: str) -> Gate:
     return replace(whole, answers=tuple(answers), complete=False)
 
 
+@pytest.mark.exhaustive("answers in whole lessons")
 def test_in_whole_lessons_answers_come_to_the_same_with_every_cell_and_without(
     tmp_path: Path,
 ) -> None:

@@ -19,6 +19,8 @@ from tests.autograder.engine.exam import engine
 
 FILES = Path(nbgrader.__file__).parent / "tests"
 APPS, PREPROCESSORS = FILES / "apps" / "files", FILES / "preprocessors" / "files"
+pytestmark = pytest.mark.exhaustive("nbgrader's own fixtures, graded by it and by us")
+
 SMALL = ("submitted-unchanged", "submitted-changed", "submitted-grade-cell-changed")
 # source: what was handed in for it
 PAIRS = {

@@ -31,6 +31,7 @@ from autograder.simulation.simulate import simulate
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, empty_gradebook, graded, hand_in
 from tests.autograder.engine.exam import engine
+from tests.exhaustive import sampled
 
 WORDS = "The caller's own tensor changes.\n\n<b>Everybody</b> who holds it sees that."
 RUNNERS: dict[str, Callable[[], Runner]] = {"engine": engine, "stock": lambda: StockRunner(jobs=1)}
@@ -65,7 +66,9 @@ def submission(released: dict[str, bytes], why: str | None) -> dict[str, Any]:
     return notebook
 
 
-@pytest.fixture(scope="module", params=RUNNERS)
+@pytest.fixture(
+    scope="module", params=sampled(RUNNERS, "engine", why="questions in words with stock nbgrader")
+)
 def classes(
     request: pytest.FixtureRequest,
     released: dict[str, bytes],

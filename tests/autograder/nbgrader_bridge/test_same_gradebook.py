@@ -20,6 +20,7 @@ from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, empty_gradebook, graded, hand_in
 from tests.autograder.engine.exam import engine
 
+pytestmark = pytest.mark.exhaustive("a gradebook beside that of nbgrader")
 MODEL = "The caller's own tensor changes."  # no region: nbgrader clears the whole cell
 Notebook = dict[str, Any]
 

@@ -17,6 +17,7 @@ from autograder.simulation.marker import MARK
 from tests.autograder import tiny
 from tests.autograder.tiny import SLUG
 
+pytestmark = pytest.mark.exhaustive("grading where there is no Linux")
 ROOT = Path(__file__).parents[3]
 
 

@@ -1,32 +1,29 @@
 """The proofs of a lesson's claims, run when they changed.
 
-What held is remembered by its digest in `.autograder/proved.json`, so that a release that changes
-no claim runs no proof.  `make test` runs all of them every time.
+What held is kept in `.autograder/kept/`, so that a release that changes no claim, and no module
+behind its proof, runs none.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from autograder.errors import AutograderError
 from autograder.fork_server import AnsweringServer
+from autograder.kept_results import KeptResults
 from autograder.lessons.claims import claims_path, parse_claims
 from autograder.lessons.lint.findings import Finding
+from autograder.lessons.lint.proofs.results import keep_proof, known_proof
 from autograder.lessons.model import Lesson
-from autograder.records.journal import write_json
 from course.claims.schema import NEEDED, Claim
 
 LIMIT_S = 120.0
-Verdict = tuple[str, str]  # id of a claim; what is wrong with its proof, empty where it holds
+# The id of a claim; what is wrong with its proof, empty where it holds; what the proof showed.
+Verdict = tuple[str, str, dict[str, Any]]
 
 
 class ProofsError(AutograderError):
@@ -61,7 +58,7 @@ def prove_changed(
     """Run the proofs that changed since they held last.
 
     Args:
-        course: Remembers in .autograder/proved.json which proofs held.
+        course: Keeps in .autograder/kept/ what proofs showed that held.
         lesson: Whose claims are proved.
         limit_s: Seconds that a proof may run; one that runs longer has failed.
         expect: Hears how many proofs will run.
@@ -74,22 +71,18 @@ def prove_changed(
     """
     path = claims_path(course, lesson.slug)
     claims = parse_claims(path).claims if path else ()
-    digests = {claim.id: _digest(claim) for claim in claims}
-    known = _remembered(memory := course / ".autograder" / "proved.json")
-    held = set(known.get(lesson.slug, []))
-    new = [claim for claim in claims if digests[claim.id] not in held]
+    by_id = {claim.id: claim for claim in claims}
+    results = KeptResults.of_course(course)
+    new = [claim for claim in claims if known_proof(results, claim) is None]
     due = [claim for claim in new if not _lacking(claim)]
     failed, ids = [], [claim.id for claim in due]
     expect(len(due))
-    for id_, wrong in _run(path, ids, limit_s) if path and due else ():
+    for id_, wrong, seen in _run(path, ids, limit_s) if path and due else ():
         done(id_)
         if wrong:
             failed.append(Finding(f"{path}, claim {id_}", wrong, _REMEDY))
-        else:
-            held.add(digests[id_])
-    if due:
-        known[lesson.slug] = sorted(held & set(digests.values()))
-        write_json(memory, known)
+        elif seen:
+            keep_proof(results, by_id[id_], seen)
     return Proved(len(claims), len(due), tuple(failed), tuple(filter(None, map(_lacking, new))))
 
 
@@ -113,26 +106,14 @@ def _lacking(claim: Claim) -> str:
 _REMEDY = "Mend the proof, its `shows`, or what the claim says; it is Python that runs."
 
 
-def _digest(claim: Claim) -> str:
-    parts = (claim.proof, claim.shows, claim.needs or "", version("torch"))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _remembered(memory: Path) -> dict[str, list[str]]:
-    try:
-        known = json.loads(memory.read_text(encoding="utf-8"))
-        return msgspec.convert(known, dict[str, list[str]])
-    except (OSError, ValueError):  # nothing of value is lost
-        return {}
-
-
 def _run(path: Path, ids: Sequence[str], limit_s: float) -> Iterator[Verdict]:
     """Run proofs, each in a process of its own; one that dies or hangs costs itself alone."""
     program = "autograder.lessons.lint.proofs.proof_process"
     server = AnsweringServer(program, str(path), env={"MPLBACKEND": "agg"})
     try:
         for id_ in ids:
-            yield id_, _wrong(server.ask({"prove": id_, "limit_s": limit_s}))
+            seen = server.ask({"prove": id_, "limit_s": limit_s})
+            yield id_, _wrong(seen), seen
     except EOFError as error:
         raise ProofsError(
             f"the process that runs the proofs of {path} {error}",

@@ -50,6 +50,7 @@ def _prove(claim: Claim) -> Message:
         "holds": proof.holds,
         "error": proof.error,
         "shown": proof.shown,
+        "printed": proof.printed.rstrip(),
         "shows": claim.shows,
         "elsewhere": elsewhere,
     }

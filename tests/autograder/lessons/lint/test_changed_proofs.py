@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ shows = "{}"
 """
 FALSE, RAISING = ("false", "x = 1", "x == 2"), ("raising", "x = 1\n1 / 0", "x")
 SOUND, EMPTY = ("sound", "x = torch.arange(3)", "len(x) == 3"), ("empty", "x = 1", "True")
-LEAVING, ENDLESS = ("leaving", "os._exit(3)", "x"), ("endless", "while True: pass", "x")
+LEAVING, ENDLESS = ("leaving", "os._exit(3)", "x"), ("endless", "while True: time.sleep(1)", "x")
 SYSTEM = "print('to nobody')\nos.write(1, b'{}')\nx = 1"
 
 
@@ -37,6 +38,15 @@ def lesson_with(course: Path, *claims: tuple[str, str, str]) -> Lesson:
 
 def causes(proved: Proved) -> list[str]:
     return [one.cause for one in proved.failed]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _kept_in_the_course() -> Iterator[None]:
+    """As on a developer's machine: in CI nothing is kept, or all of it elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CI", raising=False)
+        patch.delenv("KEEP_RESULTS", raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +96,22 @@ def test_a_proof_that_never_ends_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_memory_that_cannot_be_read_is_no_memory(tmp_path: Path) -> None:
-    lesson = lesson_with(tmp_path)
-    (tmp_path / ".autograder").mkdir()
-    (tmp_path / ".autograder/proved.json").write_text("[")
-    assert prove_changed(tmp_path, lesson) == Proved(0, 0, ())
+    lesson = lesson_with(tmp_path, SOUND)
+    assert prove_changed(tmp_path, lesson).ran == 1
+    (kept,) = (tmp_path / ".autograder/kept").iterdir()
+    kept.write_text("[")
+    assert prove_changed(tmp_path, lesson).ran == 1
+
+
+def test_a_change_behind_a_proof_has_it_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = lesson_with(tmp_path, SOUND)
+    assert prove_changed(tmp_path, lesson).ran == 1
+    (tmp_path / "helper.py").write_text("x = 1")
+    name = "autograder.lessons.lint.proofs.results.modules_behind"
+    monkeypatch.setattr(name, lambda *_: frozenset({tmp_path / "helper.py"}))
+    assert [prove_changed(tmp_path, lesson).ran for _ in range(2)] == [1, 0]
 
 
 def test_a_proof_whose_package_is_not_installed_has_not_failed(
