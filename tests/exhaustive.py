@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
-from _pytest.mark import ParameterSet
 
 Case = TypeVar("Case")
 
 
-def sampled(cases: Iterable[Case], *usual: Case, why: str) -> list[ParameterSet]:
+def sampled(cases: Iterable[Case], *usual: Case, why: str) -> list[Any]:
     """Cases for `parametrize` or a fixture's `params`: all but the usual ones are exhaustive.
 
     Args:

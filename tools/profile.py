@@ -16,12 +16,13 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from autograder.engine import execution, submission
 from autograder.engine.limits import Limits
 from autograder.engine.plan import Step
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD
+from autograder.engine.worker import execution
 from autograder.engine.worker.checker_client import Checker
 from autograder.engine.worker.fork_server_client import StudentForkServers
+from autograder.engine.worker.grader import Grader, prepared_shell
 from autograder.engine.worker.student_client import StudentProcess
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson, read_lesson
@@ -84,8 +85,8 @@ def profile(course: Path, lesson: Lesson, students: int) -> Profile:
         jobs = _jobs(room, read_lesson(room / "source" / lesson.slug / f"{lesson.slug}.ipynb"))
         servers = StudentForkServers(Limits(), hide=(room,))
         try:
-            shell = submission.prepared_shell()
-            grader = submission.Grader(Limits(), shell, servers.servers[0], hide=(room,))
+            shell = prepared_shell()
+            grader = Grader(Limits(), shell, servers.servers[0], hide=(room,))
             grader.grade(jobs[0])  # loads the lesson
             meter.watch()
             before = clock.seconds()
@@ -121,7 +122,7 @@ class _Meter:
         for owner, method, part in _PARTS:
             setattr(owner, method, self._timed(getattr(owner, method), lambda *_, p=part: p))
         run_cell, test = execution.Execution._run_cell, Checker.run
-        execution.Execution._run_cell = self._timed(run_cell, _kind_of)
+        execution.Execution._run_cell = self._timed(run_cell, _kind_of)  # type: ignore[method-assign]
         Checker.run = self._split(test)  # type: ignore[method-assign]
 
     def _timed(self, call: Callable[..., Any], name: Callable[..., str]) -> Callable[..., Any]:

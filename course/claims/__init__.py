@@ -1,6 +1,6 @@
 """What people say about PyTorch: claims with a verdict, a fact and a proof that runs.
 
-One TOML file a lesson, `course/lessons/NAME/claims.toml`; its form is described in
+One TOML file a lesson, `course/lessons/<name>/claims.toml`; its form is described in
 `course.claims.schema`. Reading claims does not load torch; running their proofs does.
 """
 

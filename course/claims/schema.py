@@ -1,6 +1,6 @@
 """The entries of a claims file: what they hold, and the reasons to refuse one.
 
-One TOML file a lesson, `course/lessons/NAME/claims.toml`, says whose it is and holds two kinds of
+One TOML file a lesson, `course/lessons/<name>/claims.toml`, says whose it is and holds two kinds of
 entries:
 
     lesson = "04-memory-layout"         # its folder in source/
