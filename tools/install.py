@@ -1,7 +1,7 @@
 """`pip install`, telling how it goes: `python -m tools.install ARGUMENTS…`.
 
 A terminal gets pip's own words and bars. A log or a pipe gets a line every few seconds: how many
-packages are found, and what pip said last; pip itself is silent while it unpacks hundreds of
+packages are found, and what pip last said it does; pip itself is silent while it unpacks hundreds of
 megabytes. The Makefile runs this in the new environment, where nothing is installed yet.
 """
 
@@ -17,6 +17,7 @@ from typing import TextIO
 _TOLD_S = 4.0  # between two lines; nobody is to wait five seconds for one
 _LAST_LINES = 30  # of what pip said, where it fails
 _FOUND = ("Collecting ", "Requirement already satisfied: ")
+_TOLD = ("Collecting ", "Downloading ", "Building ", "Installing ", "Successfully ")
 
 
 def main(command: Sequence[str], out: TextIO) -> int:
@@ -48,7 +49,8 @@ def _listen(process: subprocess.Popen[str], said: list[str]) -> None:
 
 def _line(said: Sequence[str], seconds: float) -> str:
     found = len({line for line in said if line.startswith(_FOUND)})
-    last = said[-1].strip() if said else "pip starts"
+    told = [line.strip() for line in said if line.strip().startswith(_TOLD)]
+    last = told[-1] if told else "pip starts"
     return f"  {seconds:.0f} s, {found} packages found: {last:.80}"
 
 
