@@ -220,6 +220,7 @@ def test_a_pool_that_still_loads_leaves_nothing_of_what_it_started(tmp_path: Pat
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.exhaustive("endings of stock nbgrader")
 def test_kernels_of_stock_nbgrader_end_with_the_grader_that_is_killed(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     command = [sys.executable, "-c", STOCK, str(tmp_path / "course")]
