@@ -6,8 +6,8 @@ failed checks name; the untouched stub must get nothing and count as not attempt
 own solution must get everything, and so must what the bank calls the same.  Ten answers that do no
 work are tried on every exercise, and get a fifth of its points at most.
 
-A share of the wrong answers and of those that do no work can be tried, always the same ones; what
-must be accepted is tried in any case.
+A share of the wrong answers, of those that do no work and of the mutants that change nothing can be
+tried, always the same ones; right answers and solutions are tried in any case.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class Gate:
     """The answers to one lesson, checked against it, and how strictly to judge them.
 
     `complete` demands enough answers for every exercise; it holds for the lesson's own bank. Of
-    the answers that must be refused, `share` are tried; of the exercises, all but `without`.
+    the answers that are neither right nor the source's own, `share` are tried; of the exercises, all
+    but `without`.
     """
 
     lesson: Lesson
@@ -146,8 +147,12 @@ class Gate:
         )
 
 
-# What must be refused, and what it is called where a share of it is tried.
-_SHARED = {"wrong": "wrong answers", "constant": "answers that do no work"}
+# What is called what where a share of it is tried; every right answer is tried in any case.
+_SHARED = {
+    "wrong": "wrong answers",
+    "constant": "answers that do no work",
+    "same": "mutants that change nothing",
+}
 
 
 def _is_tried(gate: Gate, case: Case) -> bool:
@@ -157,7 +162,7 @@ def _is_tried(gate: Gate, case: Case) -> bool:
 def lesson_gate(course: Path, lesson: Lesson, *, share: float = EVERY) -> Gate:
     """The gate of a lesson with its own bank; raises `BankError` where it has none.
 
-    A lesson without exercises needs none. Of the answers that must be refused, `share` are tried.
+    A lesson without exercises needs none. Of the answers that are not right, `share` are tried.
     """
     path = bank_path(course, lesson.slug)
     if path is None and not lesson.exercises:

@@ -141,7 +141,7 @@ def _add_check_answers(commands: Commands) -> None:
     parser.add_argument(
         "--bank", type=Path, metavar="FILE", help="take the answers from this file of percent cells"
     )
-    add_share(parser, "the answers that must be refused")
+    add_share(parser, "the answers that are not right")
     add_runner(parser)
     add_limit(parser)
     parser.add_argument(
@@ -199,7 +199,7 @@ def lesson_gates(
 ) -> tuple[list[Gate], list[BankError]]:
     """The gate of each lesson; one broken bank does not keep the others from being tried.
 
-    Of the answers that must be refused, `share` are tried.
+    Of the answers that are not right, `share` are tried.
     """
     from autograder.answer_bank.gate import lesson_gate
 

@@ -14,6 +14,8 @@ from playwright.sync_api import Browser
 from tests.browser.explorers import HOMES, imports
 from tests.browser.jupyter import Lab, Notebook, window, write_notebook
 
+pytestmark = pytest.mark.exhaustive("explorers at 200 %")
+
 CALLS = {
     "explore_checkpoints": "before, {**before, 'betas': torch.full((1, 6), 0.000388)}",
     "explore_memory": "recorder.timeline",

@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.jupyter import OUTPUT, ROOT, Lab, made, window
 
+pytestmark = pytest.mark.exhaustive("formgrader in a browser")
+
 SLUG = "04-memory-layout"
 WRITTEN = "why-this-copies"  # the question in words, which a person grades
 COMMENT = "The positions are right. Which number breaks the merge rule?"

@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.explorers import imports
 from tests.browser.jupyter import Lab, Notebook, window, write_notebook
 
+pytestmark = pytest.mark.exhaustive("a notebook that is opened again")
+
 EXPLORERS = {id: f"explore_{id}" for id in ("strides", "loader", "graph", "index")}
 CELLS = {
     "import": "from course import predict, quiz\n" + imports(*EXPLORERS.values()),

@@ -223,6 +223,7 @@ def without_clock(done: GradingResult) -> list[SubmissionRecord]:
     return [replace(one, seconds=0.0) for one in honest]
 
 
+@pytest.mark.exhaustive("a class with every fault")
 def test_honest_learners_beside_every_fault_are_graded_as_if_they_were_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_in_whole_lessons_answers_come_to_the_same_with_every_cell_and_without(
     assert {one.right for one in report.exercises} == {(3, 3)}
 
 
+@pytest.mark.exhaustive("answers in whole lessons")
 def test_a_cell_that_is_marked_and_needed_is_found(tmp_path: Path) -> None:
     require("sandbox")
     hidden = "setattr(torch, 'twi' + 'ce', 2)"

@@ -192,6 +192,7 @@ def test_the_command_names_each_survivor_and_ends_with_1(
     assert out[6:] == ["mutants killed 3/4 · same 0"]
 
 
+@pytest.mark.exhaustive("mutants as JSON")
 def test_the_command_speaks_json_with_the_source_of_a_survivor(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

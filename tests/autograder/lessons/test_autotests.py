@@ -46,6 +46,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.exhaustive("a class with automatic tests")
 def test_a_class_gets_points_for_what_the_automatic_tests_say(course: Path) -> None:
     hand_in(course, "ada", notebook("size = 5", "# what was released"))
     hand_in(course, "bob", notebook("size = 6", "# what was released"))

@@ -17,9 +17,9 @@ from nbgrader.apps.api import NbGraderAPI
 
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
+from autograder.nbgrader_bridge.feedback_steps import WithholdHiddenTests
 from autograder.nbgrader_bridge.registration import register
 from autograder.reporting.feedback import hidden_lines
-from autograder.reporting.pages.nbgrader_pages import WithholdHiddenTests
 
 ROOT = Path(__file__).parents[3]
 LESSONS = all_lessons(ROOT)

@@ -115,6 +115,7 @@ def by_student(outcomes: Iterable[Outcome]) -> dict[str, tuple[SubmissionRecord,
     }
 
 
+@pytest.mark.exhaustive("a cluster of Dask workers")
 @pytest.mark.needs("sandbox")
 def test_the_cluster_gives_the_records_and_notebooks_of_the_engine(
     runner: ClusterRunner, tmp_path: Path
@@ -128,6 +129,7 @@ def test_the_cluster_gives_the_records_and_notebooks_of_the_engine(
     assert statuses == {"ada": "malformed", "bob": "graded", "cleo": "crashed"}
 
 
+@pytest.mark.exhaustive("a cluster of Dask workers")
 @pytest.mark.needs("sandbox")
 def test_a_worker_that_is_killed_in_the_middle_loses_nothing(
     cluster: Cluster, runner: ClusterRunner, tmp_path: Path

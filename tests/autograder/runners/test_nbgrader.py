@@ -142,6 +142,7 @@ def test_nbgrader_makes_its_own_feedback_from_our_notebooks(stock: CourseDirecto
     assert "Score: 5.2 / 6.0" in page.read_text()
 
 
+@pytest.mark.exhaustive("a set-up cell that fails, with stock nbgrader")
 def test_a_set_up_cell_that_fails_is_never_a_zero(tmp_path: Path) -> None:
     course, _ = classroom(tmp_path)
     text = json.dumps(tiny.notebook()).replace("import torch\\n", "import no_such_module\\n", 1)

@@ -5,35 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import nullcontext
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from course.claims import claim, prove
+from tests.lessons.image_folder import image_folder
 
 CLASSES = ["dog", "Zebra", "ant 10", "ant 9", "émeu", "cat"]
-
-
-@cache
-def image_folder() -> Any:
-    """The class itself, also beside a PyTorch that cannot load the kernels of torchvision.
-
-    Those of the public build are for CUDA. Importing it needs no more than their names then.
-    """
-    folder = Path(str(find_spec("torchvision").origin)).parent  # type: ignore[union-attr]
-    try:
-        torch.ops.load_library(next(folder.glob("_C*.*")))  # _C_stable since 0.29
-    except OSError:
-        for name in ("nms", "qnms"):
-            words = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-            torch.library.define(f"torchvision::{name}", words)
-    from torchvision.datasets import ImageFolder
-
-    return ImageFolder
 
 
 def pictures(root: Path, numbers: dict[str, int]) -> None:

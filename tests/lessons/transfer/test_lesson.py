@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from tests.course.test_image_folder import image_folder
 from torch import nn
 
+from tests.lessons.image_folder import image_folder
 from tests.lessons.source import Source
 
 SOURCE = Source("13-transfer")
