@@ -11,7 +11,7 @@ import torch
 
 from course import gpu
 from course.gpu.fixture_programs import PROGRAMS
-from course.gpu.fixture_recording import main, recreate, steps_of
+from course.gpu.record import main, recreate, steps_of
 
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.json"))
 simulated = pytest.mark.skipif(torch.cuda.is_available(), reason="the device here is a real one")
@@ -69,8 +69,8 @@ def test_checkpointing_saves_activations_and_costs_no_gradient(device: torch.dev
 def test_a_recording_is_written_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("course.gpu.fixture_recording.PROGRAMS", {"patterns": PROGRAMS["patterns"]})
-    monkeypatch.setattr("course.gpu.fixture_recording.record.__defaults__", (("patterns",),))
+    monkeypatch.setattr("course.gpu.record.PROGRAMS", {"patterns": PROGRAMS["patterns"]})
+    monkeypatch.setattr("course.gpu.record.record.__defaults__", (("patterns",),))
     assert main([str(tmp_path / "gpu.json")]) == 0
     found = json.loads((tmp_path / "gpu.json").read_text())
     assert set(found) == {"machine", "workspaces", "programs"}

@@ -1,6 +1,6 @@
 """Records allocated and reserved bytes of fixed programs.
 
-    python -m course.gpu.fixture_recording FILE
+    python -m course.gpu.record FILE
 
 On a machine with a GPU the file is a fixture: the simulation is compared with it. cuBLAS and cuDNN
 take workspaces for themselves through the same allocator; what a first matrix product and a first
@@ -120,9 +120,7 @@ def _driver() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write a recording of all programs to a file."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course.gpu.fixture_recording", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m course.gpu.record", description=__doc__)
     parser.add_argument("file", type=Path, help="where to write the recording, as JSON")
     chosen = parser.parse_args(arguments)
     found = record()
