@@ -1,8 +1,8 @@
 """`pip install`, telling how it goes: `python -m tools.install ARGUMENTS…`.
 
 A terminal gets pip's own words and bars. A log or a pipe gets a line every few seconds: how many
-packages are found, and what pip last said it does; pip itself is silent while it unpacks hundreds of
-megabytes. The Makefile runs this in the new environment, where nothing is installed yet.
+packages are found, and what pip last said it does; pip itself is silent while it unpacks hundreds
+of megabytes. The Makefile runs this in the new environment, where nothing is installed yet.
 """
 
 from __future__ import annotations
