@@ -124,7 +124,9 @@ def test_a_lesson_that_cannot_be_is_refused(course: Path, slug: str, cause: str)
 
 
 def test_claims_that_are_there_are_not_written_over(course: Path) -> None:
-    (course / "course/lessons/mini/claims.toml").write_text("# mine\n")
+    path = course / "course/lessons/mini/claims.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("# mine\n")
     with pytest.raises(UsageError, match=r"claims\.toml: it is there already"):
         new_lesson(course, "18-mini")
     assert not (course / "source/18-mini").exists()
