@@ -30,10 +30,11 @@ from tests.colab.runtime import (
     copy_package,
     make_runtime,
 )
-from tests.exhaustive import sampled
 from tests.test_house import COLAB
 
 # Answer every prediction and move every other widget: ipywidgets 7 is not the one of the tests.
+pytestmark = pytest.mark.exhaustive("lessons with Colab's versions")
+
 PRESS = """\
 from ipywidgets import HTML, Button, IntSlider, Widget
 
@@ -296,9 +297,7 @@ def worker_ids(rows):
     assert workers == [0, 0]
 
 
-@pytest.mark.parametrize(
-    "slug", sampled(SLUGS, "04-memory-layout", why="every lesson with Colab's versions")
-)
+@pytest.mark.parametrize("slug", SLUGS)
 def test_a_solved_notebook_runs_to_its_end_with_all_points(
     slug: str, with_course: Runtime, tmp_path: Path
 ) -> None:
