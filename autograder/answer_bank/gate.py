@@ -122,12 +122,7 @@ class Gate:
     """The answers to one lesson, checked against it, and how strictly to judge them.
 
     `complete` demands enough answers for every exercise; it holds for the lesson's own bank. Of
-<<<<<<< HEAD
-    the answers that are neither right nor the source's own, `share` are tried; of the exercises,
-    all but `without`.
-=======
     the answers that are not right, `share` are tried; of the exercises, all but `without`.
->>>>>>> tests
     """
 
     lesson: Lesson
