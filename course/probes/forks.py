@@ -4,43 +4,91 @@ from __future__ import annotations
 
 import os
 import pickle
+import selectors
+import signal
+import threading
+import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 __all__ = ["in_a_fork"]
 
+_LIMIT_S = 60.0
+_PART_NBYTES = 1 << 16
 
-def in_a_fork(work: Callable[[], Any]) -> Any:
+
+def in_a_fork(work: Callable[[], Any], limit_s: float = _LIMIT_S) -> Any:
     """What `work` returns in a fork of this process, which then ends; here, where nothing forks.
 
     Args:
         work: Called without arguments. What it returns has to be picklable.
+        limit_s: Seconds until the fork is ended.
 
     Returns:
         A copy of what it returned.
 
     Raises:
+        TimeoutError: It took longer than `limit_s`.
         Exception: What it raised, or a RuntimeError with its text where that can't be sent.
     """
     if not hasattr(os, "fork"):
         return work()
     read, write = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside other threads
-        pid = os.fork()
-    if pid == 0:
-        _told(work, write)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        content = pipe.read()
-    os.waitpid(pid, 0)
+    try:
+        pid = _forked(work, write)
+    finally:
+        os.close(write)
+    try:
+        content = _all_of(read, limit_s)
+    finally:
+        os.close(read)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
     if not content:
         raise RuntimeError("the process that saves ended without a word")
     result, error = pickle.loads(content)
     if error is not None:
         raise error
     return result
+
+
+def _forked(work: Callable[[], Any], write: int) -> int:
+    """The process that does the work.
+
+    A new thread forks it. OpenMP keeps a pool for each thread that computes, and a fork inherits
+    the forking thread's without the pool's threads: the first large operator would wait for them
+    for ever. A new thread has no pool yet.
+    """
+    pids: list[int] = []
+
+    def fork() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside other threads
+            pid = os.fork()
+        if pid == 0:
+            _told(work, write)
+        pids.append(pid)
+
+    thread = threading.Thread(target=fork)
+    thread.start()
+    thread.join()
+    return pids[0]
+
+
+def _all_of(pipe: int, limit_s: float) -> bytes:
+    """What comes through a pipe until its other end is closed."""
+    content, until = bytearray(), time.monotonic() + limit_s
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while selector.select(max(0.0, until - time.monotonic())):
+            part = os.read(pipe, _PART_NBYTES)
+            if not part:
+                return bytes(content)
+            content += part
+    raise TimeoutError(f"work in a process of its own took more than {limit_s:g} s")
 
 
 def _told(work: Callable[[], Any], write: int) -> NoReturn:

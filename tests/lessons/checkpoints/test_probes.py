@@ -9,6 +9,7 @@ import os
 import pickle
 import random
 import tempfile
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -307,6 +308,22 @@ def test_what_stays_in_a_class_is_not_there_in_another_process() -> None:
     assert not Held.held
     resumed.procedure(Held, "linear")
     assert Held.held
+
+
+def test_a_fork_computes_with_threads_though_this_process_has_done_so() -> None:
+    """OpenMP's threads stay behind in a fork; whoever waited for them would wait for ever."""
+    before, x = torch.get_num_threads(), torch.randn(1000, 1000)
+    torch.set_num_threads(2)
+    try:
+        total = x.exp().sum().item()
+        assert in_a_fork(lambda: x.exp().sum().item(), limit_s=30) == total
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_fork_that_does_not_end_is_ended() -> None:
+    with pytest.raises(TimeoutError, match=r"took more than 0\.2 s"):
+        in_a_fork(lambda: time.sleep(60), limit_s=0.2)
 
 
 def test_a_fork_tells_what_it_returns_and_raises() -> None:
