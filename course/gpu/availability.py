@@ -44,5 +44,5 @@ def _without_simulation(error: Exception) -> str:
         f"It runs with torch {TRIED}: install one of these, and restart the kernel. Or go where "
         "there is an NVIDIA GPU: nothing is simulated there.\n"
         "To see what lesson 14 shows, as it was recorded, run this:\n"
-        "from course.figures import show_recorded; show_recorded()"
+        "from course.lessons.gpu_memory import show_recorded; show_recorded()"
     )

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import torch
 
-from course import figures, gpu
+from course import gpu
 from course.gpu.stored_timelines import from_plain, recorded_timelines, to_plain
 from course.gpu.timeline import Timeline
+from course.lessons import gpu_memory
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "course" / "gpu" / "recorded.json"
@@ -24,13 +25,13 @@ def timelines_of_the_lesson() -> dict[str, Timeline]:
     """What the lesson's figure cells draw, all cells before them run as well."""
     found: dict[str, Timeline] = {}
     names: dict[str, Any] = {}
-    shown = figures.show_timeline
+    shown = gpu_memory.show_timeline
     cells = json.loads(LESSON.read_text())["cells"]
 
     def keep(timeline: Timeline, *, title: str, **how: Any) -> None:
         found.setdefault(title, timeline)
 
-    figures.show_timeline = keep  # type: ignore[assignment]
+    gpu_memory.show_timeline = keep  # type: ignore[assignment]
     try:
         for cell in cells:
             role = cell["metadata"].get("course", {}).get("role")
@@ -38,7 +39,7 @@ def timelines_of_the_lesson() -> dict[str, Timeline]:
             if runs and cell["cell_type"] == "code":
                 exec("".join(cell["source"]), names)
     finally:
-        figures.show_timeline = shown
+        gpu_memory.show_timeline = shown
     return found
 
 
@@ -104,7 +105,7 @@ def test_a_pytorch_that_cannot_have_the_device_is_told_so_each_time(
         "(TypeError: _setup() got an unexpected keyword argument 'hook')."
     )
     assert told[1].startswith("It runs with torch 2.11 to 2.15: install one of these")
-    assert told[3] == "from course.figures import show_recorded; show_recorded()"
+    assert told[3] == "from course.lessons.gpu_memory import show_recorded; show_recorded()"
 
 
 def test_names_that_are_gone_are_told_as_well(run: Callable[..., str]) -> None:
@@ -121,7 +122,9 @@ def test_names_that_are_gone_are_told_as_well(run: Callable[..., str]) -> None:
 
 
 def test_the_recorded_pictures_need_no_device(run: Callable[..., str]) -> None:
-    shown = run(WITHOUT + "    from course.figures import show_recorded\n    show_recorded()")
+    shown = run(
+        WITHOUT + "    from course.lessons.gpu_memory import show_recorded\n    show_recorded()"
+    )
     titles = list(recorded_timelines())
     assert len(titles) >= 5
     assert all(title in shown for title in titles)

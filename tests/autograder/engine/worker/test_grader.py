@@ -37,7 +37,7 @@ from tests.autograder.engine.exam import (
     write_lesson,
 )
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def test_right_answers_get_all_points_and_a_table_each(tmp_path: Path) -> None:
