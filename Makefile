@@ -139,7 +139,7 @@ system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreS
 # are marked `exhaustive`, and says so. With -k a stage that fails does not end the run.
 KEEP_GOING := $(if $(findstring k,$(firstword -$(MAKEFLAGS))),--keep-going)
 SHARE ?= 100%
-test: $(READY) $(DIVES) $(SITE)  ## all that a change can break, in ten minutes: lint, types, drift, answers, pytest
+test: $(READY) $(DIVES) $(SITE)  ## all that a change can break: lint, types, drift, answers, pytest
 	@$(RUN) $(PY) -m tests.stages $(KEEP_GOING)
 
 test-all: $(READY) $(DIVES) $(SITE)  ## everything: every wrong answer and mutant, and the exhaustive tests
