@@ -3,6 +3,7 @@
 #   PYTHON=python3.12   the Python that .venv is made from (3.11 or newer)
 #   LESSONS=all STUDENTS=12  what `make demo` grades: lessons, and how many learners
 #   REQUIRE_ALL=1       a test that would be skipped fails, as in CI
+#   PICTURES=1          tests in a browser leave screenshots in tests/output/browser/, to be looked at
 #   TESTS=tests/course  the tests that `make pytest` runs (all by default)
 #   SITE_ADDRESS=https://…  where the site will lie (`make site`), for links in search engines
 #

@@ -28,6 +28,7 @@ from tests.machine import CHROMIUM
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / "tests" / "output" / "browser"  # screenshots, to be looked at; not in git
+PICTURES = os.environ.get("PICTURES") == "1"  # they cost time, and no test compares them
 TOKEN = "secret"
 WAIT_S = 120  # for what must happen; none of these limits is a measurement
 
@@ -176,6 +177,13 @@ def wait_until_answers(url: str, process: subprocess.Popen[bytes], log: Path) ->
     raise RuntimeError(f"JupyterLab does not answer:\n{log.read_text()}")
 
 
+def shoot(what: Page | Locator, name: str) -> None:
+    """With PICTURES=1, a screenshot in tests/output/browser/."""
+    if PICTURES:
+        OUTPUT.mkdir(parents=True, exist_ok=True)
+        what.screenshot(path=OUTPUT / f"{name}.png")
+
+
 class Notebook:
     """An open notebook. Cells are named by their ids, as in the file."""
 
@@ -294,16 +302,11 @@ class Notebook:
         )
         return found
 
-    def shoot(self, name: str, id: str | None = None) -> Path:
-        """A screenshot of the page, or of one cell, in tests/output/browser/."""
-        OUTPUT.mkdir(parents=True, exist_ok=True)
-        path = OUTPUT / f"{name}.png"
-        if id is None:
-            self.page.screenshot(path=path)
-        else:
+    def shoot(self, name: str, id: str | None = None) -> None:
+        """With PICTURES=1, a screenshot of the page, or of one cell."""
+        if id is not None:
             self.cell(id).scroll_into_view_if_needed()
-            self.cell(id).screenshot(path=path)
-        return path
+        shoot(self.page if id is None else self.cell(id), name)
 
 
 def _by_id(id: str) -> str:

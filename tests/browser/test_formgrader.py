@@ -14,7 +14,7 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.jupyter import OUTPUT, ROOT, Lab, made, window
+from tests.browser.jupyter import ROOT, Lab, made, shoot, window
 
 pytestmark = pytest.mark.exhaustive("formgrader in a browser")
 
@@ -67,13 +67,6 @@ def wait_until_it_saves(page: Page) -> None:
     )
 
 
-def shoot(page: Page, name: str) -> None:
-    """A screenshot in tests/output/browser/."""
-    page.wait_for_timeout(500)  # formgrader scrolls to a heading of its own accord
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=OUTPUT / f"formgrader-{name}.png")
-
-
 def test_the_lessons_are_listed_with_points(page: Page) -> None:
     page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
     page.get_by_role("menuitem", name="Formgrader", exact=True).click()
@@ -83,7 +76,7 @@ def test_the_lessons_are_listed_with_points(page: Page) -> None:
     row = frame.get_by_role("row", name=SLUG)
     expect(row).to_contain_text("/ 39")
     expect(row).to_contain_text("/ 3")
-    shoot(page, "lesson")
+    shoot(page, "formgrader-lesson")
 
 
 def test_a_submission_shows_its_check_tables(page: Page, formgrader: Lab) -> None:
@@ -94,7 +87,7 @@ def test_a_submission_shows_its_check_tables(page: Page, formgrader: Lab) -> Non
     failed.scroll_into_view_if_needed()
     expect(failed).to_have_text("✗")
     expect(page.get_by_text("checks hold").first).to_be_visible()
-    shoot(page, "check-table")
+    shoot(page, "formgrader-check-table")
 
 
 def test_a_score_and_a_comment_by_hand_outlive_a_regrade(page: Page, formgrader: Lab) -> None:
@@ -108,7 +101,7 @@ def test_a_score_and_a_comment_by_hand_outlive_a_regrade(page: Page, formgrader:
     expect(score).to_have_value("1.5")
     expect(page.locator(f"textarea#{WRITTEN}-comment")).to_have_value(COMMENT)
     score.scroll_into_view_if_needed()
-    shoot(page, "by-hand")
+    shoot(page, "formgrader-by-hand")
 
 
 def fill(page: Page, field: Locator, text: str) -> None:
@@ -125,4 +118,4 @@ def test_the_autograde_button_grades_with_the_engine(page: Page, formgrader: Lab
     row.locator(".autograde a").click()
     told = page.locator(".modal.in, .modal.show")
     expect(told).to_contain_text("by the grading engine", timeout=120_000)
-    shoot(page, "autograde")
+    shoot(page, "formgrader-autograde")

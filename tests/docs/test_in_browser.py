@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from course.claims import claims
 from tests.browser.contrast import faint_words
-from tests.browser.jupyter import OUTPUT, window
+from tests.browser.jupyter import shoot, window
 from tests.docs.site_build import LESSON
 
 PHONE = {"width": 390, "height": 844}
@@ -162,8 +162,7 @@ def test_our_colours_stand_out_in_both_themes(
     page.goto((site / name).as_uri())
     if name == "index.html":
         page.locator("label[for=predict-false]").click()
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=OUTPUT / f"site-{Path(name).stem}-{theme}.png")
+    shoot(page, f"site-{Path(name).stem}-{theme}")
     assert faint_words(page, f":is({OURS})") == []
     page.close()
 
