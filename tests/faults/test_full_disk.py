@@ -46,6 +46,7 @@ print(json.dumps([str(trouble or ""), untold, str(again.trouble or ""), points, 
 """
 
 
+@pytest.mark.exhaustive("disks that fill up")
 @pytest.mark.needs("sandbox")
 @pytest.mark.parametrize(
     "left",

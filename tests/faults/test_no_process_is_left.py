@@ -177,6 +177,7 @@ def killed(
     return watch(Plan(command, {"TMPDIR": str(folder / "tmp")}, victims, last))
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 @pytest.mark.parametrize("sandbox", WITH_SANDBOX)
 def test_each_process_may_die_while_an_answer_never_returns(tmp_path: Path, sandbox: str) -> None:
     victims = ("asked", "checker", "fork server", "worker", "sandbox", "worker pool")
@@ -191,6 +192,7 @@ def test_what_a_submission_started_ends_with_it(tmp_path: Path, sandbox: str) ->
     assert (found.output, found.survivors) == ("['graded']\n", [])
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 @pytest.mark.parametrize("sandbox", WITH_SANDBOX)
 @pytest.mark.parametrize("last", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
@@ -238,6 +240,7 @@ def test_what_a_benchmark_compares_with_ends_with_it(tmp_path: Path, contender: 
     assert (found.status, found.survivors) == (-signal.SIGKILL, []), found.output
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", TRIAL]
     found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, ("trial server",), last=0))
@@ -250,6 +253,7 @@ def test_what_an_answer_started_ends_with_its_trial(tmp_path: Path) -> None:
     assert (found.output, found.survivors) == ("['finished', 'finished']\n", [])
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 def test_a_trial_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", TRIAL]
     found = watch(Plan(command, {"TMPDIR": str(tmp_path)}, ("starter of a trial",), last=0))
@@ -262,11 +266,13 @@ def prove(folder: Path, limit_s: float, *victims: str) -> Report:
     return watch(Plan(command, {"TMPDIR": str(folder)}, victims, last=0))
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 def test_a_proof_ends_with_the_program_that_is_killed(tmp_path: Path) -> None:
     found = prove(tmp_path, 400.0, "starter of a proof")
     assert (found.status, found.survivors) == (-signal.SIGKILL, [])
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 @pytest.mark.parametrize("program", [INTERRUPTED, UNHEARD], ids=["it forks", "it begins to wait"])
 def test_a_proof_ends_with_its_server_that_is_told_to_end_while(
     tmp_path: Path, program: str
@@ -278,6 +284,7 @@ def test_a_proof_ends_with_its_server_that_is_told_to_end_while(
     assert (found.status, found.survivors) == (1, [])
 
 
+@pytest.mark.exhaustive("a process of the grader that dies")
 def test_what_a_proof_started_ends_with_it(tmp_path: Path) -> None:
     found = prove(tmp_path, 15.0)
     assert (found.output, found.survivors) == ("['it ran past the time limit']\n", [])

@@ -403,6 +403,7 @@ def test_a_run_lies_beside_its_data_files_and_leaves_them_alone(
     assert [path.name for path in data.iterdir()] == ["data.txt"]
 
 
+@pytest.mark.exhaustive("a gate's process that does not end")
 def test_a_process_that_does_not_end_when_asked_is_ended(
     course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -417,6 +418,7 @@ def test_a_process_that_does_not_end_when_asked_is_ended(
     assert set(psutil.Process().children(recursive=True)) <= before
 
 
+@pytest.mark.exhaustive("a gate that is interrupted")
 def test_an_interrupted_run_leaves_no_process_behind(course: Path) -> None:
     before = set(psutil.Process().children(recursive=True))
     quick = answer_run_of(case(course, "right"), 60.0)

@@ -69,6 +69,7 @@ def test_where_the_engine_was_asked_for_nothing_takes_its_place(
         try_answers(Path(), [gate], runner="engine")
 
 
+@pytest.mark.exhaustive("answers in the engine and in a notebook")
 @pytest.mark.skipif(sys.platform != "linux", reason="the engine needs Linux")
 def test_a_probe_that_uses_a_name_from_outside_passes_in_a_notebook_alone(tmp_path: Path) -> None:
     notebook = tiny.notebook()

@@ -118,6 +118,7 @@ def test_a_release_that_is_not_what_the_source_gives_is_told(course: Path) -> No
     assert part.summary.endswith("run `autograder release 01`")
 
 
+@pytest.mark.exhaustive("cells that do more than show")
 def test_a_cell_that_does_more_than_show_is_told(course: Path) -> None:
     notebook = tiny.notebook()
     more = {"course": {"role": "measure", "shows": True}}

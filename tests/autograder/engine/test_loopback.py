@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from autograder.engine import EngineRunner
 from autograder.engine.limits import LOOPBACK_TIMES, Limits
 from autograder.lessons.cells import declares_loopback
@@ -255,6 +257,7 @@ while True:
 """
 
 
+@pytest.mark.exhaustive("a fork bomb over loopback")
 def test_a_fork_bomb_stays_bounded(tmp_path: Path) -> None:
     lesson, begun = write_lesson(tmp_path, lesson_cells()), time.monotonic()
     job = hand_in(tmp_path, lesson, lesson_cells(total=BOMB))
@@ -300,6 +303,7 @@ check.equal([one["result"] for one in seen.result], [torch.full((1, 2), 4.5)] * 
 check.score(3)"""
 
 
+@pytest.mark.exhaustive("ranks beside an answer")
 def test_a_probe_runs_a_function_and_a_script_in_ranks(tmp_path: Path) -> None:
     def cells(answer: str, *, loopback: bool) -> list[Cell]:
         found = lesson_cells(total=answer, loopback=loopback)
@@ -324,6 +328,7 @@ def test_the_limits_of_other_lessons_stay_and_memory_and_files_do_for_all() -> N
     assert [getattr(more, name) for name in same] == [getattr(usual, name) for name in same]
 
 
+@pytest.mark.exhaustive("time limits of processes that talk")
 def test_the_time_of_such_a_lesson_is_named_where_it_ends(tmp_path: Path) -> None:
     lesson = write_lesson(tmp_path, lesson_cells())
     job = hand_in(tmp_path, lesson, lesson_cells(total="while True: pass"))

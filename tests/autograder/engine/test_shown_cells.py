@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
+import pytest
+
 from autograder.records.runner import Outcome
 from tests.autograder.engine.exam import (
     Cell,
@@ -75,6 +77,7 @@ def test_outputs_of_another_form_are_not_kept(tmp_path: Path) -> None:
     assert (outcome.record.score, shown(outcome, "look-0")) == (5.0, "[]")
 
 
+@pytest.mark.exhaustive("every cell of a submission")
 def test_an_engine_can_be_told_to_run_every_cell(tmp_path: Path) -> None:
     outcome = grade(tmp_path, _handed_in(), _lesson(), every_cell=True)
     assert (outcome.record.score, printed(outcome, "look-0")) == (5.0, "ran\n")

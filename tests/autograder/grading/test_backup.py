@@ -29,6 +29,7 @@ from autograder.records.journal import Journal, JournalError, only_grader
 from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, double, flatten, graded, record
+from tests.exhaustive import sampled
 
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@uni.example\nbob,Bob,Ross,\n"
 LMS = {"ada": {"lms": "moodle", "name": "Ada Lovelace", "number": "7"}}
@@ -185,6 +186,7 @@ def test_a_full_disk_leaves_no_backup_and_says_so(
     assert list(tmp_path.glob("*kept*")) == []
 
 
+@pytest.mark.exhaustive("a backup that is killed")
 def test_a_killed_backup_leaves_nothing_under_its_name_and_the_next_one_works(
     course: CourseDirectory,
 ) -> None:
@@ -322,7 +324,7 @@ def test_a_backup_that_was_cut_short_is_refused(
     assert everything(course) == before
 
 
-@pytest.mark.parametrize("moves", range(5))
+@pytest.mark.parametrize("moves", sampled(range(5), 2, why="a restore that dies at each move"))
 def test_a_restore_that_dies_between_two_moves_is_finished_by_the_same_command(
     course: CourseDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 ) -> None:
@@ -382,6 +384,7 @@ def test_two_files_are_wrong_usage(
     assert "exclude each other" in capsys.readouterr().err
 
 
+@pytest.mark.exhaustive("a gradebook in another database")
 def test_the_rows_of_a_gradebook_are_the_same_in_another_database(
     course: CourseDirectory, tmp_path: Path
 ) -> None:

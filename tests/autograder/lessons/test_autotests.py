@@ -90,6 +90,7 @@ def test_a_lesson_without_automatic_tests_is_taken_as_it_is(tmp_path: Path) -> N
     assert with_autotests(lesson) is lesson
 
 
+@pytest.mark.exhaustive("automatic tests without templates")
 def test_a_lesson_without_templates_says_what_is_missing(tmp_path: Path) -> None:
     lesson = read_lesson(tiny.write(tmp_path, notebook()))
     with pytest.raises(LessonError, match=r"automatic tests: FileNotFoundError: .*autotests\.yml"):

@@ -48,6 +48,7 @@ def test_a_lessons_modules_are_there_before_its_cells_run(tmp_path: Path) -> Non
     assert printed(outcome, "look") == "True True\n"
 
 
+@pytest.mark.exhaustive("modules that start threads")
 def test_a_module_that_starts_a_thread_is_left_to_the_submissions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ print("trained")"""
     assert printed(grade(tmp_path, source, source), "train") == "trained\n"
 
 
+@pytest.mark.exhaustive("memory over many submissions")
 def test_memory_does_not_grow_with_the_number_of_submissions(tmp_path: Path) -> None:
     lesson = write_lesson(tmp_path, exam_cells())
     jobs = [hand_in(tmp_path, lesson, exam_cells(), f"student-{n}") for n in range(24)]

@@ -57,6 +57,7 @@ def record_of(course: CourseDirectory, student: str) -> SubmissionRecord:
     return entry.record
 
 
+@pytest.mark.exhaustive("partial points from stock nbgrader")
 def test_partial_points_come_with_the_checks_behind_them(stock: CourseDirectory) -> None:
     found = record_of(stock, "ada")
     flatten, double = found.exercises
@@ -153,6 +154,7 @@ def test_a_set_up_cell_that_fails_is_never_a_zero(tmp_path: Path) -> None:
     assert "setup failed: ModuleNotFoundError" in done.records[0].notes[0]
 
 
+@pytest.mark.exhaustive("what stock nbgrader says of a broken lesson")
 def test_a_lesson_that_nbgrader_cannot_release_is_an_error_of_the_lesson(tmp_path: Path) -> None:
     classroom(tmp_path, "ada")
     tiny.write(tmp_path, json.dumps(tiny.notebook()).replace("### END SOLUTION", "###"))
@@ -161,6 +163,7 @@ def test_a_lesson_that_nbgrader_cannot_release_is_an_error_of_the_lesson(tmp_pat
         list(StockRunner().run_many([job]))
 
 
+@pytest.mark.exhaustive("where stock nbgrader runs")
 def test_the_grader_itself_stays_in_its_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

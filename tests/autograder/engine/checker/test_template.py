@@ -84,6 +84,7 @@ def test_forks_of_a_template_find_the_same_and_compute_no_reference(tmp_path: Pa
     assert found[-1].record.score < 9
 
 
+@pytest.mark.exhaustive("tests that leave threads")
 def test_a_lesson_whose_tests_leave_threads_has_no_template(tmp_path: Path) -> None:
     found = graded(tmp_path, LASTING)
     (worker,) = engine().workers

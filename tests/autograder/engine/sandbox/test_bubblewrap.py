@@ -59,6 +59,7 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \\
 """
 
 
+@pytest.mark.exhaustive("grading as an ordinary user")
 @pytest.mark.needs("sandbox")
 def test_an_ordinary_user_can_grade(tmp_path: Path) -> None:
     folder = Path(f"/tmp/ordinary-{os.getpid()}")
@@ -236,6 +237,7 @@ def test_what_is_hidden_is_covered_even_where_it_lies_below_python(
     assert str(inside) not in sandboxed(Limits(), [5]).argv
 
 
+@pytest.mark.exhaustive("a sandbox that cannot be built")
 @pytest.mark.needs("sandbox")
 def test_a_sandbox_that_cannot_be_built_is_the_graders_fault_and_says_why(tmp_path: Path) -> None:
     broken = Limits(tmp_nbytes=-1)

@@ -264,6 +264,7 @@ check.score(3)"""
 DEADLY_CHECK = ENDLESS_CHECK.replace("pass", "import os; os._exit(9)")
 
 
+@pytest.mark.exhaustive("a checker that never ends or dies")
 @pytest.mark.parametrize(
     ("check", "status", "reason"),
     [

@@ -90,11 +90,13 @@ def test_a_proof_that_changed_is_run_again(tmp_path: Path) -> None:
     assert causes(prove_changed(tmp_path, other))[0].startswith("its proof does not hold")
 
 
+@pytest.mark.exhaustive("proofs that never end")
 def test_a_proof_that_never_ends_is_stopped(tmp_path: Path) -> None:
     found = prove_changed(tmp_path, lesson_with(tmp_path, ENDLESS), limit_s=15)
     assert causes(found) == ["it ran past the time limit"]
 
 
+@pytest.mark.exhaustive("a damaged memory of proofs")
 def test_a_memory_that_cannot_be_read_is_no_memory(tmp_path: Path) -> None:
     lesson = lesson_with(tmp_path, SOUND)
     assert prove_changed(tmp_path, lesson).ran == 1
@@ -114,6 +116,7 @@ def test_a_change_behind_a_proof_has_it_run_again(
     assert [prove_changed(tmp_path, lesson).ran for _ in range(2)] == [1, 0]
 
 
+@pytest.mark.exhaustive("proofs without their package")
 def test_a_proof_whose_package_is_not_installed_has_not_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
