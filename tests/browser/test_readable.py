@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.exhaustive import sampled
-
 pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
 
 from playwright.sync_api import Browser, Locator, expect
@@ -46,6 +44,8 @@ check.score(4)
 def flatten(x):
     raise NotImplementedError()
 import torch
+
+pytestmark = pytest.mark.exhaustive("colours and keyboard in a browser")
 flat = answer("flatten")
 check = Check("flatten")
 check.runs(flat(torch.arange(12.0)))
@@ -53,7 +53,7 @@ check.score(4)
 """
 
 
-@pytest.fixture(scope="module", params=sampled(["light", "dark"], "dark", why="both themes"))
+@pytest.fixture(scope="module", params=["light", "dark"])
 def shown(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Notebook]:

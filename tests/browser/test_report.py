@@ -16,6 +16,8 @@ from autograder.reporting.report import lesson_view, page_of
 from tests.autograder.reporting.overview import graded, row, three_lessons
 from tests.browser.contrast import faint_words
 
+pytestmark = pytest.mark.exhaustive("the class report in a browser")
+
 PHONE = {"width": 390, "height": 800}
 
 

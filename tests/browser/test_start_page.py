@@ -21,6 +21,8 @@ from course.guide.placement_quiz import ASKED
 from course.progress.progress_file import FILE_NAME
 from tests.browser.jupyter import ROOT, Lab, Notebook, made
 
+pytestmark = pytest.mark.exhaustive("the start page in a browser")
+
 SLUG = "04-memory-layout"
 RIGHT = """\
 def dense_rows(x):

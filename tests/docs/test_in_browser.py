@@ -17,6 +17,8 @@ from tests.browser.contrast import faint_words
 from tests.browser.jupyter import shoot, window
 from tests.docs.site_build import LESSON
 
+pytestmark = pytest.mark.exhaustive("the site in a browser")
+
 PHONE = {"width": 390, "height": 844}
 PAGES = (
     "index.html",
