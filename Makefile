@@ -35,6 +35,9 @@ STUDENTS ?= 8
 COURSE   ?= .
 TESTS    ?=
 
+# Images of containers often set it. Every process that is started would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help demo lab formgrader site release answers mutants test test-all lint types drift pytest test-gpu system bench \
