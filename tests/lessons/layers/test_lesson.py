@@ -50,7 +50,7 @@ def test_behind_batch_norm_the_darkest_and_the_brightest_photo_have_the_same_mea
             names["photos"][i][None] for i in (names["light"].argmin(), names["light"].argmax())
         ]
         means = [names["model"][1](names["model"][0](one)).mean((0, 2, 3)) for one in photos]
-        assert torch.allclose(means[0], means[1], rtol=1e-5, atol=2e-6)
+        assert (means[0] - means[1]).abs().max() < 5e-6  # five digits on every processor
         assert torch.allclose(means[0], names["model"][1].bias, atol=1e-5)
     assert "to five digits" in text("promise")
 
