@@ -78,9 +78,7 @@ def test_an_exhaustive_test_is_left_out_and_counted_where_that_is_asked_for(
     assert re.fullmatch("1 passed(, 1 deselected)?", closing(output))
 
 
-def test_files_that_take_long_come_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_take_long_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEAVE_OUT_EXHAUSTIVE", raising=False)
     for name, source in (("a", "def test_a(): pass\n"), ("b", EXHAUSTIVE)):
         (tmp_path / f"test_{name}.py").write_text(source)

@@ -44,6 +44,8 @@ from tests.autograder.classroom import (
     record,
 )
 
+pytestmark = pytest.mark.exhaustive("formgrader's buttons")
+
 ROOT = Path(__file__).parents[2]
 WRONG = "def flatten(x):\n    return x.clone().reshape(-1)"
 

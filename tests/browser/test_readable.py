@@ -14,6 +14,8 @@ from tests.browser.contrast import faint_words
 from tests.browser.explorers import imports
 from tests.browser.jupyter import ROOT, Notebook, serve, window, write_notebook
 
+pytestmark = pytest.mark.exhaustive("colours and keyboard in a browser")
+
 WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
 CELLS = f"""
 from course import *
@@ -44,8 +46,6 @@ check.score(4)
 def flatten(x):
     raise NotImplementedError()
 import torch
-
-pytestmark = pytest.mark.exhaustive("colours and keyboard in a browser")
 flat = answer("flatten")
 check = Check("flatten")
 check.runs(flat(torch.arange(12.0)))

@@ -26,9 +26,8 @@ from autograder.nbgrader_bridge.exchange import TOKENS
 from tests.autograder import tiny
 from tests.autograder.tiny import SLUG
 
-pytestmark = pytest.mark.needs("sandbox")
+pytestmark = [pytest.mark.needs("sandbox"), pytest.mark.exhaustive("nbgrader's exchange")]
 
-pytestmark = pytest.mark.exhaustive("nbgrader's exchange")
 ROOT = Path(__file__).parents[2]
 COURSE_ID = "pytorch-measured"
 ANSWER = "def flatten(x):\n    return x.reshape(-1)"

@@ -18,6 +18,8 @@ import pytest
 from autograder.lessons.claims import folder_name
 from autograder.lessons.editions.overview import overview
 
+pytestmark = pytest.mark.exhaustive("a new lesson from its first command to its tests")
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("course", "autograder", "source", "release", "tests", "docs")
 NAMES = ("pyproject.toml", "nbgrader_config.py", "README.md", "Makefile", "LICENSE")

@@ -17,9 +17,9 @@ import pytest
 
 from tests.lessons.source import Source
 
-pytestmark = pytest.mark.exhaustive("a search with Ray")
 ROOT = Path(__file__).parents[2]
 pytestmark = [
+    pytest.mark.exhaustive("a search with Ray"),
     pytest.mark.needs("ray"),
     pytest.mark.skipif(
         " " in sys.executable,

@@ -51,6 +51,7 @@ def test_an_edition_of_an_older_source_is_not_released(api: NbGraderAPI) -> None
     assert "# A lesson that was edited since" in released(api)
 
 
+@pytest.mark.exhaustive("releases through formgrader")
 def test_a_release_without_generate_enters_the_assignment_into_the_gradebook(
     api: NbGraderAPI,
 ) -> None:
@@ -58,12 +59,14 @@ def test_a_release_without_generate_enters_the_assignment_into_the_gradebook(
     assert api.get_assignment(SLUG)["max_score"] == 6
 
 
+@pytest.mark.exhaustive("releases through formgrader")
 def test_our_committed_edition_is_left_alone(api: NbGraderAPI) -> None:
     api.release_assignment(SLUG)
     committed = Path(api.coursedir.root, "release", SLUG, f"{SLUG}.ipynb")
     assert committed.read_text() == "committed"
 
 
+@pytest.mark.exhaustive("releases through formgrader")
 def test_a_source_that_cannot_be_generated_is_not_released(api: NbGraderAPI) -> None:
     path = Path(api.coursedir.root, "source", SLUG, f"{SLUG}.ipynb")
     path.write_text(path.read_text().replace("### END SOLUTION", ""))

@@ -215,6 +215,7 @@ def test_whoever_gets_no_page_amid_a_regrade_is_named(
     assert f"run `autograder grade {SLUG}`: bob" in capsys.readouterr().err
 
 
+@pytest.mark.exhaustive("what stock nbgrader graded")
 def test_what_stock_nbgrader_graded_is_exported_and_explained_as_far_as_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -293,6 +293,7 @@ def test_no_page_of_the_tiny_lesson_holds_a_hidden_line(course: Path) -> None:
     assert_nothing_hidden(course, find_lesson(course, SLUG))
 
 
+@pytest.mark.exhaustive("feedback pages of every lesson")
 @pytest.mark.parametrize("lesson", all_lessons(ROOT), ids=lambda lesson: lesson.slug)
 def test_no_page_of_any_lesson_holds_a_hidden_line(lesson: Lesson) -> None:
     assert_nothing_hidden(ROOT, lesson)

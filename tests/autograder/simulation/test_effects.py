@@ -100,6 +100,7 @@ def test_cells_of_nbgraders_are_not_among_them(found: dict[str, Effects]) -> Non
     assert found.keys() == NOTHING.keys() | DRAWN.keys() | FOUND.keys()
 
 
+@pytest.mark.exhaustive("marks of cells that only show")
 def test_marks_are_written_and_taken_back(tmp_path: Path) -> None:
     cells = {"plain": NOTHING["plain"], "seeds": FOUND["seeds"][0], "draws": DRAWN["draws"][0]}
     given = lesson(tmp_path, cells)
@@ -122,6 +123,7 @@ def test_marks_are_written_and_taken_back(tmp_path: Path) -> None:
     assert false_marks(given) == (2, ())
 
 
+@pytest.mark.exhaustive("marks of cells that only show")
 def test_the_command_marks_and_says_what_it_has_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
