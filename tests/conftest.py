@@ -23,16 +23,16 @@ from typing import Any
 # Before anything imports torch. xdist workers with two threads each fight for two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Journal and gradebook wait until the disk has each of their writes: two thirds of the time of a test
-# about them. Memory has it at once.
-_MEMORY, _ENOUGH_GB = Path("/dev/shm"), 8
-if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_GB * 2**30:
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
-
 import pytest
 from hypothesis import settings
 
 from tests.machine import require
+
+# Journal and gradebook wait until the disk has each of their writes: two thirds of the time of the
+# tests about them. Memory has it at once.
+_MEMORY, _ENOUGH_GB = Path("/dev/shm"), 8
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_GB * 2**30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 TESTS = Path(__file__).parent
 REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
