@@ -24,7 +24,8 @@ Kind = Literal["right", "wrong", "stub", "solution", "same", "constant", "mutant
 class Case:
     """One answer to be tried, and what it must come to.
 
-    A constant that is `excused` may get any points: the bank says why.
+    A constant that is `excused` may get any points: the bank says why. The `first` of an exercise's
+    wrong answers has its main misconception, so a learner has to see it fail.
     """
 
     lesson: Lesson
@@ -35,6 +36,7 @@ class Case:
     source: str
     misconception: str | None = None
     excused: bool = False
+    first: bool = False
 
 
 def judge(
@@ -70,7 +72,8 @@ def judge(
         case "constant":
             return _too_much(case, record)
         case "wrong":
-            return _not_caught(case, record, result.answer_error if complete else None)
+            raised = result.answer_error if complete else None
+            return _not_caught(case, record, raised) or _out_of_sight(case, record)
 
 
 def _survives(result: AnswerRunResult) -> str:
@@ -171,3 +174,15 @@ def _not_caught(case: Case, record: ExerciseRecord, raised: str | None) -> str:
     if case.misconception in named:
         return ""
     return f"'{case.misconception}' is not among the failed checks: {', '.join(named) or 'none'}"
+
+
+def _out_of_sight(case: Case, record: ExerciseRecord) -> str:
+    """Why a learner with the main misconception sees nothing but green; empty where they don't."""
+    if not case.first or any(not check.hidden for check in record.failed):
+        return ""
+    visible = sum(not check.hidden for check in record.checks)
+    return (
+        f"all {visible} visible checks hold, though the first wrong answer is that of the main "
+        f"misconception, '{case.misconception}': let a visible check of '{case.exercise.name}' "
+        "catch it, or put the wrong answer first that has what the unit teaches wrong"
+    )

@@ -2,9 +2,10 @@
 
 Every answer of a bank is put into the notebook and graded.  A right one must get all points; a
 wrong one must lose some, and the misconception it was written for must be among those that the
-failed checks name; the untouched stub must get nothing and count as not attempted; the source's
-own solution must get everything, and so must what the bank calls the same.  Ten answers that do no
-work are tried on every exercise, and get a fifth of its points at most.
+failed checks name; the first wrong one, that of the exercise's main misconception, must fail a
+check that learners see; the untouched stub must get nothing and count as not attempted; the
+source's own solution must get everything, and so must what the bank calls the same.  Ten answers
+that do no work are tried on every exercise, and get a fifth of its points at most.
 
 A share of the wrong answers, of those that do no work and of the mutants that change nothing can be
 tried, always the same ones; right answers and solutions are tried in any case.
@@ -282,12 +283,13 @@ def _cases(gate: Gate) -> Iterable[Case]:
         if exercise.manual or not (gate.complete or exercise.name in asked):
             continue
         of_it = [one for one in gate.answers if one.exercise == exercise.name]
+        wrong = [one for one in of_it if one.kind == "wrong"]
         for one in of_it:
             if one.kind == "constant":
                 continue
-            yield Case(
-                gate.lesson, exercise, one.kind, one.title, one.place, one.source, one.misconception
-            )
+            told = one.kind, one.title, one.place, one.source, one.misconception
+            first = gate.complete and one in wrong[:1]
+            yield Case(gate.lesson, exercise, *told, first=first)
         place = f"{gate.lesson.source}, cell {exercise.answer_id}"
         stub, solution = exercise.stub, without_markers(exercise.answer_source)
         yield Case(gate.lesson, exercise, "stub", "the untouched stub", place, stub)

@@ -44,6 +44,17 @@ def inferred_dtype(data):
     return torch.int64 if kinds and "float" not in kinds else torch.get_default_dtype()
 
 
+# %% wrong inferred-dtype: looks at the first number only -> the-first-element-decides
+def inferred_dtype(data):
+    while isinstance(data, (list, tuple)):
+        if not data:
+            return torch.get_default_dtype()
+        data = data[0]
+    if isinstance(data, bool):
+        return torch.bool
+    return torch.int64 if isinstance(data, int) else torch.get_default_dtype()
+
+
 # %% wrong inferred-dtype: makes the tensor -> a-tensor-must-be-made
 def inferred_dtype(data):
     return torch.tensor(data).dtype
@@ -66,17 +77,6 @@ def inferred_dtype(data):
     if not found or any(isinstance(number, float) for number in found):
         return torch.get_default_dtype()
     return torch.int64
-
-
-# %% wrong inferred-dtype: looks at the first number only -> the-first-element-decides
-def inferred_dtype(data):
-    while isinstance(data, (list, tuple)):
-        if not data:
-            return torch.get_default_dtype()
-        data = data[0]
-    if isinstance(data, bool):
-        return torch.bool
-    return torch.int64 if isinstance(data, int) else torch.get_default_dtype()
 
 
 # %% wrong inferred-dtype: the last number decides -> the-last-element-decides
@@ -255,16 +255,6 @@ def promoted(a, b):
     return max(a.dtype, b.dtype, key=lambda dtype: dtype.itemsize)
 
 
-# %% wrong promoted: asks torch -> a-library-has-to-be-asked
-def promoted(a, b):
-    return torch.result_type(a, b)
-
-
-# %% wrong promoted: computes the sum -> a-library-has-to-be-asked
-def promoted(a, b):
-    return (a + b).dtype
-
-
 # %% wrong promoted: every operand has the same say -> every-operand-has-a-say
 def promoted(a, b):
     def dtype_of(one):
@@ -281,6 +271,16 @@ def promoted(a, b):
     if one.itemsize == other.itemsize and one != other:
         return torch.float32 if one.is_floating_point else torch.int16
     return max(one, other, key=lambda dtype: dtype.itemsize)
+
+
+# %% wrong promoted: asks torch -> a-library-has-to-be-asked
+def promoted(a, b):
+    return torch.result_type(a, b)
+
+
+# %% wrong promoted: computes the sum -> a-library-has-to-be-asked
+def promoted(a, b):
+    return (a + b).dtype
 
 
 # %% wrong promoted: dimensions beat kinds -> dimensions-always-win
@@ -676,6 +676,19 @@ def move(batch, device):
     return there(batch)
 
 
+# %% wrong move: throws the result of to away -> to-works-in-place
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        batch.to(device)
+    elif isinstance(batch, dict):
+        for part in batch.values():
+            move(part, device)
+    elif isinstance(batch, (list, tuple)):
+        for part in batch:
+            move(part, device)
+    return batch
+
+
 # %% wrong move: named tuples become tuples -> a-named-tuple-is-a-tuple
 def move(batch, device):
     if isinstance(batch, torch.Tensor):
@@ -744,19 +757,6 @@ def move(batch, device):
     if isinstance(batch, (list, tuple)):
         parts = [move(part, device) for part in batch]
         return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
-
-
-# %% wrong move: throws the result of to away -> to-works-in-place
-def move(batch, device):
-    if isinstance(batch, torch.Tensor):
-        batch.to(device)
-    elif isinstance(batch, dict):
-        for part in batch.values():
-            move(part, device)
-    elif isinstance(batch, (list, tuple)):
-        for part in batch:
-            move(part, device)
     return batch
 
 
@@ -871,6 +871,13 @@ def exact_cast(x, dtype):
     raise ValueError(f"{kept.numel() - kept.sum()} would change")
 
 
+# %% wrong exact-cast: asks can_cast -> dtypes-decide-what-is-lost
+def exact_cast(x, dtype):
+    if not torch.can_cast(x.dtype, dtype):
+        raise ValueError(f"{x.numel()} elements would change")
+    return x.to(dtype)
+
+
 # %% wrong exact-cast: every NaN counts as changed -> nan-can-be-compared
 def exact_cast(x, dtype):
     there = x.to(dtype)
@@ -901,13 +908,6 @@ def exact_cast(x, dtype):
     if not kept.all():
         raise ValueError(f"{(~kept).sum().item()} elements would change")
     return there
-
-
-# %% wrong exact-cast: asks can_cast -> dtypes-decide-what-is-lost
-def exact_cast(x, dtype):
-    if not torch.can_cast(x.dtype, dtype):
-        raise ValueError(f"{x.numel()} elements would change")
-    return x.to(dtype)
 
 
 # %% wrong exact-cast: trusts every floating dtype -> floats-hold-every-integer
@@ -1017,6 +1017,14 @@ def arange_lengths(start, end, step):
     return count, math.ceil((float(end) - float(start)) / float(step))
 
 
+# %% wrong arange-lengths: the same exact length twice -> torch-computes-on-paper
+def arange_lengths(start, end, step):
+    from fractions import Fraction
+
+    exact = math.ceil((Fraction(end) - Fraction(start)) / Fraction(step))
+    return exact, exact
+
+
 # %% wrong arange-lengths: runs arange -> arange-has-to-run
 def arange_lengths(start, end, step):
     from fractions import Fraction
@@ -1031,14 +1039,6 @@ def arange_lengths(start, end, step):
 
     exact = math.ceil((Fraction(end) - Fraction(start)) / Fraction(step))
     return exact, len(np.arange(float(start), float(end), float(step)))
-
-
-# %% wrong arange-lengths: the same exact length twice -> torch-computes-on-paper
-def arange_lengths(start, end, step):
-    from fractions import Fraction
-
-    exact = math.ceil((Fraction(end) - Fraction(start)) / Fraction(step))
-    return exact, exact
 
 
 # %% wrong arange-lengths: floats for both -> floats-are-exact

@@ -933,6 +933,11 @@ def shares(index):
             return True
 
 
+# %% wrong index-shares: everything shares -> everything-that-reads-shares
+def shares(index):
+    return True if index is not NotImplemented else False
+
+
 # %% wrong index-shares: True is a number -> true-is-a-number
 def shares(index):
     def plain(part):
@@ -1026,11 +1031,6 @@ def shares(index):
     if isinstance(index, torch.Tensor):
         return index.dim() == 0 and index.dtype != torch.bool
     return not isinstance(index, (bool, list, tuple))
-
-
-# %% wrong index-shares: everything shares -> everything-that-reads-shares
-def shares(index):
-    return True if index is not NotImplemented else False
 
 
 # %% wrong index-shares: tried on a tensor -> indexing-must-be-tried

@@ -405,6 +405,11 @@ def flatten(x):
         previous = d
 
 
+# %% wrong flatten: reshape, which copies when it must -> reshape-never-copies
+def flatten(x):
+    return x.reshape(-1)
+
+
 # %% wrong flatten: lays an empty tensor's pairs out anew -> empty-has-a-layout
 def flatten(x):
     kept = [d for d in range(x.dim()) if x.shape[d] != 1]
@@ -429,11 +434,6 @@ def flatten(x):
         except RuntimeError as error:
             raise ValueError(f"dimensions {i} and {j}: stride does not fit") from error
     return x.view(-1)
-
-
-# %% wrong flatten: reshape, which copies when it must -> reshape-never-copies
-def flatten(x):
-    return x.reshape(-1)
 
 
 # %% wrong flatten: torch's own flatten -> flatten-is-a-view

@@ -52,6 +52,17 @@ def evaluate(model, x):
         return ready(x)
 
 
+# %% wrong evaluate: the model's flag for all -> one-mode-for-all-modules
+def evaluate(model, x):
+    was = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            return model(x)
+    finally:
+        model.train(was)
+
+
 # %% wrong evaluate: hooks of its own stay on the layers -> hooks-may-stay
 def evaluate(model, x):
     def rest(part, args):
@@ -104,17 +115,6 @@ def evaluate(model, x):
         part.training = False
     with torch.no_grad():
         return model(x)
-
-
-# %% wrong evaluate: the model's flag for all -> one-mode-for-all-modules
-def evaluate(model, x):
-    was = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            return model(x)
-    finally:
-        model.train(was)
 
 
 # %% wrong evaluate: no finally -> errors-need-no-tidying
@@ -928,12 +928,11 @@ def adaptive_mean(x, size):
     return along(along(x, 3, size[1]), 2, size[0])
 
 
-# %% wrong adaptive: floats -> whole-numbers-fit-into-floats
-import math
-
-
+# %% wrong adaptive: a kernel and a stride -> adaptive-pooling-has-a-kernel
 def windows(n, m):
-    return [(math.floor(i * n / m), math.ceil((i + 1) * n / m)) for i in range(m)]
+    stride = max(n // m, 1)
+    kernel = n - (m - 1) * stride
+    return [(i * stride, i * stride + kernel) for i in range(m)]
 
 
 def adaptive_mean(x, size):
@@ -943,11 +942,12 @@ def adaptive_mean(x, size):
     return x
 
 
-# %% wrong adaptive: a kernel and a stride -> adaptive-pooling-has-a-kernel
+# %% wrong adaptive: floats -> whole-numbers-fit-into-floats
+import math
+
+
 def windows(n, m):
-    stride = max(n // m, 1)
-    kernel = n - (m - 1) * stride
-    return [(i * stride, i * stride + kernel) for i in range(m)]
+    return [(math.floor(i * n / m), math.ceil((i + 1) * n / m)) for i in range(m)]
 
 
 def adaptive_mean(x, size):
@@ -1498,6 +1498,19 @@ def fold(conv, norm):
     return new
 
 
+# %% wrong fold: the bias unscaled -> the-old-bias-needs-no-scale
+def fold(conv, norm):
+    import copy
+
+    new = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = (norm.running_var + norm.eps).rsqrt() * (norm.weight if norm.affine else 1)
+        old = 0 if conv.bias is None else conv.bias
+        new.bias = nn.Parameter(old - norm.running_mean * scale + (norm.bias if norm.affine else 0))
+        new.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+    return new
+
+
 # %% wrong fold: torch's own -> torch-has-it-already
 def fold(conv, norm):
     import copy
@@ -1596,19 +1609,6 @@ def fold(conv, norm):
         new.bias = nn.Parameter(
             (old - norm.running_mean) * scale + (norm.bias if norm.affine else 0)
         )
-        new.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
-    return new
-
-
-# %% wrong fold: the bias unscaled -> the-old-bias-needs-no-scale
-def fold(conv, norm):
-    import copy
-
-    new = copy.deepcopy(conv)
-    with torch.no_grad():
-        scale = (norm.running_var + norm.eps).rsqrt() * (norm.weight if norm.affine else 1)
-        old = 0 if conv.bias is None else conv.bias
-        new.bias = nn.Parameter(old - norm.running_mean * scale + (norm.bias if norm.affine else 0))
         new.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
     return new
 
@@ -2378,6 +2378,19 @@ def stack_size(n, layers):
     return size, (field - 1) * stride + (kernel - 1) * dilation + 1, step * stride
 
 
+# %% wrong stack-size: fields added -> fields-just-add-up
+def stack_size(n, layers):
+    size, field, step = n, 1, 1
+    for kernel, stride, padding, dilation in layers:
+        reach = (kernel - 1) * dilation + 1
+        if size + 2 * padding < reach:
+            raise ValueError
+        size = (size + 2 * padding - reach) // stride + 1
+        field += reach - 1
+        step *= stride
+    return size, field, step
+
+
 # %% wrong stack-size: floats -> whole-numbers-fit-into-floats
 def stack_size(n, layers):
     size, field, step = n, 1, 1
@@ -2462,19 +2475,6 @@ def stack_size(n, layers):
             raise ValueError
         size = (size + padding - reach) // stride + 1
         field += (reach - 1) * step
-        step *= stride
-    return size, field, step
-
-
-# %% wrong stack-size: fields added -> fields-just-add-up
-def stack_size(n, layers):
-    size, field, step = n, 1, 1
-    for kernel, stride, padding, dilation in layers:
-        reach = (kernel - 1) * dilation + 1
-        if size + 2 * padding < reach:
-            raise ValueError
-        size = (size + 2 * padding - reach) // stride + 1
-        field += reach - 1
         step *= stride
     return size, field, step
 

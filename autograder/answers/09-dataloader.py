@@ -316,6 +316,17 @@ def stream_batch_count(n, batch_size, workers=0, drop_last=False):
     return count
 
 
+# %% wrong batch-count: as if workers filled common batches -> workers-share-batches
+def batch_count(n, batch_size, drop_last=False):
+    if batch_size is None:
+        return n
+    return n // batch_size if drop_last else -(-n // batch_size)
+
+
+def stream_batch_count(n, batch_size, workers=0, drop_last=False):
+    return batch_count(n, batch_size, drop_last)
+
+
 # %% wrong batch-count: one more than the complete ones, always -> there-is-always-a-rest
 def batch_count(n, batch_size, drop_last=False):
     if batch_size is None:
@@ -381,17 +392,6 @@ def batch_count(n, batch_size, drop_last=False):
 def stream_batch_count(n, batch_size, workers=0, drop_last=False):
     parts = [len(range(w, n, workers)) for w in range(workers)] if workers else [n]
     return sum(batch_count(part, batch_size, drop_last) for part in parts)
-
-
-# %% wrong batch-count: as if workers filled common batches -> workers-share-batches
-def batch_count(n, batch_size, drop_last=False):
-    if batch_size is None:
-        return n
-    return n // batch_size if drop_last else -(-n // batch_size)
-
-
-def stream_batch_count(n, batch_size, workers=0, drop_last=False):
-    return batch_count(n, batch_size, drop_last)
 
 
 # %% wrong batch-count: every worker reads the whole stream -> every-worker-reads-everything
@@ -654,6 +654,20 @@ class BucketBatches(torch.utils.data.Sampler):
         return -(-len(self.lengths) // self.batch_size)
 
 
+# %% wrong buckets: shuffles the samples, then cuts -> shuffling-first-is-free
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        self.lengths, self.batch_size, self.generator = lengths, batch_size, generator
+
+    def __iter__(self):
+        order = torch.randperm(len(self.lengths), generator=self.generator).tolist()
+        for k in range(0, len(order), self.batch_size):
+            yield sorted(order[k : k + self.batch_size], key=self.lengths.__getitem__)
+
+    def __len__(self):
+        return -(-len(self.lengths) // self.batch_size)
+
+
 # %% wrong buckets: always the short ones first -> sorted-order-is-harmless
 class BucketBatches:
     def __init__(self, lengths, batch_size, generator=None):
@@ -727,20 +741,6 @@ class BucketBatches:
 
     def __len__(self):
         return len(self.lengths)
-
-
-# %% wrong buckets: shuffles the samples, then cuts -> shuffling-first-is-free
-class BucketBatches:
-    def __init__(self, lengths, batch_size, generator=None):
-        self.lengths, self.batch_size, self.generator = lengths, batch_size, generator
-
-    def __iter__(self):
-        order = torch.randperm(len(self.lengths), generator=self.generator).tolist()
-        for k in range(0, len(order), self.batch_size):
-            yield sorted(order[k : k + self.batch_size], key=self.lengths.__getitem__)
-
-    def __len__(self):
-        return -(-len(self.lengths) // self.batch_size)
 
 
 # %% wrong buckets: draws from NumPy's global state -> any-random-order-can-be-repeated
@@ -1113,14 +1113,14 @@ def seed_worker(worker_id):
     get_worker_info().dataset.rng = np.random.default_rng(entropy)
 
 
-# %% wrong worker-seed: relies on the seeding by torch -> every-generator-is-seeded
-def seed_worker(worker_id):
-    np.random.seed(torch.initial_seed() % 2**32)
-
-
 # %% wrong worker-seed: the number of the worker -> the-worker-number-suffices
 def seed_worker(worker_id):
     get_worker_info().dataset.rng = np.random.default_rng(worker_id + 1)
+
+
+# %% wrong worker-seed: relies on the seeding by torch -> every-generator-is-seeded
+def seed_worker(worker_id):
+    np.random.seed(torch.initial_seed() % 2**32)
 
 
 # %% wrong worker-seed: the same base seed for all -> the-base-seed-differs

@@ -363,6 +363,22 @@ def evaluate(model, batches, loss_fn):
     return sum(part for part, _ in parts) / n if n else float("nan")
 
 
+# %% wrong evaluate: the mean of means -> means-have-a-mean
+def evaluate(model, batches, loss_fn):
+    modes = [(m, m.training) for m in model.modules()]
+    losses = []
+    model.eval()
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x, y in batches:
+                if len(x):
+                    losses.append(loss_fn(model(x), y).item())
+    finally:
+        for m, mode in modes:
+            m.training = mode
+    return sum(losses) / len(losses) if losses else float("nan")
+
+
 # %% wrong evaluate: hooks are left -> hooks-are-no-trace
 def evaluate(model, batches, loss_fn):
     modes = [(module, module.training) for module in model.modules()]
@@ -397,22 +413,6 @@ def evaluate(model, batches, loss_fn):
         for module, training in modes:
             module.training = training
     return total / count if count else float("nan")
-
-
-# %% wrong evaluate: the mean of means -> means-have-a-mean
-def evaluate(model, batches, loss_fn):
-    modes = [(m, m.training) for m in model.modules()]
-    losses = []
-    model.eval()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            for x, y in batches:
-                if len(x):
-                    losses.append(loss_fn(model(x), y).item())
-    finally:
-        for m, mode in modes:
-            m.training = mode
-    return sum(losses) / len(losses) if losses else float("nan")
 
 
 # %% wrong evaluate: a sum -> a-sum-is-a-mean
@@ -2494,6 +2494,26 @@ def first_bad_module(model, x):
     return first[0]
 
 
+# %% wrong first-bad-module: the last -> the-last-one-is-it
+def first_bad_module(model, x):
+    bad, handles = [], []
+    for name, module in model.named_modules():
+
+        def look(module, args, out, name=name):
+            outs = out if isinstance(out, tuple) else (out,)
+            if not all(o.isfinite().all() for o in outs):
+                bad.append(name)
+
+        handles.append(module.register_forward_hook(look))
+    try:
+        with torch.no_grad():
+            model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return bad[-1] if bad else None
+
+
 # %% wrong first-bad-module: only nan -> only-nan-is-bad
 def first_bad_module(model, x):
     bad, handles = [], []
@@ -2532,26 +2552,6 @@ def first_bad_module(model, x):
         for handle in handles:
             handle.remove()
     return bad[0] if bad else None
-
-
-# %% wrong first-bad-module: the last -> the-last-one-is-it
-def first_bad_module(model, x):
-    bad, handles = [], []
-    for name, module in model.named_modules():
-
-        def look(module, args, out, name=name):
-            outs = out if isinstance(out, tuple) else (out,)
-            if not all(o.isfinite().all() for o in outs):
-                bad.append(name)
-
-        handles.append(module.register_forward_hook(look))
-    try:
-        with torch.no_grad():
-            model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return bad[-1] if bad else None
 
 
 # %% wrong first-bad-module: children -> children-are-the-tree

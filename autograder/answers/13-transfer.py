@@ -1161,6 +1161,22 @@ def load_what_fits(model, state):
     return told
 
 
+# %% wrong load-what-fits: torch's missing keys -> missing-is-what-wasnt-loaded
+def load_what_fits(model, state):
+    own = model.state_dict()
+    shared = [name for name in own if name in state]
+    loaded = [name for name in shared if own[name].shape == state[name].shape]
+    with torch.no_grad():
+        for name in loaded:
+            own[name].copy_(state[name])
+    return {
+        "loaded": loaded,
+        "missing": [name for name in own if name not in loaded],
+        "unexpected": [name for name in state if name not in own],
+        "mismatched": [name for name in shared if name not in loaded],
+    }
+
+
 # %% wrong load-what-fits: the torch report put right -> torch-reports-what-is-missing
 def load_what_fits(model, state):
     shapes = {k: v.shape for k, v in model.state_dict().items()}
@@ -1305,22 +1321,6 @@ def load_what_fits(model, state):
     return {
         "loaded": loaded,
         "missing": [name for name in own if name not in state],
-        "unexpected": [name for name in state if name not in own],
-        "mismatched": [name for name in shared if name not in loaded],
-    }
-
-
-# %% wrong load-what-fits: torch's missing keys -> missing-is-what-wasnt-loaded
-def load_what_fits(model, state):
-    own = model.state_dict()
-    shared = [name for name in own if name in state]
-    loaded = [name for name in shared if own[name].shape == state[name].shape]
-    with torch.no_grad():
-        for name in loaded:
-            own[name].copy_(state[name])
-    return {
-        "loaded": loaded,
-        "missing": [name for name in own if name not in loaded],
         "unexpected": [name for name in state if name not in own],
         "mismatched": [name for name in shared if name not in loaded],
     }
@@ -2502,6 +2502,27 @@ def rename_keys(state, rules):
     return made
 
 
+# %% wrong rename-keys: startswith -> a-prefix-is-a-beginning-of-the-text
+def rename_keys(state, rules):
+    renamed = {}
+    for name, tensor in state.items():
+        target = name
+        for old, new in rules:
+            if not old or name.startswith(old):
+                if new is None:
+                    target = None
+                else:
+                    rest = name[len(old) :].lstrip(".")
+                    target = ".".join(part for part in (new, rest) if part)
+                break
+        if target is None:
+            continue
+        if target in renamed:
+            raise ValueError(f"two entries would be called {target}")
+        renamed[target] = tensor
+    return renamed
+
+
 # %% wrong rename-keys: one after the other -> rules-follow-one-another
 def rename_keys(state, rules):
     renamed = {}
@@ -2556,27 +2577,6 @@ def rename_keys(state, rules):
         target = name
         for old, new in reversed(rules):
             if not old or (name + ".").startswith(old + "."):
-                if new is None:
-                    target = None
-                else:
-                    rest = name[len(old) :].lstrip(".")
-                    target = ".".join(part for part in (new, rest) if part)
-                break
-        if target is None:
-            continue
-        if target in renamed:
-            raise ValueError(f"two entries would be called {target}")
-        renamed[target] = tensor
-    return renamed
-
-
-# %% wrong rename-keys: startswith -> a-prefix-is-a-beginning-of-the-text
-def rename_keys(state, rules):
-    renamed = {}
-    for name, tensor in state.items():
-        target = name
-        for old, new in rules:
-            if not old or name.startswith(old):
                 if new is None:
                     target = None
                 else:
@@ -2927,6 +2927,19 @@ def pass_through(layer, x):
     return functional_call(layer, constants, (x,), tie_weights=False)
 
 
+# %% wrong pass-through: no_grad -> a-frozen-call-needs-no-graph
+def pass_through(layer, x):
+    flags = [(p, p.requires_grad) for p in layer.parameters()]
+    layer.requires_grad_(False)
+    try:
+        with torch.no_grad():
+            out = layer(x)
+    finally:
+        for p, flag in flags:
+            p.requires_grad_(flag)
+    return out
+
+
 # %% wrong pass-through: functional call -> every-module-stands-once
 def pass_through(layer, x):
     detached = {name: one.detach() for name, one in layer.named_parameters()}
@@ -2962,19 +2975,6 @@ def pass_through(layer, x):
     with fixed(layer):
         result = layer(x)
     return result
-
-
-# %% wrong pass-through: no_grad -> a-frozen-call-needs-no-graph
-def pass_through(layer, x):
-    flags = [(p, p.requires_grad) for p in layer.parameters()]
-    layer.requires_grad_(False)
-    try:
-        with torch.no_grad():
-            out = layer(x)
-    finally:
-        for p, flag in flags:
-            p.requires_grad_(flag)
-    return out
 
 
 # %% wrong pass-through: result detached -> detaching-the-result-will-do

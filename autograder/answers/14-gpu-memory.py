@@ -410,6 +410,32 @@ def train_epoch(model, optimizer, batches):
     return {"loss": squares / elements, "error": errors / elements}
 
 
+# %% wrong running-loss: float() only at the end, for the metric as well -> a-metric-holds-no-graph
+def growth(step):
+    step()
+    step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    squares, errors, count = 0.0, 0.0, 0
+    for x, y in batches:
+        optimizer.zero_grad()
+        out = model(x)
+        loss = (out - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        squares += loss.item() * len(x)
+        errors = errors + (out - y).abs().mean() * len(x)
+        count += len(x)
+    return {"loss": squares / count, "error": float(errors) / count}
+
+
 # %% wrong running-loss: reads reserved memory -> reserved-shows-leaks
 def growth(step):
     step()
@@ -535,32 +561,6 @@ def train_epoch(model, optimizer, batches):
         errors += difference.abs().mean().item() * len(x)
         count += len(x)
     return {"loss": squares / count, "error": errors / count}
-
-
-# %% wrong running-loss: float() only at the end, for the metric as well -> a-metric-holds-no-graph
-def growth(step):
-    step()
-    step()
-    gc.collect()
-    before = gpu.memory_allocated()
-    for _ in range(8):
-        step()
-    gc.collect()
-    return (gpu.memory_allocated() - before) / 8
-
-
-def train_epoch(model, optimizer, batches):
-    squares, errors, count = 0.0, 0.0, 0
-    for x, y in batches:
-        optimizer.zero_grad()
-        out = model(x)
-        loss = (out - y).square().mean()
-        loss.backward()
-        optimizer.step()
-        squares += loss.item() * len(x)
-        errors = errors + (out - y).abs().mean() * len(x)
-        count += len(x)
-    return {"loss": squares / count, "error": float(errors) / count}
 
 
 # %% wrong running-loss: only the metric is detached -> after-backward-the-graph-is-gone

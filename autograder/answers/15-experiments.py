@@ -1413,6 +1413,29 @@ def halving(train, n, low, high, eta):
     return rung(list(range(n)), low)
 
 
+# %% wrong halving: the first loss -> the-first-ranking-holds
+def halving(train, n, low, high, eta):
+    first = {}
+    trials, epochs, rungs = list(range(n)), low, []
+    while trials:
+        scored = []
+        for trial in trials:
+            try:
+                loss = train(trial, epochs)
+            except RuntimeError:
+                continue
+            if loss == loss:
+                loss = first.setdefault(trial, loss)
+                scored.append((loss, trial))
+        ranking = [trial for _, trial in sorted(scored)]
+        rungs.append((epochs, ranking))
+        if epochs == high:
+            break
+        trials = ranking[: max(len(trials) // eta, 1)]
+        epochs = min(epochs * eta, high)
+    return rungs
+
+
 # %% wrong halving: any error -> every-error-is-a-crash
 def halving(train, n, low, high, eta):
     trials, epochs, rungs = list(range(n)), low, []
@@ -1789,29 +1812,6 @@ def halving(train, n, low, high, eta):
     return rungs
 
 
-# %% wrong halving: the first loss -> the-first-ranking-holds
-def halving(train, n, low, high, eta):
-    first = {}
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if loss == loss:
-                loss = first.setdefault(trial, loss)
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
 # %% wrong halving: epochs are added -> budgets-are-added
 def halving(train, n, low, high, eta):
     trials, epochs, rungs = list(range(n)), low, []
@@ -1914,6 +1914,23 @@ def best_run(runs, metric, mode="min"):
         return None
     key = lambda place: (found[place][2] if mode == "min" else -found[place][2], place)
     return found[min(places, key=key)]
+
+
+# %% wrong best-run: the last row -> the-last-value-is-the-best
+def best_run(runs, metric, mode="min"):
+    import math
+
+    if mode not in ("min", "max"):
+        raise ValueError(f"mode is min or max, not {mode!r}")
+    found = [
+        (run["name"], row["step"], row[metric])
+        for run in runs
+        if run["state"] == "finished"
+        for row in run["history"][-1:]
+        if row.get(metric) is not None and math.isfinite(row[metric])
+    ]
+    best = min if mode == "min" else max
+    return best(found, key=lambda one: one[2], default=None)
 
 
 # %% wrong best-run: any mode -> any-mode-will-do
@@ -2188,23 +2205,6 @@ def best_run(runs, metric, mode="min"):
         (run["name"], row["step"], row[metric])
         for run in runs
         for row in run["history"]
-        if row.get(metric) is not None and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(found, key=lambda one: one[2], default=None)
-
-
-# %% wrong best-run: the last row -> the-last-value-is-the-best
-def best_run(runs, metric, mode="min"):
-    import math
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"][-1:]
         if row.get(metric) is not None and math.isfinite(row[metric])
     ]
     best = min if mode == "min" else max
@@ -3645,6 +3645,35 @@ def search_results(folder, metric, mode):
     return sorted(found, key=lambda one: sign * one[2])
 
 
+# %% wrong search-results: the last report -> the-last-report-is-the-best
+def search_results(folder, metric, mode):
+    import json
+    import math
+    from pathlib import Path
+
+    if mode not in ("min", "max"):
+        raise ValueError(f"mode is min or max, not {mode!r}")
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in sorted(Path(folder).iterdir()):
+        params, results = trial / "params.json", trial / "result.json"
+        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
+            continue
+        lines = [line for line in results.read_text().splitlines() if line.strip()]
+        reports = []
+        for number, line in enumerate(lines):
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                if number < len(lines) - 1:
+                    raise
+        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
+        if finite:
+            best = finite[-1]
+            config = json.loads(params.read_text())
+            found.append((trial.name, config, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
 # %% wrong search-results: any depth -> trials-lie-at-any-depth
 def search_results(folder, metric, mode):
     import json
@@ -4125,35 +4154,6 @@ def search_results(folder, metric, mode):
         finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
         if finite:
             best = min(finite[::-1], key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: the last report -> the-last-report-is-the-best
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = finite[-1]
             config = json.loads(params.read_text())
             found.append((trial.name, config, best[metric], best["training_iteration"]))
     return sorted(found, key=lambda one: sign * one[2])

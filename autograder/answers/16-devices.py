@@ -2072,6 +2072,17 @@ def ring_all_reduce(x, rank, ranks, send, receive):
     return full[: len(x)].clone()
 
 
+# %% wrong ring-all-reduce: one phase -> one-phase-is-enough
+def ring_all_reduce(x, rank, ranks, send, receive):
+    total = x.clone()
+    pieces = list(total.tensor_split(ranks))
+    for k in range(ranks - 1):
+        send(pieces[(rank - k) % ranks])
+        got = receive()
+        pieces[(rank - k - 1) % ranks] += got
+    return total
+
+
 # %% wrong ring-all-reduce: chunk -> chunk-gives-what-it-is-asked-for
 def ring_all_reduce(x, rank, ranks, send, receive):
     total = x.clone()
@@ -2174,17 +2185,6 @@ def ring_all_reduce(x, rank, ranks, send, receive):
         send(pieces[(rank - k + 1) % ranks])
         got = receive()
         pieces[(rank - k) % ranks] += got
-    return total
-
-
-# %% wrong ring-all-reduce: one phase -> one-phase-is-enough
-def ring_all_reduce(x, rank, ranks, send, receive):
-    total = x.clone()
-    pieces = list(total.tensor_split(ranks))
-    for k in range(ranks - 1):
-        send(pieces[(rank - k) % ranks])
-        got = receive()
-        pieces[(rank - k - 1) % ranks] += got
     return total
 
 

@@ -110,6 +110,25 @@ def test_a_wrong_answer_that_fails_for_another_reason_is_a_miss(course: Path) ->
     assert reason == "'order-of-memory' is not among the failed checks: reshape-always-copies"
 
 
+def test_the_main_misconception_fails_a_check_that_learners_see(course: Path) -> None:
+    wrong = replace(case(course, "wrong", "order-of-memory"), first=True)
+    caught = CheckRecord("rows first", False, misconception="order-of-memory", hidden=True)
+    graded = "flatten", Status.GRADED, 3.0, 4.0
+    unseen = ExerciseRecord(*graded, (CheckRecord("a", True), caught))
+    reason = judge(wrong, came_to(unseen), KNOWN)
+    assert reason.startswith("all 1 visible checks hold, though the first wrong answer")
+    assert "'order-of-memory': let a visible check of 'flatten' catch it" in reason
+    assert judge(replace(wrong, first=False), came_to(unseen), KNOWN) == ""
+    seen = ExerciseRecord(*graded, (CheckRecord("a", False), caught))
+    assert judge(wrong, came_to(seen), KNOWN) == ""
+
+
+def test_the_first_wrong_answer_of_each_exercise_is_the_main_one(course: Path) -> None:
+    gate = lesson_gate(course, find_lesson(course, "1"))
+    assert [one.title for one in gate.cases if one.first] == ["always copies", "in place"]
+    assert not any(one.first for one in replace(gate, complete=False).cases)
+
+
 def test_a_wrong_answer_that_does_not_run_shows_nothing(course: Path) -> None:
     wrong = case(course, "wrong", "order-of-memory")
     result = came_to(table(0.0, "order-of-memory"), answer_error="SyntaxError: no")
