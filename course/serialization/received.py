@@ -124,7 +124,7 @@ class Value:
         return not isinstance(self._node, Absent)
 
     def __getitem__(self, key: Any) -> Value:
-        where = f"{self._where}[{key!r}]"
+        where = f"{self._where}[{_as_typed(key)}]"
         idle = None if self._idle is None else self._idle[key]
         if isinstance(self._node, Absent):
             return Value(self._node, self._where, idle)
@@ -134,7 +134,7 @@ class Value:
             return Value(_children(self._node)[key], where, idle)
         except (KeyError, IndexError, TypeError):
             return Value(
-                Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"),
+                Absent(f"{self._where} is {describe(self._node)}; it has no item {_as_typed(key)}"),
                 where,
                 idle,
             )
@@ -147,7 +147,8 @@ class Value:
             return Value(self._node.tensor[key].tolist(), where, idle)
         except (IndexError, TypeError):
             return Value(
-                Absent(f"{self._where} is {describe(self._node)}; it has no item {key!r}"), where
+                Absent(f"{self._where} is {describe(self._node)}; it has no item {_as_typed(key)}"),
+                where,
             )
 
     def attribute(self, name: str) -> Value:
@@ -209,6 +210,16 @@ class Deferred(Value):
 def as_node(subject: Any) -> Any:
     """The plain form inside a `Value`, or the subject itself."""
     return subject._node if isinstance(subject, Value) else subject
+
+
+def _as_typed(key: Any) -> str:
+    """A key as it stands between brackets: a slice as `:4`, not as `slice(None, 4, None)`."""
+    if isinstance(key, tuple) and key:
+        return ", ".join(map(_as_typed, key)) + ("," if len(key) == 1 else "")
+    if not isinstance(key, slice):
+        return "..." if key is ... else repr(key)
+    ends = ["" if end is None else repr(end) for end in (key.start, key.stop, key.step)]
+    return ":".join(ends if ends[2] else ends[:2])
 
 
 def describe(node: Any) -> str:

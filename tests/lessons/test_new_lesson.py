@@ -42,10 +42,10 @@ TOGETHER = {
     "docs/map-narrow.svg",
 }
 RIGHT = ("return x * 1", "return x.clone()", "return torch.empty_like(x).copy_(x)")
-WRONG = (
+WRONG = (  # the first one fails a visible check
+    ("return x.clone().view(-1)", 1),
     ("return x.clone().as_strided(x.shape, torch.empty(x.shape).stride())", 1),
     ("return x.flatten().sort().values.view(x.shape)", 1),
-    ("return x.clone().view(-1)", 1),
     ("return x * 1 if x.numel() else torch.zeros(0)", 2),
     ("return x * 1 if x.numel() else None", 2),
     ("return x.clone().unsqueeze(0)", 1),

@@ -111,3 +111,12 @@ def test_a_value_shows_where_it_stands_and_what_it_is() -> None:
 def test_a_seen_tensor_is_equal_to_itself_alone() -> None:
     one = value(torch.ones(1)).node
     assert isinstance(one, SeenTensor) and one == one and one != value(torch.ones(1)).node
+
+
+def test_a_part_is_named_as_it_is_typed() -> None:
+    result = Value({"layers": [1, 2, 3], (0, 1): [7]})
+    assert result["layers"][:2].where == "the result['layers'][:2]"
+    assert result["layers"][::2].where == "the result['layers'][::2]"
+    assert result["layers"][1:][0].where == "the result['layers'][1:][0]"
+    assert result[0, 1].where == "the result[0, 1]"
+    assert Value(3)[1:2].node.reason == "the result is the int 3; it has no item 1:2"
