@@ -9,13 +9,13 @@ from functools import cached_property
 
 import pytest
 
-from tests.exhaustive import sampled
-
 pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra dev)")
 
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.jupyter import ROOT, Lab, Notebook, window
+
+pytestmark = pytest.mark.exhaustive("every lesson in a browser")
 
 LESSONS = sorted(path.parent.name for path in (ROOT / "release").glob("[0-9]*/*.ipynb"))
 
@@ -43,9 +43,7 @@ class Lesson(Notebook):
         return {c["id"]: "".join(c["source"]) for c in cells if c["cell_type"] == "code"}
 
 
-@pytest.fixture(
-    scope="module", params=sampled(LESSONS, "04-memory-layout", why="every lesson in a browser")
-)
+@pytest.fixture(scope="module", params=LESSONS)
 def lesson(browser: Browser, server: Lab, request: pytest.FixtureRequest) -> Iterator[Lesson]:
     page = window(browser)
     lesson = Lesson.open(page, server, f"{request.param}/{request.param}.ipynb")

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser
 from tests.browser.jupyter import window
 from tests.systems.viewer import WAIT_S, viewer
 
+pytestmark = pytest.mark.exhaustive("TensorBoard in a browser")
+
 
 @pytest.mark.needs("tensorboard")
 def test_the_viewer_shows_a_chart_for_the_tag_and_names_the_run(

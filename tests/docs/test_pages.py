@@ -14,6 +14,8 @@ from course.claims import Claim, claims
 from docs.site.checks import faults_of
 from tests.docs.site_build import LESSON, ROOT
 
+pytestmark = pytest.mark.exhaustive("the site as it is built")
+
 
 def text_of(path: Path) -> str:
     """A page's words, without its marks."""

@@ -77,6 +77,7 @@ def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(
     assert reason in shown(outcome, "total")
 
 
+@pytest.mark.exhaustive("clocks of cells and submissions")
 def test_a_cell_that_waits_is_ended_by_the_clock(tmp_path: Path) -> None:
     require("sandbox")
     job = hand_in(tmp_path, write_lesson(tmp_path, exam_cells()), exam_cells(total=SLEEPER))
@@ -149,6 +150,7 @@ def test_endless_recursion_is_an_error_like_any_other(tmp_path: Path) -> None:
     assert (outcome.record.status, outcome.record.score) == (Status.GRADED, 2.0)
 
 
+@pytest.mark.exhaustive("clocks of cells and submissions")
 def test_a_submission_whose_cells_are_slow_together_is_stopped(tmp_path: Path) -> None:
     cells = exam_cells()
     # On a busy machine a cell's first second on the clock counts in full: none needs all its three.

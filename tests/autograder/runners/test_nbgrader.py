@@ -23,6 +23,8 @@ from autograder.runners.nbgrader import StockRunner, _explain
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, classroom, graded, hand_in
 
+pytestmark = pytest.mark.exhaustive("stock nbgrader underneath")
+
 COPIES = "def flatten(x):\n    return x.clone().reshape(-1)"
 STUB = stubbed(tiny.FLATTEN)
 
@@ -57,7 +59,6 @@ def record_of(course: CourseDirectory, student: str) -> SubmissionRecord:
     return entry.record
 
 
-@pytest.mark.exhaustive("partial points from stock nbgrader")
 def test_partial_points_come_with_the_checks_behind_them(stock: CourseDirectory) -> None:
     found = record_of(stock, "ada")
     flatten, double = found.exercises
@@ -143,7 +144,6 @@ def test_nbgrader_makes_its_own_feedback_from_our_notebooks(stock: CourseDirecto
     assert "Score: 5.2 / 6.0" in page.read_text()
 
 
-@pytest.mark.exhaustive("a set-up cell that fails, with stock nbgrader")
 def test_a_set_up_cell_that_fails_is_never_a_zero(tmp_path: Path) -> None:
     course, _ = classroom(tmp_path)
     text = json.dumps(tiny.notebook()).replace("import torch\\n", "import no_such_module\\n", 1)
@@ -154,7 +154,6 @@ def test_a_set_up_cell_that_fails_is_never_a_zero(tmp_path: Path) -> None:
     assert "setup failed: ModuleNotFoundError" in done.records[0].notes[0]
 
 
-@pytest.mark.exhaustive("what stock nbgrader says of a broken lesson")
 def test_a_lesson_that_nbgrader_cannot_release_is_an_error_of_the_lesson(tmp_path: Path) -> None:
     classroom(tmp_path, "ada")
     tiny.write(tmp_path, json.dumps(tiny.notebook()).replace("### END SOLUTION", "###"))
@@ -163,7 +162,6 @@ def test_a_lesson_that_nbgrader_cannot_release_is_an_error_of_the_lesson(tmp_pat
         list(StockRunner().run_many([job]))
 
 
-@pytest.mark.exhaustive("where stock nbgrader runs")
 def test_the_grader_itself_stays_in_its_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

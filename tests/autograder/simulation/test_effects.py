@@ -141,6 +141,7 @@ def test_the_command_marks_and_says_what_it_has_written(
     assert capsys.readouterr().out == "0 of 1 notebooks changed\n"
 
 
+@pytest.mark.exhaustive("marks of cells that only show")
 def test_a_lesson_that_ends_early_is_told_with_a_remedy(tmp_path: Path) -> None:
     given = lesson(tmp_path, {"ends": "import os\nos._exit(3)"})
     with pytest.raises(LessonError, match="could not be run one after another") as raised:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def test_each_lesson_has_a_place_of_its_own_below_what_it_builds_on(asked: Needs
         assert all(places[one].row < places[number].row for one in mine)
 
 
+@pytest.mark.exhaustive("maps of many forms")
 @settings(deadline=None, max_examples=25)
 @given(needs())
 def test_lines_in_one_gap_run_side_by_side(asked: Needs) -> None:

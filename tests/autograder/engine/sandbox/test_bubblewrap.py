@@ -248,6 +248,7 @@ def test_a_sandbox_that_cannot_be_built_is_the_graders_fault_and_says_why(tmp_pa
     assert "mount /submission: Invalid argument" in outcome.record.notes[0]
 
 
+@pytest.mark.exhaustive("memory of the grader")
 def test_memory_of_the_grader_stays_bounded_whatever_is_printed_or_returned(tmp_path: Path) -> None:
     flood = "def total(x):\n    return torch.zeros(40_000_000)\nprint('x' * 100_000_000)"
     before = _resident_mb(engine().workers[0]) if engine().workers else 0
