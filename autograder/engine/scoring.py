@@ -96,6 +96,19 @@ def notes_of(steps: Iterable[Step], outcomes: Mapping[int, CellOutcome]) -> tupl
     )
 
 
+def modes_note(names: Iterable[str]) -> tuple[str, ...]:
+    """One sentence on the modes that cells had left on and no exercise was asked in.
+
+    Args:
+        names: As in "grad mode"; none, and there is no note.
+    """
+    modes = [f"the {name}" for name in sorted(names)]
+    if not modes:
+        return ()
+    listed = " and ".join(filter(None, (", ".join(modes[:-1]), modes[-1])))
+    return (f"Your cells changed {listed}; it was put back before an exercise was asked.",)
+
+
 def _tested(exercise: Exercise, test: Step, outcome: CellOutcome) -> ExerciseRecord:
     isolated = test.kind is CellKind.TEST
     if outcome.failure is not None:

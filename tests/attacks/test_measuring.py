@@ -105,6 +105,16 @@ import inspect
 def twice(x):
     outer = inspect.currentframe().f_back
     return x * 2""",
+    "inspect's stack": """\
+import inspect
+def twice(x):
+    inspect.stack()
+    return x * 2""",
+    "the code of what copies frames": """\
+import inspect
+code = inspect.currentframe.__globals__["frames_of_a_cell"].__code__
+def twice(x):
+    return x * 2""",
     "logging": """\
 import logging
 def twice(x):
@@ -297,8 +307,16 @@ def test_reaching_for_what_measures_is_a_case_for_a_person(tmp_path: Path, attac
 
 def test_the_note_names_the_cell_and_what_it_did(tmp_path: Path) -> None:
     _, _, notes = graded(tmp_path, RIGHT, "import gc\neverything = gc.get_objects()")
-    assert "Cell 3" in notes
-    assert "used gc.get_objects" in notes
+    assert notes == "Its test was not graded: Cell 3 used gc.get_objects."
+
+
+def test_the_note_says_each_thing_once_and_does_not_break_off(tmp_path: Path) -> None:
+    often = "import gc, sys\nfor _ in range(30):\n    gc.get_objects(), sys._getframe()"
+    _, _, notes = graded(tmp_path, RIGHT, often, *["gc.get_referrers(gc)"] * 4)
+    assert notes == (
+        "Its test was not graded: Cell 3 used gc.get_objects, used sys._getframe; "
+        "Cell 4 used gc.get_referrers; Cell 5 used gc.get_referrers; and 2 more."
+    )
 
 
 SUBCLASSES = """\
@@ -322,6 +340,15 @@ for one in named("_Operators"):
     one.__torch_dispatch__ = silent
 for one in named("_Functions"):
     one.__torch_function__ = silent
+"""
+    + WRONG,
+    "what copies a cell's frames": """\
+import inspect
+frames, space = [], inspect.currentframe.__globals__
+copied, space["_Frame"] = space["_Frame"], lambda frame, caller: frames.append(frame) or frames
+inspect.currentframe()
+space["_Frame"] = copied
+assert frames[0].f_back
 """
     + WRONG,
     "a property in a class that had none": SUBCLASSES
@@ -556,6 +583,11 @@ enter = contextlib.redirect_stdout.__enter__
 contextlib.redirect_stdout.__enter__ = lambda self: enter(self)
 """
     + WRONG,
+    "a frame that looks like a cell's": """\
+SOURCE = "import inspect\\nassert inspect.currentframe().f_back is None"
+def twice(x):
+    exec(compile(SOURCE, "<ipython-input-1>", "exec"), {})
+    return x * 2""",
     "torch functions switched off": """\
 def twice(x):
     with torch._C.DisableTorchFunction():
@@ -754,6 +786,28 @@ except RuntimeError:
 logging.getLogger("mine").warning("careful")
 warnings.warn("once")""",
     "an error that leaves the cell": "torch.ones(2) @ torch.ones(3)",
+    "a forgotten breakpoint": "x = 1\nbreakpoint()",
+    "a forgotten debugger": "import pdb\npdb.set_trace()\nx = 1",
+    "IPython's debugger": "from IPython.core.debugger import set_trace\nset_trace()",
+    "a debugger of its own": "import pdb\npdb.Pdb().set_trace()",
+    "where one is": """\
+import inspect, traceback
+class Looking(torch.nn.Module):
+    def forward(self, x):
+        frame = inspect.currentframe()
+        print(frame.f_lineno, frame.f_back.f_code.co_name, inspect.getframeinfo(frame).function)
+        print([one.function for one in inspect.stack()])
+        return x
+Looking()(torch.ones(1))
+traceback.print_stack(inspect.currentframe())
+frame = inspect.currentframe()
+assert frame.f_code.co_name == "<module>" and frame.f_back is None""",
+    "torch's compilers": """\
+double = torch.compile(lambda x: x + x, backend="eager")
+class Doubling(torch.nn.Module):
+    def forward(self, x):
+        return x + x
+print(double(torch.ones(3)), torch.export.export(Doubling(), (torch.ones(3),)))""",
     "measuring time": """\
 import cProfile, time, timeit
 print(timeit.timeit(lambda: torch.ones(3), number=10), time.perf_counter())
@@ -792,6 +846,14 @@ def test_code_under_the_name_of_a_cell_of_the_lesson_is_noticed(tmp_path: Path) 
     source = cells("# YOUR CODE HERE", LESSON_CELL)
     outcome = grade(tmp_path, cells(RIGHT, LESSON_CELL, disguised), source, patient=True)
     assert outcome.record.status is Status.TAMPERED
+
+
+def test_a_debugger_in_an_answer_is_an_error_of_that_line(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, cells("def twice(x):\n    breakpoint()\n    return x + x"), cells(""))
+    found = answers(outcome)["twice"]
+    assert (found.status, found.score) == (Status.GRADED, 0.0)
+    assert "nobody is there to answer" in found.failed[0].message
+    assert "(line 2: `breakpoint()`)" in found.failed[0].message
 
 
 @pytest.mark.parametrize("what", HONEST)

@@ -81,8 +81,8 @@ for folder, _, files in sorted(os.walk(root)):
         "engine/kernel output_recorder.py shell.py",
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",
-        "engine/student audit.py audit_rules.py capabilities.py frozen_modules.py integrity.py"
-        " student_process.py trusted_modules.py",
+        "engine/student audit.py audit_rules.py capabilities.py cell_modes.py frozen_modules.py"
+        " integrity.py own_frames.py student_process.py thread_pools.py trusted_modules.py",
     ]
 
 

@@ -117,7 +117,7 @@ class RemoteBackend:
             raise FrameError("not a reply")
         split = body["before"]
         if body["notices"]:
-            self.noticed = "; ".join(f"{where} {what}" for where, what in body["notices"])[:500]
+            self.noticed = _told(body["notices"])
             raise RequestAborted
         if body["intact"] is not True:
             raise Contradiction("code that measures was replaced while the notebook ran")
@@ -128,6 +128,18 @@ class RemoteBackend:
         left = body["beside"] != 0 or not _HARMLESS.issuperset(seen.changed)
         self.left_something = self.left_something or left
         return check_reply(request, seen)
+
+
+def _told(notices: list[list[str]]) -> str:
+    """What was noticed, each thing once, a cell after the other: "Cell 3 used a, read b"."""
+    cells: dict[str, list[str]] = {}
+    for where, what in notices:
+        said = cells.setdefault(str(where)[:100], [])
+        if (short := str(what)[:100]) not in said:
+            said.append(short)
+    told = [f"{where} {', '.join(said)}" for where, said in cells.items()]
+    left = len(told) - _TOLD
+    return "; ".join(told[:_TOLD]) + (f"; and {left} more" if left > 0 else "")
 
 
 def _wants_memory(seen: Observation) -> bool:
@@ -146,6 +158,7 @@ _HARMLESS = frozenset(
         *("training mode", "hooks", RANDOM_STATE),
     }
 )
+_TOLD = 3  # cells; each may have done several things
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator

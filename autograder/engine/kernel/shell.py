@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import ast
 import base64
+import bdb
 import builtins
 import getpass
+import pdb
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+import IPython.core.debugger
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -31,6 +34,13 @@ from autograder.engine.kernel import cell_file_name
 from autograder.engine.kernel.output_recorder import Emit, Recorder, Stream
 
 Data = dict[str, Any]
+F = TypeVar("F", bound=Callable[..., object])
+_DEBUGGERS = (
+    (sys, "breakpointhook"),
+    (pdb, "set_trace"),
+    (bdb.Bdb, "set_trace"),
+    (IPython.core.debugger, "set_trace"),
+)
 
 
 @dataclass(frozen=True)
@@ -245,6 +255,10 @@ def new_shell() -> Shell:
     shell = Shell.instance(config=config)
     for module, name in ((builtins, "input"), (getpass, "getpass")):
         setattr(module, name, _no_input)
+    # A debugger asks for a command as soon as it has looked at every frame; without it, nobody
+    # has looked at any.
+    for place, name in _DEBUGGERS:
+        setattr(place, name, _no_debugger)
     return shell
 
 
@@ -282,9 +296,23 @@ def _start(command: str) -> subprocess.Popen[str]:
     )
 
 
+def _without_source(function: F) -> F:
+    """The function, of which no line is shown as the learner's own that failed."""
+    cast(Any, function).__code__ = cast(Any, function).__code__.replace(co_filename="<nobody>")
+    return function
+
+
+@_without_source
 def _no_input(*prompt: object) -> str:
     raise StdinNotImplementedError(
         "input() was called, but nobody is there to answer while the notebook is graded."
+    )
+
+
+@_without_source
+def _no_debugger(*where: object, **options: object) -> None:
+    raise StdinNotImplementedError(
+        "A debugger was started, but nobody is there to answer while the notebook is graded."
     )
 
 

@@ -246,9 +246,12 @@ STUDENT_SIDE = (
     "engine/student/audit.py",
     "engine/student/audit_rules.py",
     "engine/student/capabilities.py",
+    "engine/student/cell_modes.py",
     "engine/student/frozen_modules.py",
     "engine/student/integrity.py",
+    "engine/student/own_frames.py",
     "engine/student/student_process.py",
+    "engine/student/thread_pools.py",
     "engine/student/trusted_modules.py",
 )
 

@@ -22,7 +22,9 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from autograder.engine.protocol.frames import MAC_NBYTES
+from autograder.engine.student import own_frames
 from autograder.engine.student.audit_rules import (
+    CALLED,
     CONDUITS,
     FRAMES,
     GUARDED,
@@ -62,7 +64,9 @@ def install(
     answers, note = _answers(ticket, sessions, own_cells)
     trusted = list(trusted)
     readers = _readers_of_memory(trusted)
-    watch = _watcher({id(vars(module)) for module in trusted}, readers, libraries, own_cells)
+    copying = frozenset({own_frames.frames_of_a_cell.__code__})
+    spaces = {id(vars(module)) for module in trusted}
+    watch = _watcher(spaces, readers, copying, libraries, own_cells)
     originals = dict[str, Callable[..., Any]]()
     _add_hook(answers, note, watch, originals)
     _stand_before(originals)
@@ -121,8 +125,9 @@ def _answers(  # noqa: C901 - six short functions over what nobody else may reac
         return [list(notice) for notice in notices]
 
     def note(said: str) -> None:
-        if len(notices) < most:
-            notices.append([where[0], said])
+        notice = [where[0], said]
+        if notice not in notices and len(notices) < most:
+            notices.append(notice)
 
     questions: Answers = {
         "use_key": use_key,
@@ -232,6 +237,7 @@ def _readers_of_memory(trusted: Iterable[ModuleType]) -> frozenset[CodeType]:
 def _watcher(
     trusted: set[int],
     readers: frozenset[CodeType],
+    copying: frozenset[CodeType],
     libraries: tuple[str, ...],
     own_cells: set[str],
 ) -> Callable[[str, Any], str | None]:
@@ -248,6 +254,9 @@ def _watcher(
             and frame_of(4).f_code in readers
         ):
             return None
+        # It looks at frames and gives none away.
+        if event == "sys._getframe" and frame_of(3).f_code in copying:
+            return None
         what = _sensitive(event, arguments, trusted, (*libraries, *own_cells))
         if what is None or not asks(frame_of(1), event, arguments):
             return None
@@ -259,7 +268,7 @@ def _watcher(
 def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace then
     trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
 ) -> Callable[[FrameType | None, str, Any], bool]:
-    conduits, own_file = CONDUITS, __file__
+    conduits, own_files = CONDUITS, {__file__, own_frames.__file__}
     known_name = lru_cache(maxsize=1_000)(lambda name: name.startswith(libraries))
 
     def is_library(name: str) -> bool:
@@ -281,17 +290,18 @@ def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace t
         """
         passed = list[FrameType]()  # of libraries: the first asked, the last was called by it
         while frame is not None and is_library(frame.f_code.co_filename):
-            if frame.f_code.co_filename != own_file:
+            if frame.f_code.co_filename not in own_files:
                 passed.append(frame)
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename in own_cells:
             return False
         name = _asked_name(event, arguments)
-        if passed and name and name not in passed[0].f_code.co_names:
+        if passed and name and not {name, CALLED.get(name)}.intersection(passed[0].f_code.co_names):
             return True  # a library's own code says what it asks for; in a thread of its own, too
         if frame is None:
             return False
-        beyond = event == "sys._getframe" and arguments[0] not in passed
+        given = arguments[0].f_code.co_filename if event == "sys._getframe" else ""
+        beyond = given not in ("", *own_files) and arguments[0] not in passed
         if (
             not passed
             or event in ("open", "import")

@@ -7,6 +7,7 @@ To have one more way to frames, objects or memory noticed, add it here, and the 
 from __future__ import annotations
 
 __all__ = [
+    "CALLED",
     "CONDUITS",
     "FRAMES",
     "GUARDED",
@@ -93,6 +94,8 @@ CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module, or of
 REACHING = frozenset({"_cffi_backend", "greenlet"})
 # Of GUARDED, what `course.inspection.operators` keeps under other names.
 RENAMED = frozenset({"_RecordFunctionFast", "_disable_profiler_legacy", "_enable_profiler_legacy"})
+# Under which name torch's own code calls one of GUARDED: its compilers do, for whoever asks them.
+CALLED = {"_EnablePythonDispatcher": "enable_python_dispatcher"}
 # Where torch keeps its own operators; "_" stands for all.
 TORCHS_OPERATORS = frozenset({"_", "aten", "prim", "prims", "profiler"})
 # They end the operator log, begin another one, write into it, leave it empty for a while, change

@@ -35,7 +35,9 @@ from autograder.engine.protocol.frames import (
     fd_taker,
 )
 from autograder.engine.student.capabilities import Capabilities
+from autograder.engine.student.cell_modes import cell_modes
 from autograder.engine.student.integrity import IntegrityCheck
+from autograder.engine.student.thread_pools import pool_ender
 from autograder.engine.student.trusted_modules import Trusted
 
 Serve = Callable[[Any, list[bytes]], tuple[Any, list[bytes]]]
@@ -65,8 +67,8 @@ def run_student(channel: int, prepared: Prepared) -> None:
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
     address_space, write, define = _address_space_reader(), _write_file, _define
-    modes, draw_numbers = _modes_reader(prepared.trusted), _number_drawer()
-    use_key, begin = held.use_key, held.begin
+    modes, draw_numbers, end_pools = cell_modes(), _number_drawer(), pool_ender()
+    use_key, begin, asked_in = held.use_key, held.begin, _asked_in_reader(modes.asked_in)
 
     def write_file(body: Any, buffers: list[bytes]) -> None:
         write(body["name"], buffers[0])
@@ -80,20 +82,23 @@ def run_student(channel: int, prepared: Prepared) -> None:
         if body["plain"]:
             hooks.restore()
         end = run_cell(body["source"])
+        modes.look(body["own"])
         about = {"error": end.error, "value": end.value[:500], "count": end.count}
-        send(DONE, 0, {**about, "pages": address_space(), "modes": modes()})
+        send(DONE, 0, {**about, "pages": address_space(), "modes": asked_in()})
 
     def draw(body: Any, buffers: list[bytes]) -> None:
         draw_numbers(body["numbers"])
 
     def take_snapshot(body: Any, buffers: list[bytes]) -> None:
         snapshot_channel = take_fd()
+        end_pools()
         pid = fork()
         if pid == 0:
             close(channel)
+            modes.put_back()
             serve_snapshot(snapshot_channel)
         close(snapshot_channel)
-        send(SNAPSHOT_TAKEN, 0, {"pid": pid})
+        send(SNAPSHOT_TAKEN, 0, {"pid": pid, "put_back": modes.left_on()})
 
     def finish(body: Any, buffers: list[bytes]) -> None:
         leave(0)
@@ -345,19 +350,22 @@ def _beside_reader(last_pid: Callable[[], int]) -> Callable[[], int]:
     return beside
 
 
-def _modes_reader(trusted: Trusted) -> Callable[[], str]:
+def _asked_in_reader(modes: Callable[[], str]) -> Callable[[], str]:
     """A function that tells what later calls depend on beside the notebook's names.
 
-    Without random generators, which most cells leave elsewhere, and variables of the environment,
-    which libraries set when they are imported.
+    The modes in which an exercise is asked, and the folder, which is left as it is. Without random
+    generators, which most cells leave elsewhere, and variables of the environment, which libraries
+    set when they are imported.
     """
-    look, text = trusted.get("course.inspection.global_state", "GlobalState"), repr
+    folder = os.getcwd
 
-    def modes() -> str:
-        found = look().modes
-        return text([found[name] for name in found if name != "environment"])
+    def asked_in() -> str:
+        try:
+            return f"{modes()} {folder()!r}"
+        except OSError:  # it has been removed
+            return modes()
 
-    return modes
+    return asked_in
 
 
 def _address_space_reader() -> Callable[[], int]:

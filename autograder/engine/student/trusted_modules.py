@@ -9,6 +9,7 @@ other and in built-ins of their own.
 from __future__ import annotations
 
 import builtins
+import inspect
 import os
 import sys
 import sysconfig
@@ -43,6 +44,9 @@ _SERVING = (
     "autograder.engine.student.integrity",
     "autograder.engine.student.audit",
     "autograder.engine.student.capabilities",
+    "autograder.engine.student.cell_modes",
+    "autograder.engine.student.own_frames",
+    "autograder.engine.student.thread_pools",
     "autograder.engine.student.audit_rules",
 )
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
@@ -93,6 +97,9 @@ def load_trusted() -> Trusted:
     sys.modules.update(before)
     core = [module for name, module in mine.items() if name.startswith(_CORE)]
     frozen = freeze(core)
+    own_frames = mine["autograder.engine.student.own_frames"]
+    for name in ("currentframe", "stack"):
+        setattr(inspect, name, getattr(own_frames, name))
     capabilities = _install_audit(mine)
     load_offered()
     return Trusted(mine, own, capabilities, frozen)

@@ -80,7 +80,9 @@ class Execution:
         self._checker: Checker | None = None
         self._suspect, self._last_attempt = suspect, last_attempt
         self._budget = Budget(limits.outputs_nbytes)
+        self._own = frozenset(material.cells)
         self.outcomes: dict[int, CellOutcome] = {}
+        self.put_back = frozenset[str]()  # modes that cells left on; no exercise was asked in them
 
     def run(self) -> None:
         """Run everything; raises only for faults of the grader."""
@@ -91,6 +93,7 @@ class Execution:
             try:
                 snapshots, failed_step = self._run_cells(student, skipped, left)
                 if failed_step is None:
+                    self.put_back |= student.put_back
                     student.finish()
                     left = self._run_tests(student, snapshots, left) - skipped
                     if not left:
@@ -166,7 +169,8 @@ class Execution:
         outputs = Outputs(self._limits, None if plain else self._budget)
         try:
             until = self._deadline(student.cpu_s)
-            end = student.run(step.source, outputs, until, plain=plain, name=step.name)
+            own = plain or step.source in self._own
+            end = student.run(step.source, outputs, until, plain=plain, own=own, name=step.name)
         except ProcessFailed as failed:
             failure = self._naming_the_limit(failed.failure)
             self.outcomes[step.index] = CellOutcome(tuple(outputs.as_list()), failure=failure)

@@ -26,7 +26,7 @@ from autograder.engine.outcomes import CellOutcome
 from autograder.engine.plan import CellKind, Step, plan, setup_source, snapshot_places_of
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
-from autograder.engine.scoring import judge, notes_of, submission_status
+from autograder.engine.scoring import judge, modes_note, notes_of, submission_status
 from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
 from autograder.engine.worker.checker_client import (
     Checker,
@@ -197,7 +197,7 @@ class Grader:
             execution.run()
         finally:
             execution.close()
-        record = _record(job, steps, execution.outcomes, repaired, begun, self._sandbox)
+        record = _record(job, steps, execution, repaired, begun, self._sandbox)
         return Outcome(record, _notebook(repaired.cells, prepared, steps, execution.outcomes))
 
     def _template_of(
@@ -302,16 +302,17 @@ def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:
 def _record(
     job: Job,
     steps: tuple[Step, ...],
-    outcomes: dict[int, CellOutcome],
+    execution: Execution,
     repaired: Repaired,
     begun: float,
     sandboxed: bool,
 ) -> SubmissionRecord:
+    outcomes = execution.outcomes
     exercises = tuple(
         judge(exercise, steps, outcomes, repaired.missing) for exercise in job.lesson.exercises
     )
     status = submission_status(exercises, outcomes.values())
-    notes = (*repaired.notes, *notes_of(steps, outcomes))
+    notes = (*repaired.notes, *modes_note(execution.put_back), *notes_of(steps, outcomes))
     seconds = time.monotonic() - begun
     return record_of(job, status, exercises, seconds, sandboxed=sandboxed, notes=notes)
 

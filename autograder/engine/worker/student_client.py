@@ -29,6 +29,7 @@ from autograder.engine.protocol.channel import (
 )
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.sandbox.init import OUT_OF_MEMORY
+from autograder.engine.student.cell_modes import MODES
 from autograder.engine.worker.deadline import Deadline, await_frame
 from autograder.engine.worker.fork_server_client import (
     Excess,
@@ -132,7 +133,8 @@ class StudentProcess:
         self.key = os.urandom(32)  # for the signatures of replies
         self._pid, self._cpu_s = 0, 0.0
         self._baseline_pages, self._alone = 0, False
-        self.modes = ""  # in which the last cell left torch, as the student process says
+        self.modes = ""  # in which an exercise is asked after the last cell, as the process says
+        self.put_back = set[str]()  # which of them cells had left otherwise when one was asked
         streams = {"stdout": self._connections.stdout, "stderr": self._connections.stderr}
         self._decoders = {
             fd: (name, codecs.getincrementaldecoder("utf-8")("replace"))
@@ -179,7 +181,14 @@ class StudentProcess:
         self._send(Kind.SETUP, {"source": setup, "cells": names}, (self.key,))
 
     def run(
-        self, source: str, outputs: Outputs, until: Deadline, *, plain: bool = False, name: str = ""
+        self,
+        source: str,
+        outputs: Outputs,
+        until: Deadline,
+        *,
+        plain: bool = False,
+        own: bool = False,
+        name: str = "",
     ) -> CellReport:
         """Run a cell in the main process.
 
@@ -189,6 +198,7 @@ class StudentProcess:
             until: The deadline.
             plain: A test cell that runs beside the answer: hooks that the notebook installed in
                 IPython are removed first.
+            own: A cell of the lesson's: a mode that it sets is meant to stay.
             name: What the cell is called where something in it was noticed.
 
         Returns:
@@ -199,7 +209,7 @@ class StudentProcess:
         """
         self._outputs = outputs
         try:
-            self._send(Kind.RUN, {"source": source, "plain": plain, "name": name})
+            self._send(Kind.RUN, {"source": source, "plain": plain, "own": own, "name": name})
             end = self._receive(Kind.DONE, until)
             self._drain_all()
             return self._read_report(end)
@@ -229,8 +239,11 @@ class StudentProcess:
                 self._main.send_fd(theirs.fileno())
             except ChannelClosed:
                 raise ProcessFailed(self.failure_of(self._pid)) from None
-        snapshot = Snapshot(ours, _whole(self._receive(Kind.SNAPSHOT_TAKEN, until).get("pid")))
+        taken = self._receive(Kind.SNAPSHOT_TAKEN, until)
+        snapshot = Snapshot(ours, _whole(taken.get("pid")))
         self._snapshots.append(snapshot)
+        told = taken.get("put_back")
+        self.put_back.update(name for name in MODES if isinstance(told, list) and name in told)
         return snapshot
 
     def finish(self) -> None:

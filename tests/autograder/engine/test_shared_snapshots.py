@@ -79,11 +79,20 @@ def test_answers_that_share_a_name_run_in_processes_of_their_own(tmp_path: Path)
     assert _processes(outcome)[:2] == ["1", "1"]
 
 
-def test_a_mode_that_a_cell_leaves_is_not_there_before_it(tmp_path: Path) -> None:
+def test_a_folder_that_a_cell_goes_to_is_not_there_before_it(tmp_path: Path) -> None:
+    asks = "import os\ndef {}():\n    return len(os.getcwd().strip('/').split('/'))"
+    later = f"import os\nos.makedirs('a/b')\nos.chdir('a/b')\n{asks.format('second')}"
+    outcome = _graded(tmp_path, first=asks.format("first"), second=later)
+    first, second = map(int, _processes(outcome)[:2])
+    assert second == first + 2
+    assert _points(outcome) == [2, 2, 2]
+
+
+def test_a_mode_that_an_answers_cell_leaves_is_put_back_for_each_answer(tmp_path: Path) -> None:
     asks = "import torch\ndef {}():\n    return torch.empty(0).element_size()"
     later = f"torch.set_default_dtype(torch.float64)\n{asks.format('second')}"
     outcome = _graded(tmp_path, first=asks.format("first"), second=later)
-    assert _processes(outcome)[:2] == ["4", "8"]
+    assert _processes(outcome)[:2] == ["4", "4"]
     assert _points(outcome) == [2, 2, 2]
 
 
