@@ -106,7 +106,8 @@ def modes_note(names: Iterable[str]) -> tuple[str, ...]:
     if not modes:
         return ()
     listed = " and ".join(filter(None, (", ".join(modes[:-1]), modes[-1])))
-    return (f"Your cells changed {listed}; it was put back before an exercise was asked.",)
+    was = "was" if len(modes) == 1 else "were"
+    return (f"Your cells changed {listed}, which {was} put back before each exercise was run.",)
 
 
 def _tested(exercise: Exercise, test: Step, outcome: CellOutcome) -> ExerciseRecord:

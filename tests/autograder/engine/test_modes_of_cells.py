@@ -78,9 +78,8 @@ def test_a_mode_that_a_cell_leaves_on_is_put_back_and_told(tmp_path: Path, mine:
     outcome = graded(tmp_path, lesson("mean", MEAN, TEST_MEAN), mine)
     assert (outcome.record.status, outcome.record.score) == (Status.GRADED, 3.0)
     (note,) = outcome.record.notes
-    assert (
-        note == f"Your cells changed {MODES[mine]}; it was put back before an exercise was asked."
-    )
+    told = f"Your cells changed {MODES[mine]}, which was put back before each exercise was run."
+    assert note == told
 
 
 def test_threads_that_computed_before_are_nothing_that_an_answer_waits_for(tmp_path: Path) -> None:
@@ -109,8 +108,8 @@ def test_the_cells_after_it_run_in_the_mode_as_in_any_notebook(tmp_path: Path) -
     assert outcome.notebook.cells[-1].outputs[0].text == "False torch.float64\n"
     assert outcome.record.score == 5.0
     assert outcome.record.notes == (
-        "Your cells changed the default dtype and the grad mode; "
-        "it was put back before an exercise was asked.",
+        "Your cells changed the default dtype and the grad mode, "
+        "which were put back before each exercise was run.",
     )
 
 
