@@ -74,7 +74,11 @@ def _forked(work: Callable[[], Any], write: int) -> int:
 
     thread = threading.Thread(target=fork)
     thread.start()
-    thread.join()
+    thread.join(_LIMIT_S)
+    if not pids:
+        raise TimeoutError(
+            "this machine did not start a process in time; this is no fault of yours"
+        )
     return pids[0]
 
 

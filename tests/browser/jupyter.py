@@ -141,11 +141,15 @@ def made(target: str, clone: Path, home: Path, root: Path) -> Iterator[Lab]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """The environment of a person who has never used Jupyter, with our programs first."""
+    """The environment of a person who has never used Jupyter, with our programs first.
+
+    Tests run with one thread; a person's notebook has torch's default number of them.
+    """
     names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     own = {name: str(home / name.lower()) for name in names}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, **own, "PATH": path, "PYTHONPATH": str(ROOT)}
+    usual = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    return {**usual, **own, "PATH": path, "PYTHONPATH": str(ROOT)}
 
 
 def write_settings(home: Path, dark: bool) -> None:

@@ -19,7 +19,9 @@ _POLL, _LATE = 0.01, 20.0  # s; how much later than another a rank may come
 _LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the interface of 127.0.0.1, by system
 
 
-def by_rank(work: Callable[[int, int], Any], ranks: int = 2, timeout: float = 20.0) -> list[Any]:
+def by_rank(
+    work: Callable[[int, int], Any], ranks: int = 2, timeout: float = 20.0, limit: float = 120.0
+) -> list[Any]:
     """Run `work(rank, ranks)` in a process for each rank, all in one gloo group.
 
     The processes are forked, so they know all that is defined here and import nothing again. None
@@ -33,18 +35,32 @@ def by_rank(work: Callable[[int, int], Any], ranks: int = 2, timeout: float = 20
         work: What each process does; what it returns must be something that torch.save keeps.
         ranks: How many processes.
         timeout: How many seconds a call of the group may wait for another rank.
+        limit: After how many seconds ranks that are still at work are ended.
 
     Returns:
         What each rank returned, in their order; of one that failed the error's class and the
         first line of its message, as text.
 
     Raises:
+        TimeoutError: A rank was still at work after `limit` seconds.
         ValueError: This system has no fork (Windows).
     """
     with tempfile.TemporaryDirectory() as folder:
         given = work, ranks, timeout, folder
-        multiprocessing.start_processes(_run, given, ranks, start_method="fork")
+        started = multiprocessing.start_processes(
+            _run, given, ranks, join=False, start_method="fork"
+        )
+        _await_all(started, limit)
         return [torch.load(_file(folder, rank), weights_only=False) for rank in range(ranks)]
+
+
+def _await_all(started: multiprocessing.ProcessContext, limit: float) -> None:
+    until = time.monotonic() + limit
+    while not started.join(max(0.0, until - time.monotonic())):
+        if time.monotonic() >= until:
+            for process in started.processes:
+                process.kill()
+            raise TimeoutError(f"a rank was still at work after {limit:g} s, and was ended")
 
 
 def _file(folder: str, rank: int) -> str:

@@ -173,7 +173,11 @@ def _run(work: Sequence[Work], ends: Path, timeout_s: float) -> list[tuple[int |
 
     thread = threading.Thread(target=start)
     thread.start()
-    thread.join()
+    thread.join(GRACE_S + 10)
+    if not supervisor:
+        raise TimeoutError(
+            "this machine did not start a process in time; this is no fault of yours"
+        )
     try:
         _await_end(supervisor[0], timeout_s + GRACE_S + _ROUNDS * _PAUSE_S + 10)
     finally:

@@ -7,6 +7,7 @@ that nobody can bring any more: then each of them gets an error.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +18,9 @@ from course.probes.decorator import probe
 
 __all__ = ["Meeting", "Stuck", "ring_run"]
 
-_LONGEST_S = 30.0  # a rank that computes for ever is the affair of whoever called
+_LONGEST_S = 30.0  # that a rank may wait for another one
+_MOST_S = 60.0  # that all of them may take
+_ENDLESS = "this rank was still at work when its time was up"
 
 
 class Stuck(RuntimeError):
@@ -93,10 +96,12 @@ class Meeting:
     def run(self, work: Callable[[int], Any]) -> list[tuple[Any, BaseException | None]]:
         """The result of `work(rank)`, or None and the error, for each rank.
 
+        A rank that is still at work after a minute is left alone, and its error says so.
+
         Raises:
             NotImplementedError: There is no answer yet.
         """
-        ends: list[tuple[Any, BaseException | None]] = [(None, None)] * self.count
+        ends: list[tuple[Any, BaseException | None]] = [(None, TimeoutError(_ENDLESS))] * self.count
 
         def one(rank: int) -> None:
             try:
@@ -106,11 +111,15 @@ class Meeting:
             finally:
                 self._end()
 
-        threads = [threading.Thread(target=one, args=(rank,)) for rank in range(self.count)]
+        threads = [
+            threading.Thread(target=one, args=(rank,), daemon=True) for rank in range(self.count)
+        ]
         for thread in threads:
             thread.start()
+        until = time.monotonic() + _MOST_S
         for thread in threads:
-            thread.join()
+            thread.join(max(0.0, until - time.monotonic()))
+        ends = list(ends)  # who comes later changes nothing
         for _, error in ends:
             if isinstance(error, NotImplementedError):
                 raise error

@@ -77,6 +77,7 @@ def _run(lesson: Lesson, cells: list[dict[str, Any]]) -> Outputs:
 
 
 def _environment() -> dict[str, str]:
-    """One thread, as in the tests; the course is found from wherever the kernel starts."""
+    """As many threads as a learner has; the course is found from wherever the kernel starts."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    usual = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    return {**usual, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}

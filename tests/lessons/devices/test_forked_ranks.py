@@ -45,6 +45,19 @@ def test_a_rank_that_is_missing_from_a_call_lets_the_others_wait() -> None:
     assert done == "done"
 
 
+def test_a_rank_that_computes_for_ever_is_ended() -> None:
+    def endless(rank: int, ranks: int) -> None:
+        while rank == 1:
+            pass
+
+    before = set(multiprocessing.active_children())
+    with pytest.raises(TimeoutError, match="still at work after 1 s, and was ended"):
+        by_rank(endless, limit=1.0)
+    for one in set(multiprocessing.active_children()) - before:
+        one.join(10)
+    assert set(multiprocessing.active_children()) == before
+
+
 def test_no_group_and_no_process_is_left() -> None:
     before = set(multiprocessing.active_children())
     by_rank(lambda rank, ranks: rank)

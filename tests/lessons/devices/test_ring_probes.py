@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
 import pytest
 import torch
 
+from course.lessons.devices import ring_probes
 from course.lessons.devices.ring_probes import Meeting, Stuck, ring_run
 
 THREE = [torch.full((2,), float(rank)) for rank in range(3)]
@@ -33,6 +35,19 @@ def test_all_waiting_for_each_other_is_an_error_of_each_and_takes_no_time() -> N
     seen = ring_run.procedure(lambda x, rank, ranks, send, receive: receive(), THREE)
     assert seen["errors"] == ["Stuck"] * 3
     assert time.monotonic() - begun < 5
+
+
+def test_a_rank_that_computes_for_ever_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring_probes, "_MOST_S", 0.3)
+    over = threading.Event()
+
+    def endless(x: Any, rank: int, ranks: int, send: Any, receive: Any) -> Any:
+        return over.wait() if rank == 1 else x
+
+    seen = ring_run.procedure(endless, THREE)
+    over.set()
+    assert seen["errors"][1] == "TimeoutError"
+    assert seen["errors"][::2] == ["", ""]
 
 
 def test_waiting_for_a_rank_that_has_ended_is_an_error_too() -> None:
