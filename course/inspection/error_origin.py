@@ -12,13 +12,22 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-__all__ = ["is_course_error"]
+__all__ = ["is_course_error", "is_misspelling"]
 
 _COURSE = str(Path(__file__).parents[1])
 # This calls answers, so an answer that takes other arguments ends right there.
 _CALLS_ANSWERS = str(Path(_COURSE, "testing"))
 _LIBRARIES = frozenset({"torch", "numpy"})
 _OTHER_ARGUMENTS = re.compile(r"(\w+)(?:\.[\w.]+)?\(\) (?:takes|got|missing) ")
+
+
+def is_misspelling(error: BaseException) -> bool:
+    """Whether a name ended it that nobody has defined, or that PyTorch or NumPy does not have."""
+    if type(error) in (NameError, UnboundLocalError):
+        return True
+    if type(error) is not AttributeError:
+        return False  # a class of one's own may do anything when it is asked
+    return type(error.obj) is ModuleType and _is_theirs(str(error.obj.__name__))
 
 
 def is_course_error(error: BaseException) -> bool:

@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from course.inspection.error_origin import is_misspelling
+
 __all__ = [
+    "MISSPELT",
     "RANDOM_STATE",
     "GlobalState",
     "ModuleState",
@@ -28,6 +31,7 @@ __all__ = [
 ]
 
 RANDOM_STATE = "random state"
+MISSPELT = "a name that does not exist"
 
 _grad_mode, _set_grad_mode = torch.is_grad_enabled, torch._C._set_grad_enabled
 _default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
@@ -121,6 +125,9 @@ def restore_modes(before: GlobalState) -> None:
 def watched(found: Any, changed: list[str]) -> Any:
     """The learner's function for a probe, in a wrapper that notes which state its calls change.
 
+    It also notes, as `MISSPELT`, that a call of it ended for a name that does not exist: a probe
+    may catch that and tell no more than the class.
+
     A probe sets up what it likes: seeds, modes, folders. So the looks are taken before and after
     each of the function's own calls, not around the probe.
 
@@ -136,6 +143,10 @@ def watched(found: Any, changed: list[str]) -> Any:
         before = GlobalState()
         try:
             return found(*args, **kwargs)
+        except (NameError, AttributeError) as error:
+            if is_misspelling(error) and MISSPELT not in changed:
+                changed.append(MISSPELT)
+            raise
         finally:
             changed.extend(one for one in GlobalState().changed_since(before) if one not in changed)
 

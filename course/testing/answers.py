@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
-from course.inspection.global_state import watched
+from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Deferred
 from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.inputs.cases import Case, columns
+from course.testing.misspellings import is_misspelt, tells_of_misspelling, texts_in
 from course.testing.observe import (
     NotDefinedError,
     Observation,
@@ -183,7 +184,8 @@ class CallOutcome:
 
     `side_effects` is None where nobody asked for them: of a probe without an answer, and of a look
     at an object. `returned` says whether calls of the answer itself came to any result but None;
-    it is None for a probe, and for a look.
+    it is None for a probe, and for a look. `misspelt` says that a name which does not exist ended
+    it, or one of its calls, or was caught by the probe.
     """
 
     name: str
@@ -193,6 +195,7 @@ class CallOutcome:
     side_effects: tuple[SideEffect, ...] | None = None
     misconception: str | Mapping[str, str] | None = None
     returned: bool | None = None
+    misspelt: bool = False
 
 
 @dataclass
@@ -233,7 +236,9 @@ def submit(
     if not request.options.operators:
         none = cast(Any, Unrecorded())
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
-    seen = _with_idle(seen, request)
+    seen, misspelt = _with_idle(seen, request), _misspelt(seen, request)
+    if MISSPELT in seen.changed:
+        seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))
     effects = misconception = None
     given = _answers_given(request)
     if leaves is None and given:
@@ -246,8 +251,21 @@ def submit(
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count
-    _session.seen.append(CallOutcome(*about, effects, misconception, returned))
+    _session.seen.append(CallOutcome(*about, effects, misconception, returned, misspelt))
     return seen
+
+
+def _misspelt(seen: Observation, request: Request) -> bool:
+    """Whether a name that does not exist ended the run, one of its calls or what a probe tried."""
+    if MISSPELT in seen.changed:
+        return True
+    if seen.error is not None:
+        return is_misspelt(seen.error.type, seen.error.message)
+    if request.each:
+        errors = [one.node for one in seen.result["error"]]
+        told = (one for one in errors if isinstance(one, dict))
+        return any(is_misspelt(str(one["type"]), str(one["message"])) for one in told)
+    return request.target[0] == "probe" and any(map(tells_of_misspelling, texts_in(seen.result)))
 
 
 def _returned(seen: Observation, each: bool) -> bool:

@@ -83,6 +83,8 @@ class CheckLog:
         about = zip(self._results, self._subjects, strict=True)
         checks = [_missing_return(*one, silent) for one in about]
         checks += _invariants(outcomes)
+        if any(one.misspelt for one in outcomes):
+            checks = [one if one.passed else replace(one, misconception=None) for one in checks]
         return TestResult.of(self.exercise, checks, points, attempted)
 
 
