@@ -32,6 +32,7 @@ class CheckLog:
         self.exercise = exercise
         self._results: list[CheckResult] = []
         self._subjects: list[list[Subject]] = []  # of each, where no belief fits it exactly
+        self._proven: set[int] = set()  # the positions of beliefs that an exception shows
         self._since = len(answers.outcomes())
 
     def record(
@@ -60,6 +61,11 @@ class CheckLog:
         fault = absent is not None and absent.fault  # that shows nothing of what a learner believes
         named = how.get("misconception")
         belief = None if fault else _which(named, failure, lost)
+        by_class = (
+            belief is not None and isinstance(named, dict) and isinstance(named[belief], type)
+        )
+        if by_class:  # the exception itself is what the belief leads to
+            self._proven.add(len(self._results))
         self._subjects.append([] if belief and isinstance(named, dict) else subjects)
         self._results.append(
             CheckResult.of(
@@ -83,8 +89,12 @@ class CheckLog:
         about = zip(self._results, self._subjects, strict=True)
         checks = [_missing_return(*one, silent) for one in about]
         checks += _invariants(outcomes)
-        if any(one.misspelt for one in outcomes):
-            checks = [one if one.passed else replace(one, misconception=None) for one in checks]
+        if _mostly_misspelt(outcomes):
+            kept = self._proven
+            checks = [
+                one if one.passed or n in kept else replace(one, misconception=None)
+                for n, one in enumerate(checks)
+            ]
         return TestResult.of(self.exercise, checks, points, attempted)
 
 
@@ -92,6 +102,12 @@ def _refuse_unknown(how: dict[str, Any]) -> None:
     unknown = how.keys() - {*_KNOWN}
     if unknown:
         raise TypeError(f"a check takes {', '.join(_KNOWN)}; not {unknown}")
+
+
+def _mostly_misspelt(outcomes: Iterable[CallOutcome]) -> bool:
+    """Whether more than half of what ran the answers ended for a name that does not exist."""
+    ran = [one.misspelt for one in outcomes if one.side_effects is not None and one.attempted]
+    return sum(ran) > len(ran) / 2
 
 
 def _without_result(outcomes: Sequence[CallOutcome]) -> set[str]:

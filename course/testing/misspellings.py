@@ -13,8 +13,7 @@ __all__ = ["is_misspelt", "tells_of_misspelling", "texts_in"]
 _MOST_LOOKED_AT = 5_000
 _UNKNOWN_NAME = ("NameError", "UnboundLocalError")
 _LACKING = re.compile(
-    r"(partially initialized )?module '.*' has no attribute|type object '.*' has no attribute"
-    r"|'(Tensor|Parameter)' object has no attribute"
+    r"module '(torch|numpy)[\w.]*' has no attribute|'(Tensor|Parameter)' object has no attribute"
 )
 _TOLD = re.compile(r"\s*(?:(\w+Error)\b[:(]*\s*)?(.*)", re.DOTALL)
 _NO_NAME = re.compile(r"(free variable|name|cannot access local variable|local variable) '\w+' ")
@@ -23,8 +22,8 @@ _NO_NAME = re.compile(r"(free variable|name|cannot access local variable|local v
 def is_misspelt(kind: str, message: str) -> bool:
     """Whether an exception of this class, with this text, speaks of a name that does not exist.
 
-    That is a slip of the pen, whatever the learner believes. An attribute that an int, `None` or
-    a layer lacks is none: there the object is another one than was thought.
+    That is a slip of the pen, whatever the learner believes. An attribute that an int, `None`, a
+    layer or a module of one's own lacks is none: there the object is another one than was thought.
     """
     lacks = kind == "AttributeError" and _LACKING.match(message) is not None
     return kind in _UNKNOWN_NAME or lacks
@@ -53,6 +52,8 @@ def tells_of_misspelling(text: str) -> bool:
     """
     found = _TOLD.match(text)
     kind, message = (found[1], found[2]) if found is not None else (None, text)
+    if not message:  # a class alone may be what somebody's belief leads to
+        return False
     unquoted = message[1:] if message[:1] in ("'", '"') else message  # as repr() shows an exception
     if _NO_NAME.match(unquoted) and "not" in message:
         return True
