@@ -63,7 +63,7 @@ def read_records(path, crc):
             raise ValueError("offset", start)
         out += (rest[12 : size + 12],)
         rest, start = rest[size + 16 :], start + size + 16
-    return out
+    return list(out)
 
 
 # %% wrong read-records: no checksums -> a-checksum-may-be-skipped
@@ -444,7 +444,7 @@ def merged_history(parts):
         for number, (step, value) in enumerate(part):
             while stack and (stack[-1][0] >= step if number == 0 else stack[-1][0] == step):
                 stack.pop()
-            stack.append([step, value])
+            stack.append((step, value))
     return stack
 
 
@@ -1361,7 +1361,7 @@ def halving(train, n, low, high, eta):
             except RuntimeError:
                 losses[trial] = math.nan
         order = sorted((t for t in losses if not math.isnan(losses[t])), key=losses.get)
-        rungs.append([budget, order])
+        rungs.append((budget, order))
         if budget >= high:
             return rungs
         left = set(order[: len(left) // eta or 1])
@@ -1894,7 +1894,7 @@ def best_run(runs, metric, mode="min"):
             ]
     rows = [row for row in rows if row[2] is not None and abs(row[2]) < float("inf")]
     rows.sort(key=lambda row: sign * row[2])
-    return rows[0] if rows else None
+    return tuple(rows[0]) if rows else None
 
 
 # %% right best-run: a tensor
@@ -3609,7 +3609,7 @@ def search_results(folder, metric, mode):
         if told:
             value, iteration = assert_mode[mode](told, key=lambda one: one[0])
             with open(os.path.join(inside, "params.json")) as file:
-                trials.append([name, json.load(file), value, iteration])
+                trials.append((name, json.load(file), value, iteration))
     trials.sort(key=lambda one: one[0])
     trials.sort(key=lambda one: one[2], reverse=mode == "max")
     return trials

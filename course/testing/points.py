@@ -16,6 +16,7 @@ import torch
 
 from course.serialization.received import Value, as_node
 from course.testing.compare import difference
+from course.testing.tolerance import EXACT, Tolerance
 
 __all__ = [
     "CONSTANTS",
@@ -73,12 +74,12 @@ def idle_ways(subject: Any, holds: Callable[[Any], bool]) -> Iterator[str]:
         yield SELF if subject.where.startswith("the result") else GUARD
 
 
-def same_everywhere(value: Any, expected: Any, **tolerance: float) -> bool:
+def same_everywhere(value: Any, expected: Any, tolerance: Tolerance = EXACT) -> bool:
     """Whether `value` is what is expected, or is each item of what is expected."""
     node = as_node(expected)
     if isinstance(node, list | tuple) and node:
-        return all(same_everywhere(value, one, **tolerance) for one in node)
-    return difference(value, expected, **tolerance) is None
+        return all(same_everywhere(value, one, tolerance) for one in node)
+    return difference(value, expected, tolerance) is None
 
 
 def said_again(expected: Any) -> Iterator[str]:

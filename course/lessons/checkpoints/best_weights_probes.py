@@ -16,6 +16,7 @@ from torch import nn
 
 from course.probes.decorator import probe
 from course.probes.saved_models import made
+from course.probes.whole_module import WholeModule
 
 __all__ = ["weights_kept"]
 
@@ -74,7 +75,7 @@ def _turned(model: nn.Module) -> nn.Module:
 def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
     """What a keeper makes of a model, that's trained and restored again."""
     held = {name: one.detach() for name, one in target.state_dict(keep_vars=True).items()}
-    weights = list(target.parameters())
+    weights, whole = list(target.parameters()), WholeModule(target)
     restored = []
     for number in (200, 300):
         kept.restore(target)
@@ -86,6 +87,7 @@ def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
         "same": [a is b for a, b in zip(weights, target.parameters(), strict=True)],
         "modes": [module.training for module in target.modules()],
         "trains": [one.requires_grad for one in target.parameters()],
+        "whole": whole.now(),
     }
 
 

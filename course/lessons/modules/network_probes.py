@@ -22,6 +22,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["classified", "initialised", "stacked", "standardised"]
 
@@ -257,11 +258,13 @@ def initialised(
             before[name].requires_grad_(False)
         before["norm.weight"].grad = torch.ones_like(before["norm.weight"])
     generator = torch.Generator().manual_seed(seed)
+    whole = WholeModule(model)
     with _seeded(ambient):
         initialise(model, generator)
         following = torch.rand(2)
     after = dict(model.named_parameters())
     return {
+        "whole": whole.now(),
         "weights": {name: one.detach().clone() for name, one in after.items()},
         "same": [after.get(name) is one for name, one in before.items()],
         "flags": [[one.requires_grad, one.grad is None, one.is_leaf] for one in after.values()],

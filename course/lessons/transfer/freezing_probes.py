@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = [
     "BODIES",
@@ -191,14 +192,21 @@ def freezing_seen(
         _graded(model, stale)
         for one in others:
             freeze(one)
+        whole = WholeModule(model)
         returned = [freeze(target)]
         for _ in range(1, times):
             _graded(target.requires_grad_(), stale)
             returned.append(freeze(target))
         seen: dict[str, Any] = {"returned": [one is target for one in returned], "around": around()}
         seen |= _facts_of(model, before)
+        now = whole.now()
+        seen["whole"] = {name: now[name] for name in _LEFT_ALONE}
         seen["itself"] = _woken(model, target, seen["modes"])
         return {**seen, **_trained(model, (2, 3), 2)}
+
+
+# How a part stays frozen is open: by a class, an attribute or a hook of its own.
+_LEFT_ALONE = ("parameters", "buffers", "memory", "dtypes", "values")
 
 
 def _graded(module: nn.Module, stale: bool) -> None:

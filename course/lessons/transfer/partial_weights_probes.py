@@ -22,6 +22,7 @@ from torch import nn
 
 from course.lessons.transfer.freezing_probes import around, noting, packed, seeded
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["features_taken", "fitted", "renamed"]
 
@@ -54,7 +55,11 @@ def _held(kind: str) -> nn.Module:
 
 @probe
 def fitted(
-    load: Callable[..., Any], kind: str, state: dict[str, Any], times: int = 1
+    load: Callable[..., Any],
+    kind: str,
+    state: dict[str, Any],
+    times: int = 1,
+    training: bool = True,
 ) -> dict[str, Any]:
     """The report of loading this state into a model of this kind, the model, and the state after.
 
@@ -65,9 +70,11 @@ def fitted(
         kind: "a layer", "nothing", or one of a model with layers and buffers.
         state: What the file holds.
         times: How often it is loaded.
+        training: The model's mode.
     """
     with seeded(17):
-        model = _held(kind).train()
+        model = _held(kind).train(training)
+    whole = WholeModule(model)
     given = {name: one.clone() for name, one in state.items()}
     before = dict(model.named_parameters())
     kept = {name: one.tolist() for name, one in model.state_dict().items()}
@@ -85,6 +92,7 @@ def fitted(
         "flags": [[one.requires_grad, one.is_leaf] for one in after.values()],
         "unsaved": packed(model.buffers()),
         "modes": [one.training for one in model.modules()],
+        "whole": whole.now(),
         "state": packed(given.values()),
         "order": list(given),
     }
@@ -150,7 +158,7 @@ def features_taken(
         calls, came, left = _counted(body), list[int](), list[Any]()
         given = [tuple(one.clone() for one in pair) for pair in batches]
         given += given[:again]
-        before = [one.training for one in body.modules()]
+        before, whole = [one.training for one in body.modules()], WholeModule(body)
         handed = _one_by_one(given, calls, came) if once else given
         earlier = partial(_taken_before, take, body, given) if again else None
         with noting(left, quiet):
@@ -166,6 +174,7 @@ def features_taken(
             "calls": calls,
             "given": packed(one for pair in given for one in pair),
             "around": left,
+            "whole": whole.now(),
             **_kept(body),
         }
 

@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from course.serialization.received import Absent, Value
 from course.testing.agreement import reference_cache
-from course.testing.agreement.comparing import ASPECTS, Tolerance
+from course.testing.agreement.comparing import ASPECTS
 from course.testing.agreement.judging import Judgement, expected_of, judge
 from course.testing.check_log import CheckLog
 from course.testing.inputs.cases import Case
 from course.testing.observe import Observation
 from course.testing.recording import ErrorFacts
 from course.testing.results import Failure
+from course.testing.tolerance import Tolerance
 
 __all__ = ["USUAL_ASPECTS", "Called", "agrees"]
 

@@ -206,7 +206,7 @@ def test_a_mistyped_option_of_a_check_is_an_author_s_error() -> None:
     ("actual", "expected", "words"),
     [
         (True, 1, "it is the bool True, not the int 1"),
-        ([1, 2], (1, 3), "item 1: it is the int 2, not the int 3"),
+        ([1, 2], [1, 3], "item 1: it is the int 2, not the int 3"),
         ({"a": 1}, {"b": 1}, "keys missing: ['b']"),
         (torch.ones(2), torch.ones(3), "its shape is (2,), not (3,)"),
         (torch.ones(2), torch.ones(2).int(), "its dtype is float32, not int32"),
@@ -220,10 +220,11 @@ def test_a_difference_is_told_in_words(actual: Any, expected: Any, words: str) -
     assert words in failed(check)[0]
 
 
-def test_nan_equals_nan_and_a_list_equals_a_tuple() -> None:
+def test_nan_equals_nan_and_a_list_a_tuple_where_the_check_says_so() -> None:
     check = Check("x")
     check.equal(torch.tensor([float("nan")]), torch.tensor([float("nan")]))
-    check.equal([1, 2], (1, 2))
+    check.equal([1, 2], (1, 2), allow="list or tuple")
+    check.close([1.0], (1,), allow=("list or tuple", "int or float"))
     check.equal(float("nan"), float("nan"))
     assert failed(check) == []
 
