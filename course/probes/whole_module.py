@@ -6,7 +6,7 @@ test's model came. So a probe takes down all of its model, before it hands it ov
 >>> model = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1)).eval()
 >>> whole = WholeModule(model)
 >>> _ = model.train()
->>> [aspect for aspect, was in whole.before.items() if whole.now()[aspect] != was]
+>>> [one for one in ("parameters", "hooks", "modes") if whole.now()[one] != whole.before[one]]
 ['modes']
 """
 
@@ -26,14 +26,15 @@ class WholeModule:
     """Looks at all of a module, now and later, in plain data that two runs have in common.
 
     An object and a piece of memory are known by a number, given in the order in which they are
-    met. What was met is kept alive, so that nothing new can be taken for it.
+    met. What was met is kept alive, so that nothing new can be taken for it. `before` is what
+    `now` gave when this was made.
 
-    Attributes:
-        before: What `now` gave when this was made.
+    Args:
+        module: Is taken down as it is now.
     """
 
     def __init__(self, module: nn.Module) -> None:
-        """Take down the module as it is now."""
+        """Look at it for the first time."""
         self._module = module
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}
