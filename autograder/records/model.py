@@ -67,7 +67,9 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One line of a check table.
 
     `attempted` is false where the answer was never run (an untouched stub, a crash before).
-    A hidden check has neither `actual`, `expected` nor `layouts`.
+    `reached` is false where an exception took what it looks at and a line before tells of that;
+    `call` is the call that ended so, as code. A hidden check has neither `actual`, `expected`,
+    `layouts` nor `call`.
     """
 
     name: str
@@ -80,6 +82,8 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected: str | None = None
     weight: NotNegative = 1.0
     layouts: tuple[dict[str, Any], ...] | None = None
+    reached: bool = True
+    call: str | None = None
 
 
 class _CheckTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -256,13 +260,16 @@ def _read_as(kind: type[T], data: object, what: str) -> T:
     return found
 
 
+_LATER = frozenset({"reached", "call"})  # what records had no fields for at first
+
+
 def _absent(given: object, whole: object, place: str) -> Iterator[str]:
     """The places that `whole` has and `given` has not."""
     if isinstance(given, dict) and isinstance(whole, dict):
         for key, value in whole.items():
             if key in given:
                 yield from _absent(given[key], value, f"{place}.{key}")
-            else:
+            elif key not in _LATER:
                 yield f"{place}.{key}"
     elif isinstance(given, list | tuple) and isinstance(whole, list | tuple):
         for index, (one, other) in enumerate(zip(given, whole, strict=True)):

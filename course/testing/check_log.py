@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,18 +12,25 @@ from typing import Any
 
 from course.hidden_lines import called_from_hidden_part
 from course.inspection.global_state import RANDOM_STATE
-from course.serialization.received import Absent, AbsentError, Value, as_node
+from course.serialization.received import Absent, AbsentError, Value, as_node, take_missed
 from course.testing import answers
 from course.testing.answers import CallOutcome
 from course.testing.compare import difference
 from course.testing.observe import Observation
 from course.testing.points import GUARD
+from course.testing.recording import ErrorFacts
 from course.testing.results import CheckResult, Failure, TestResult
 
-__all__ = ["CheckLog", "Subject"]
+__all__ = ["CheckLog", "Proven", "Subject"]
 
 Subject = Any
 _KNOWN = ("name", "message", "misconception", "weight", "guard")
+
+
+class Proven(str):
+    """A misconception that was found by its evidence, also where nothing came back."""
+
+    __slots__ = ()
 
 
 class CheckLog:
@@ -33,6 +41,7 @@ class CheckLog:
         self._results: list[CheckResult] = []
         self._subjects: list[list[Subject]] = []  # of each, where no belief fits it exactly
         self._since = len(answers.outcomes())
+        self._told: set[Any] = set()  # the exceptions that a line of the table has told
 
     def record(
         self,
@@ -41,25 +50,39 @@ class CheckLog:
         how: dict[str, Any],
         subjects: list[Subject],
         ways: Iterable[str] = (),
-        error_is_fine: bool = False,
+        error_is_fine: str = "",
+        ended: ErrorFacts | None = None,
     ) -> None:
         """Run one check and keep its result.
 
         `how` is what the author said of it: name, message, misconception, weight, guard. It is
-        not tried where one of its `subjects` is absent, or ended in an exception unless
-        `error_is_fine`. `ways` are those to pass it without work. Raises TypeError where `how`
-        holds anything else.
+        not tried where one of its `subjects` is absent, or ended in an exception unless that is
+        what it is about: `error_is_fine` is then the class that is wanted. `ways` are those to
+        pass it without work; `ended` is the exception that ended everything it compares. Raises
+        TypeError where `how` holds anything else.
+
+        A misconception is named only with evidence. Where what the check looks at did not come
+        back, that is the class of the exception, where `how` gives one for it, and nothing else.
         """
         _refuse_unknown(how)
-        lost = absent = _lost(subjects, error_is_fine)
+        missed = take_missed()  # while the arguments of the check were worked out
+        lost = absent = _lost(subjects, bool(error_is_fine))
         try:
             failure = _tested(test) if absent is None else Failure(absent.reason)
         except AbsentError as error:  # a condition met it: what it shows is the author's to say
             absent = error.absent
             failure = Failure(absent.reason)
+        later = take_missed()
+        missed = later if missed is None else missed
         fault = absent is not None and absent.fault  # that shows nothing of what a learner believes
+        raised = _lost(subjects, False, error_is_fine) if error_is_fine else None
+        gone = next((one for one in (absent, missed, raised) if one is not None), None)
         named = how.get("misconception")
-        belief = None if fault else _which(named, failure, lost)
+        belief = None if fault else _which(named, failure, gone, lost is not None)
+        raised_by = ended or (None if fault or gone is None else self._error_behind(gone.reason))
+        told = failure is not None and raised_by is not None and self._was_told(raised_by)
+        if failure and absent is None and missed is not None and raised_by is not None:
+            failure = replace(failure, words=f"{failure.words}: {missed.reason}")
         self._subjects.append([] if belief and isinstance(named, dict) else subjects)
         self._results.append(
             CheckResult.of(
@@ -72,12 +95,38 @@ class CheckLog:
                 hidden=called_from_hidden_part(sys._getframe(1)),
                 explain=absent is None,
                 idle_ways=_guarded(frozenset(ways), how.get("guard")),
+                reached=not told,
+                call=self._call_behind(absent),
             )
         )
 
+    def _outcomes(self) -> list[CallOutcome]:
+        return answers.outcomes()[self._since :]
+
+    def _error_behind(self, reason: str) -> ErrorFacts | str | None:
+        """The exception that this reason tells of; the reason itself where no call has it."""
+        ended = (one.error for one in self._outcomes() if _tells(reason, one))
+        return next(ended, None) or (reason if _ENDED.match(reason) else None)
+
+    def _call_behind(self, absent: Absent | None) -> str | None:
+        """The call that ended in an exception, as code."""
+        if absent is None or absent.fault:
+            return None
+        return next((one.call for one in self._outcomes() if _tells(absent.reason, one)), None)
+
+    def _was_told(self, error: ErrorFacts | str) -> bool:
+        """Whether a check before has told of this exception, of its class in this line."""
+        key: Any = error
+        if isinstance(error, ErrorFacts):
+            key = (error.type, error.line, error.source or error.message)
+        if key in self._told:
+            return True
+        self._told.add(key)
+        return False
+
     def result(self, points: float) -> TestResult:
         """The checks so far as a frozen record, with the points they give out of `points`."""
-        outcomes = answers.outcomes()[self._since :]
+        outcomes = self._outcomes()
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
         silent = _without_result(outcomes)
         about = zip(self._results, self._subjects, strict=True)
@@ -92,6 +141,14 @@ def _refuse_unknown(how: dict[str, Any]) -> None:
     unknown = how.keys() - {*_KNOWN}
     if unknown:
         raise TypeError(f"a check takes {', '.join(_KNOWN)}; not {unknown}")
+
+
+_ENDED = re.compile(r"(?:`[^`]+` ended with|backward failed:) (\w+)")
+
+
+def _tells(reason: str, one: CallOutcome) -> bool:
+    """Whether this is how a message tells of the exception that ended a call."""
+    return one.error is not None and one.error.ended(one.name) == reason
 
 
 def _without_result(outcomes: Sequence[CallOutcome]) -> set[str]:
@@ -118,13 +175,16 @@ def _invariants(outcomes: Sequence[CallOutcome]) -> Iterator[CheckResult]:
     asked = [outcome for outcome in outcomes if outcome.side_effects is not None]
     if not asked:
         return
+    # Those of calls that came back first: what an exception left behind shows nothing else.
+    asked.sort(key=lambda one: one.error is not None)
     found = [(effect, one) for one in asked for effect in one.side_effects or ()]
     failure, misconception = None, None
     if found:
         effect, one = found[0]
         failure = Failure(f"{effect.words}. {_LEAVE.get(effect.kind, _RESTORE)}")
         named = one.misconception
-        misconception = named if isinstance(named, str | None) else named.get(effect.kind)
+        if one.error is None:
+            misconception = named if isinstance(named, str | None) else named.get(effect.kind)
     yield CheckResult.of(
         failure,
         name="it leaves everything else as it was",
@@ -152,33 +212,40 @@ def _guarded(ways: frozenset[str], guard: bool | None) -> frozenset[str]:
 
 
 def _which(
-    named: str | dict[str, Any] | None, failure: Failure | None, lost: Absent | None
+    named: str | dict[str, Any] | None, failure: Failure | None, gone: Absent | None, lost: bool
 ) -> str | None:
     """The misconception that a failure shows: the one named, or the one that it fits.
 
     A dict names several, each with what it leads to: a value, an exception class, or a
-    condition to call. The first that fits is meant; none may fit.
+    condition to call. The first that fits is meant; none may fit. One that is named alone needs
+    something to have come back. Where a subject itself is `lost`, no condition fits.
     """
-    if not isinstance(named, dict):
-        return named
     if failure is None:
-        return next(iter(named), None)
+        return named if not isinstance(named, dict) else next(iter(named), None)
+    if not isinstance(named, dict):
+        return named if gone is None or isinstance(named, Proven) else None
     for name, leads_to in named.items():
-        if _fits(leads_to, failure, lost):
+        if _fits(leads_to, failure, gone, lost):
             return name
     return None
 
 
-def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
+def _fits(leads_to: Any, failure: Failure, gone: Absent | None, lost: bool) -> bool:
     if isinstance(leads_to, type) and issubclass(leads_to, BaseException):
-        return lost is not None and f"ended with {leads_to.__name__}" in lost.reason
-    if lost is not None:
-        return False
+        ended = None if gone is None else _ENDED.match(gone.reason)
+        return ended is not None and ended[1] == leads_to.__name__
     if isinstance(leads_to, FunctionType):
-        with suppress(AbsentError):
-            return _tested(lambda: None if leads_to() else Failure("no")) is None
-        return False
-    return difference(failure.value, leads_to) is None
+        return not lost and _holds(leads_to)
+    return gone is None and difference(failure.value, leads_to) is None
+
+
+def _holds(condition: Callable[[], Any]) -> bool:
+    """Whether what a belief leads to is there; what is not there shows nothing, whatever it is."""
+    take_missed()
+    with suppress(AbsentError):
+        holds = _tested(lambda: None if condition() else Failure("no")) is None
+        return take_missed() is None and holds
+    return False
 
 
 def _tested(test: Callable[[], Failure | None]) -> Failure | None:
@@ -190,12 +257,13 @@ def _tested(test: Callable[[], Failure | None]) -> Failure | None:
         return Failure(f"this could not be checked: {type(error).__name__}: {str(error)[:300]}")
 
 
-def _lost(subjects: list[Subject], error_is_fine: bool) -> Absent | None:
-    """Why a subject is not there to be checked."""
+def _lost(subjects: list[Subject], error_is_fine: bool, wanted: str = "") -> Absent | None:
+    """Why a subject is not there to be checked; an exception of the class `wanted` is no reason."""
     for subject in subjects:
         if isinstance(subject, Observation):
             error = subject.error
             is_fine = error_is_fine and subject.attempted and error is not None and not error.fault
+            is_fine = is_fine or (error is not None and wanted in error.bases)
             if error is not None and not is_fine:
                 return Absent(error.ended(subject.name), subject.attempted, error.fault)
         elif isinstance(as_node(subject), Absent):

@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 
 from course.inspection.facts import TensorFacts, overlap, same_memory, same_storage
-from course.serialization.received import Absent
+from course.serialization.received import Absent, AbsentError
 from course.testing import attempts
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
 from course.testing.agreement.comparing import Tolerance
@@ -171,7 +171,7 @@ class Check:
         def test(subject: Subject = subject) -> Failure | None:
             seen = facts_of(subject)
             if isinstance(seen, Absent):
-                return Failure(seen.reason)
+                raise AbsentError(seen)
             actual = getattr(seen, fact)
             if actual == expected:
                 return None
@@ -203,7 +203,7 @@ class Check:
             one, other = facts_of(a), facts_of(b)
             for seen in (one, other):
                 if isinstance(seen, Absent):
-                    return Failure(seen.reason)
+                    raise AbsentError(seen)
             return relation(cast(TensorFacts, one), cast(TensorFacts, other), *names)
 
         ways = idle_ways(a, lambda value: test(value) is None)
@@ -244,7 +244,7 @@ class Check:
 
         ways = () if match else (RAISING,)
         name = f"it raises {error.__name__}"
-        self._log.record(test, name, how, [seen], ways, error_is_fine=True)
+        self._log.record(test, name, how, [seen], ways, error_is_fine=wanted)
 
     def unchanged(self, seen: Observation, index: int | str | None = None, **how: Any) -> None:
         """The call left its arguments (or one of them) as they were, elements and layout."""

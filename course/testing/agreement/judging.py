@@ -62,11 +62,12 @@ class Judgement:
         """The belief that most of the differences show; None where none fits the most.
 
         A belief is a wrong implementation, whose results the answer then gives, or an exception
-        class that ends it, or one or several kinds of input that it fails for.
+        class that ends it, or one or several kinds of input that it gives something wrong for. What
+        ended in an exception shows nothing but its class.
         """
         if not self.differences:
             return next(iter(beliefs), None)
-        failed = self._failed
+        failed = self.failed
         tried = min(len(failed), _MOST_TRIED)
         some = [failed[len(failed) * n // tried] for n in range(tried)]
         first = some[:: max(1, tried // _FIRST_TRIED)]
@@ -92,7 +93,12 @@ class Judgement:
         if isinstance(belief, FunctionType):
             return self._explained_by(belief, failed)
         kinds = {belief} if isinstance(belief, str) else set(belief)
-        return _counted(failed, lambda case, _: case.kind in kinds)
+        return _counted(failed, lambda case, call: case.kind in kinds and call.error is None)
+
+    @property
+    def came_back(self) -> float:
+        """The share of the differing calls that ended without an exception."""
+        return _counted(self.failed, lambda _, call: call.error is None) if self.failed else 1.0
 
     def _explained_by(self, wrong: Callable[..., Any], failed: _Failed) -> float:
         cases = [case for case, _ in failed]
@@ -104,7 +110,7 @@ class Judgement:
         return sum(same) / len(failed)
 
     @cached_property
-    def _failed(self) -> _Failed:
+    def failed(self) -> _Failed:
         """The cases that differ, each with its call."""
         failing = {id(one.case) for one in self.differences}
         pairs = zip(self.cases, self.calls, strict=True)
