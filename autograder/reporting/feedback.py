@@ -262,9 +262,10 @@ def _exercise_view(
 def _check_views(record: ExerciseRecord, hidden: tuple[str, ...]) -> tuple[CheckView, ...]:
     views, shown = [], set()
     for check in record.checks:
-        open_ = check.attempted and not check.passed
+        open_ = check.attempted and not check.passed and check.reached
         repeats = open_ and bool(check.message) and check.message in shown
-        shown.add(check.message)
+        if check.reached:
+            shown.add(check.message)
         picture = picture_of(check) if open_ and not check.hidden and not repeats else None
         views.append(CheckView(_withheld(check, hidden), repeats, picture))
     return tuple(views)
@@ -276,6 +277,7 @@ def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
         "message": withhold(check.message, hidden),
         "actual": None if check.hidden or check.actual is None else check.actual,
         "expected": None if check.hidden or check.expected is None else check.expected,
+        "call": None if check.hidden else check.call,
     }
     shown = {key: plain(withhold(v, hidden)) if v else v for key, v in shown.items()}
     return CheckRecord(
@@ -288,6 +290,8 @@ def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
         actual=shown["actual"],
         expected=shown["expected"],
         weight=check.weight,
+        reached=check.reached,
+        call=shown["call"],
     )
 
 

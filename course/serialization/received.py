@@ -16,7 +16,16 @@ import torch
 
 from course.inspection.facts import TensorFacts
 
-__all__ = ["Absent", "Deferred", "Handle", "SeenTensor", "Value", "as_node"]
+__all__ = [
+    "Absent",
+    "Deferred",
+    "Handle",
+    "SeenTensor",
+    "Value",
+    "as_node",
+    "note_missed",
+    "take_missed",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,10 @@ class Absent:
     reason: str
     attempted: bool = True
     fault: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        note_missed(self)
+        return isinstance(other, Absent) and vars(self) == vars(other)
 
     def _refuse(self, *others: object) -> Any:
         raise AbsentError(self)
@@ -50,6 +63,32 @@ class AbsentError(AttributeError):
     def __init__(self, absent: Absent) -> None:
         super().__init__(absent.reason)
         self.absent = absent
+
+
+@dataclass
+class _Missed:
+    """What was last looked at in vain."""
+
+    absent: Absent | None = None
+
+
+_missed = _Missed()
+
+
+def note_missed(absent: Absent) -> None:
+    """Remember that somebody looked at this in vain.
+
+    A condition such as `seen.ok and seen.result.plain == 3` is a bare False by the time a check
+    gets it; this is how the check knows that nothing came back.
+    """
+    if _missed.absent is None:
+        _missed.absent = absent
+
+
+def take_missed() -> Absent | None:
+    """The first thing that was looked at in vain since this was last asked; None where all was."""
+    found, _missed.absent = _missed.absent, None
+    return found
 
 
 @dataclass(frozen=True)
@@ -94,7 +133,13 @@ class Value:
     @property
     def node(self) -> Any:
         """The plain form itself: plain data with `SeenTensor`, `Handle` or `Absent` inside."""
-        return self._node
+        return self._looked_at()
+
+    def _looked_at(self) -> Any:
+        node = self._node
+        if isinstance(node, Absent):
+            note_missed(node)
+        return node
 
     @property
     def where(self) -> str:
@@ -111,17 +156,19 @@ class Value:
         """The facts of the tensor here, or why there are none."""
         if isinstance(self._node, SeenTensor):
             return self._node.facts
-        return self._missing(f"{self._where} is {describe(self._node)}, not a tensor")
+        found = self._missing(f"{self._where} is {describe(self._node)}, not a tensor")
+        note_missed(found)
+        return found
 
     @property
     def plain(self) -> Any:
         """Plain data with tensors in place; `Absent` where there is nothing to compare."""
-        return _to_plain(self._node)
+        return _to_plain(self._looked_at())
 
     @property
     def present(self) -> bool:
         """Whether there is anything here at all."""
-        return not isinstance(self._node, Absent)
+        return not isinstance(self._looked_at(), Absent)
 
     def __getitem__(self, key: Any) -> Value:
         where = f"{self._where}[{_as_typed(key)}]"
@@ -161,10 +208,11 @@ class Value:
         )
 
     def __len__(self) -> int:
-        if isinstance(self._node, SeenTensor):
-            return self._node.facts.shape[0] if self._node.facts.shape else 0
+        node = self._looked_at()
+        if isinstance(node, SeenTensor):
+            return node.facts.shape[0] if node.facts.shape else 0
         try:
-            return len(_children(self._node))
+            return len(_children(node))
         except TypeError:
             return 0
 

@@ -17,6 +17,7 @@ from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Deferred
+from course.testing.calls import call_as_code
 from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.inputs.cases import Case, columns
 from course.testing.misspellings import is_misspelt, tells_of_misspelling, texts_in
@@ -185,7 +186,8 @@ class CallOutcome:
     `side_effects` is None where nobody asked for them: of a probe without an answer, and of a look
     at an object. `returned` says whether calls of the answer itself came to any result but None;
     it is None for a probe, and for a look. `misspelt` says that a name which does not exist ended
-    it, or one of its calls, or was caught by the probe.
+    it, or one of its calls, or was caught by the probe. `call` is the call as code, where it ended
+    in an exception.
     """
 
     name: str
@@ -196,6 +198,7 @@ class CallOutcome:
     misconception: str | Mapping[str, str] | None = None
     returned: bool | None = None
     misspelt: bool = False
+    call: str = ""
 
 
 @dataclass
@@ -251,7 +254,8 @@ def submit(
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count
-    _session.seen.append(CallOutcome(*about, effects, misconception, returned, misspelt))
+    call = "" if seen.error is None or request.each else call_as_code(request)
+    _session.seen.append(CallOutcome(*about, effects, misconception, returned, misspelt, call))
     return seen
 
 

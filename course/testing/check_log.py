@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,12 +12,13 @@ from typing import Any
 
 from course.hidden_lines import called_from_hidden_part
 from course.inspection.global_state import RANDOM_STATE
-from course.serialization.received import Absent, AbsentError, Value, as_node
+from course.serialization.received import Absent, AbsentError, Value, as_node, take_missed
 from course.testing import answers
 from course.testing.answers import CallOutcome
 from course.testing.compare import difference
 from course.testing.observe import Observation
 from course.testing.points import GUARD
+from course.testing.recording import ErrorFacts
 from course.testing.results import CheckResult, Failure, TestResult
 
 __all__ = ["CheckLog", "Subject"]
@@ -34,6 +36,7 @@ class CheckLog:
         self._subjects: list[list[Subject]] = []  # of each, where no belief fits it exactly
         self._proven: set[int] = set()  # the positions of beliefs that an exception shows
         self._since = len(answers.outcomes())
+        self._told: set[Any] = set()  # the exceptions that a line of the table has told
 
     def record(
         self,
@@ -43,22 +46,31 @@ class CheckLog:
         subjects: list[Subject],
         ways: Iterable[str] = (),
         error_is_fine: bool = False,
+        ended: ErrorFacts | None = None,
     ) -> None:
         """Run one check and keep its result.
 
         `how` is what the author said of it: name, message, misconception, weight, guard. It is
         not tried where one of its `subjects` is absent, or ended in an exception unless
-        `error_is_fine`. `ways` are those to pass it without work. Raises TypeError where `how`
-        holds anything else.
+        `error_is_fine`. `ways` are those to pass it without work; `ended` is the exception that
+        ended everything it compares. Raises TypeError where `how` holds anything else.
+
+        An exception is told once: a check that it took, after another one has told of it, was not
+        reached, unless the exception shows what its author believes.
         """
         _refuse_unknown(how)
+        missed = take_missed()  # while the arguments of the check were worked out
         lost = absent = _lost(subjects, error_is_fine)
         try:
             failure = _tested(test) if absent is None else Failure(absent.reason)
         except AbsentError as error:  # a condition met it: what it shows is the author's to say
             absent = error.absent
             failure = Failure(absent.reason)
+        later = take_missed()
+        missed = later if missed is None else missed
         fault = absent is not None and absent.fault  # that shows nothing of what a learner believes
+        gone = missed if absent is None else absent
+        attempted = absent is None or absent.attempted
         named = how.get("misconception")
         belief = None if fault else _which(named, failure, lost)
         by_class = (
@@ -66,6 +78,11 @@ class CheckLog:
         )
         if by_class:  # the exception itself is what the belief leads to
             self._proven.add(len(self._results))
+        raised_by = ended or (None if fault or gone is None else self._error_behind(gone.reason))
+        failed = failure is not None and attempted and not by_class
+        told = failed and raised_by is not None and self._was_told(raised_by)
+        if failure and absent is None and missed is not None and raised_by is not None:
+            failure = replace(failure, words=f"{failure.words}: {missed.reason}")
         self._subjects.append([] if belief and isinstance(named, dict) else subjects)
         self._results.append(
             CheckResult.of(
@@ -74,16 +91,42 @@ class CheckLog:
                 message=how.get("message"),
                 misconception=belief,
                 weight=float(how.get("weight", 1.0)),
-                attempted=absent is None or absent.attempted,
+                attempted=attempted,
                 hidden=called_from_hidden_part(sys._getframe(1)),
                 explain=absent is None,
                 idle_ways=_guarded(frozenset(ways), how.get("guard")),
+                reached=not told,
+                call=self._call_behind(absent),
             )
         )
 
+    def _outcomes(self) -> list[CallOutcome]:
+        return answers.outcomes()[self._since :]
+
+    def _error_behind(self, reason: str) -> ErrorFacts | str | None:
+        """The exception that this reason tells of; the reason itself where no call has it."""
+        ended = (one.error for one in self._outcomes() if _tells(reason, one))
+        return next(ended, None) or (reason if _ENDED.match(reason) else None)
+
+    def _call_behind(self, absent: Absent | None) -> str | None:
+        """The call that ended in an exception, as code."""
+        if absent is None or absent.fault:
+            return None
+        return next((one.call for one in self._outcomes() if _tells(absent.reason, one)), None)
+
+    def _was_told(self, error: ErrorFacts | str) -> bool:
+        """Whether a check before has told of this exception, of its class in this line."""
+        key: Any = error
+        if isinstance(error, ErrorFacts):
+            key = (error.type, error.line, error.source or error.message)
+        if key in self._told:
+            return True
+        self._told.add(key)
+        return False
+
     def result(self, points: float) -> TestResult:
         """The checks so far as a frozen record, with the points they give out of `points`."""
-        outcomes = answers.outcomes()[self._since :]
+        outcomes = self._outcomes()
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
         silent = _without_result(outcomes)
         about = zip(self._results, self._subjects, strict=True)
@@ -108,6 +151,14 @@ def _mostly_misspelt(outcomes: Iterable[CallOutcome]) -> bool:
     """Whether more than half of what ran the answers ended for a name that does not exist."""
     ran = [one.misspelt for one in outcomes if one.side_effects is not None and one.attempted]
     return sum(ran) > len(ran) / 2
+
+
+_ENDED = re.compile(r"(?:`[^`]+` ended with|backward failed:) (\w+)")
+
+
+def _tells(reason: str, one: CallOutcome) -> bool:
+    """Whether this is how a message tells of the exception that ended a call."""
+    return one.error is not None and one.error.ended(one.name) == reason
 
 
 def _without_result(outcomes: Sequence[CallOutcome]) -> set[str]:

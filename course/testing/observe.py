@@ -21,7 +21,7 @@ from course.serialization.delta_encoding import (
     arguments_before,
     arguments_in,
 )
-from course.serialization.received import Absent, Deferred, Handle, Value
+from course.serialization.received import Absent, Deferred, Handle, Value, note_missed
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
@@ -91,6 +91,8 @@ class Observation:
     @property
     def ok(self) -> bool:
         """Whether the run ended without an exception."""
+        if self.error is not None:
+            note_missed(Absent(self.error.ended(self.name), self.attempted, self.error.fault))
         return self.error is None
 
     def calls(self, name: str) -> bool:

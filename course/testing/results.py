@@ -49,8 +49,10 @@ class Failure:
 class CheckResult:
     """One check: whether it holds and what to tell the learner.
 
-    A hidden check names the property alone: it carries no actual or expected value and no
-    layout, because they would give the hidden input away.
+    A hidden check names the property alone: it carries no actual or expected value, no layout and
+    no call, because they would give the hidden input away. `reached` is False where an exception
+    took what it looks at and a check before has told of that. `call` is the call that ended in
+    an exception, as code.
     """
 
     name: str
@@ -64,6 +66,8 @@ class CheckResult:
     weight: float = 1.0
     layouts: tuple[TensorFacts, ...] = ()
     idle_ways: frozenset[str] = frozenset()
+    reached: bool = True
+    call: str | None = None
 
     @classmethod
     def of(
@@ -78,6 +82,8 @@ class CheckResult:
         hidden: bool,
         explain: bool,
         idle_ways: frozenset[str] = frozenset(),
+        reached: bool = True,
+        call: str | None = None,
     ) -> CheckResult:
         """The result of a check; `message` is the author's explanation of a failure.
 
@@ -88,6 +94,7 @@ class CheckResult:
         one = replace(one, idle_ways=idle_ways)
         if failure is None:
             return one
+        one = replace(one, reached=reached)
         if hidden:
             parts = [failure.told and f"{failure.told}.", message or ""]
             words = " ".join(filter(None, parts)) if explain else _without_values(failure.words)
@@ -99,6 +106,7 @@ class CheckResult:
             actual=failure.actual,
             expected=failure.expected,
             layouts=failure.layouts,
+            call=call or None,
         )
 
     def to_dict(self) -> dict[str, Any]:

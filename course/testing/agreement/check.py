@@ -71,7 +71,17 @@ def agrees(
     # Without a result there are no gradients either: a belief about those alone is no sign.
     sure = fits and "values" in found.aspects
     about = [seen] if sure or not _wants_result(found) else [seen, seen.result]
-    log.record(lambda: _failure(found), name, how, about, found.idle_ways())
+    log.record(lambda: _failure(found), name, how, about, found.idle_ways(), ended=_ended(found))
+
+
+def _ended(found: Judgement) -> ErrorFacts | None:
+    """The exception that ended every call that differs, where it was one and the same."""
+    errors = [call.error for _, call in found.failed]
+    told = {(one["type"], one["line"], one["source"]) if one else None for one in errors}
+    first = errors[0] if errors else None
+    if first is None or len(told) > 1:
+        return None
+    return ErrorFacts(first["type"], (), first["message"], first["line"], first["source"])
 
 
 def _wants_result(found: Judgement) -> bool:

@@ -66,7 +66,7 @@ class Judgement:
         """
         if not self.differences:
             return next(iter(beliefs), None)
-        failed = self._failed
+        failed = self.failed
         tried = min(len(failed), _MOST_TRIED)
         some = [failed[len(failed) * n // tried] for n in range(tried)]
         first = some[:: max(1, tried // _FIRST_TRIED)]
@@ -104,7 +104,7 @@ class Judgement:
         return sum(same) / len(failed)
 
     @cached_property
-    def _failed(self) -> _Failed:
+    def failed(self) -> _Failed:
         """The cases that differ, each with its call."""
         failing = {id(one.case) for one in self.differences}
         pairs = zip(self.cases, self.calls, strict=True)

@@ -123,6 +123,17 @@ def test_an_answer_that_raises_every_time_is_not_charged_with_beliefs(course: Pa
     assert "Perhaps you believe" not in page(course, flatten(0, checks=checks))
 
 
+def test_an_exception_is_told_once_and_what_it_took_was_not_reached(course: Path) -> None:
+    reason = "`flatten` ended with RuntimeError: no (line 2: `return x.view(-1)`)"
+    taken = {"passed": False, "message": reason, "misconception": "view-of-anything"}
+    first = CheckRecord("the first", passed=False, message=reason, call="flatten(torch.zeros(2))")
+    checks = (first, CheckRecord("the second", **taken, reached=False), CheckRecord("more", True))
+    shown = page(course, flatten(1.0, checks=checks))
+    assert shown.count("no (line 2") == 1 and "<code>flatten(torch.zeros(2))</code>" in shown
+    assert 'aria-label="not reached"' in shown and "the second: not reached" in shown
+    assert "Perhaps you believe" not in shown
+
+
 def test_a_stub_is_not_attempted_and_reveals_no_belief(course: Path) -> None:
     one = flatten(0, attempted=False, checks=failing(misconception="order-of-memory").checks)
     found = text_of(page(course, one))
