@@ -22,12 +22,19 @@ _OTHER_ARGUMENTS = re.compile(r"(\w+)(?:\.[\w.]+)?\(\) (?:takes|got|missing) ")
 
 
 def is_misspelling(error: BaseException) -> bool:
-    """Whether a name ended it that nobody has defined, or that PyTorch or NumPy does not have."""
+    """Whether a name ended it that nobody has defined, or that PyTorch or NumPy does not have.
+
+    The name has to stand in the code. What `getattr` looks for is data, and may be lacking in a
+    module of theirs because the answer came upon the wrong module.
+    """
     if type(error) in (NameError, UnboundLocalError):
         return True
     if type(error) is not AttributeError:
         return False  # a class of one's own may do anything when it is asked
-    return type(error.obj) is ModuleType and _is_theirs(str(error.obj.__name__))
+    if type(error.obj) is not ModuleType or not _is_theirs(str(error.obj.__name__)):
+        return False
+    frame = _last_frame(error.__traceback__)
+    return frame is not None and error.name in frame.f_code.co_names
 
 
 def is_course_error(error: BaseException) -> bool:

@@ -29,6 +29,10 @@ def of_torch(x: Any) -> Any:
     return torch.no_such_function(x)
 
 
+def by_getattr(x: Any) -> Any:
+    return getattr(torch, "no_such_" + "function")
+
+
 def of_a_tensor(x: Any) -> Any:
     return x.no_such_method()
 
@@ -60,7 +64,8 @@ def test_a_probe_that_caught_it_counts_too() -> None:
         check.that(lambda: caught(answer("f")).result.plain == "1", misconception="m")
 
     assert {one.misconception for one in checked_of(of_torch, through_a_probe)} == {None}
-    assert {one.misconception for one in checked_of(another_error, through_a_probe)} == {"m"}
+    for other in (another_error, by_getattr):
+        assert {one.misconception for one in checked_of(other, through_a_probe)} == {"m"}
 
 
 @pytest.mark.parametrize(
@@ -77,3 +82,4 @@ def test_a_probe_that_caught_it_counts_too() -> None:
 def test_what_counts_as_misspelt(kind: str, message: str, misspelt: bool) -> None:
     assert is_misspelt(kind, message) == misspelt
     assert tells_of_misspelling(f"{kind}: {message}") == misspelt
+    assert not tells_of_misspelling(kind)
