@@ -12,22 +12,27 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-__all__ = ["is_course_error", "is_misspelling"]
+__all__ = ["is_course_error", "is_misspelt"]
 
 _COURSE = str(Path(__file__).parents[1])
 # This calls answers, so an answer that takes other arguments ends right there.
 _CALLS_ANSWERS = str(Path(_COURSE, "testing"))
 _LIBRARIES = frozenset({"torch", "numpy"})
+_UNKNOWN_NAME = ("NameError", "UnboundLocalError")
+_LACKING = re.compile(
+    r"module '(torch|numpy)[\w.]*' has no attribute|'(Tensor|Parameter)' object has no attribute"
+)
 _OTHER_ARGUMENTS = re.compile(r"(\w+)(?:\.[\w.]+)?\(\) (?:takes|got|missing) ")
 
 
-def is_misspelling(error: BaseException) -> bool:
-    """Whether a name ended it that nobody has defined, or that PyTorch or NumPy does not have."""
-    if type(error) in (NameError, UnboundLocalError):
-        return True
-    if type(error) is not AttributeError:
-        return False  # a class of one's own may do anything when it is asked
-    return type(error.obj) is ModuleType and _is_theirs(str(error.obj.__name__))
+def is_misspelt(kind: str, message: str) -> bool:
+    """Whether an exception of this class, with this text, speaks of a name that does not exist.
+
+    That is a slip of the pen, whatever the learner believes. An attribute that an int, `None`, a
+    layer or a module of one's own lacks is none: there the object is another one than was thought.
+    """
+    lacks = kind == "AttributeError" and _LACKING.match(message) is not None
+    return kind in _UNKNOWN_NAME or lacks
 
 
 def is_course_error(error: BaseException) -> bool:

@@ -11,9 +11,10 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn
 
-__all__ = ["in_a_fork"]
+__all__ = ["forked", "in_a_fork"]
 
 _LIMIT_S = 60.0
 _PART_NBYTES = 1 << 16
@@ -37,7 +38,7 @@ def in_a_fork(work: Callable[[], Any], limit_s: float = _LIMIT_S) -> Any:
         return work()
     read, write = os.pipe()
     try:
-        pid = _forked(work, write)
+        pid = forked(partial(_told, work, write))
     finally:
         os.close(write)
     try:
@@ -55,12 +56,15 @@ def in_a_fork(work: Callable[[], Any], limit_s: float = _LIMIT_S) -> Any:
     return result
 
 
-def _forked(work: Callable[[], Any], write: int) -> int:
-    """The process that does the work.
+def forked(child: Callable[[], NoReturn]) -> int:
+    """The number of a process that runs `child`, which ends it.
 
     A new thread forks it. OpenMP keeps a pool for each thread that computes, and a fork inherits
     the forking thread's without the pool's threads: the first large operator would wait for them
     for ever. A new thread has no pool yet.
+
+    Raises:
+        TimeoutError: This machine started none within a minute.
     """
     pids: list[int] = []
 
@@ -69,7 +73,7 @@ def _forked(work: Callable[[], Any], write: int) -> int:
             warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside other threads
             pid = os.fork()
         if pid == 0:
-            _told(work, write)
+            child()
         pids.append(pid)
 
     thread = threading.Thread(target=fork)

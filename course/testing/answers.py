@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
+from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Deferred
 from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.inputs.cases import Case, columns
-from course.testing.misspellings import is_misspelt, tells_of_misspelling, texts_in
+from course.testing.misspellings import tells_of_misspelling, texts_in
 from course.testing.observe import (
     NotDefinedError,
     Observation,

@@ -1,4 +1,4 @@
-"""Whether an exception tells of a misspelt name: that shows nothing of what somebody believes."""
+"""Whether texts of a probe tell of a misspelt name: that shows nothing of what one believes."""
 
 from __future__ import annotations
 
@@ -6,27 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from course.inspection.error_origin import is_misspelt
 from course.serialization.received import as_node
 
-__all__ = ["is_misspelt", "tells_of_misspelling", "texts_in"]
+__all__ = ["tells_of_misspelling", "texts_in"]
 
 _MOST_LOOKED_AT = 5_000
-_UNKNOWN_NAME = ("NameError", "UnboundLocalError")
-_LACKING = re.compile(
-    r"module '(torch|numpy)[\w.]*' has no attribute|'(Tensor|Parameter)' object has no attribute"
-)
 _TOLD = re.compile(r"\s*(?:(\w+Error)\b[:(]*\s*)?(.*)", re.DOTALL)
 _NO_NAME = re.compile(r"(free variable|name|cannot access local variable|local variable) '\w+' ")
-
-
-def is_misspelt(kind: str, message: str) -> bool:
-    """Whether an exception of this class, with this text, speaks of a name that does not exist.
-
-    That is a slip of the pen, whatever the learner believes. An attribute that an int, `None`, a
-    layer or a module of one's own lacks is none: there the object is another one than was thought.
-    """
-    lacks = kind == "AttributeError" and _LACKING.match(message) is not None
-    return kind in _UNKNOWN_NAME or lacks
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -29,9 +29,7 @@ import re
 import signal
 import sys
 import tempfile
-import threading
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -48,6 +46,7 @@ from course.lessons.devices.rank_process import (
     read_traces,
     run_script,
 )
+from course.probes.forks import forked
 
 __all__ = ["launch"]
 
@@ -161,29 +160,13 @@ def _report_of(rank: Rank, code: int | None, why: str) -> dict[str, Any]:
 
 def _run(work: Sequence[Work], ends: Path, timeout_s: float) -> list[tuple[int | None, str]]:
     """The exit code of each, None where it had to be ended, and how it ended."""
-    supervisor: list[int] = []
-
-    def start() -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside other threads
-            pid = os.fork()
-        if pid == 0:
-            _supervise(work, ends, timeout_s)
-        supervisor.append(pid)
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    thread.join(GRACE_S + 10)
-    if not supervisor:
-        raise TimeoutError(
-            "this machine did not start a process in time; this is no fault of yours"
-        )
+    supervisor = forked(partial(_supervise, work, ends, timeout_s))
     try:
-        _await_end(supervisor[0], timeout_s + GRACE_S + _ROUNDS * _PAUSE_S + 10)
+        _await_end(supervisor, timeout_s + GRACE_S + _ROUNDS * _PAUSE_S + 10)
     finally:
-        _kill(supervisor[0])
+        _kill(supervisor)
         with suppress(ChildProcessError):
-            os.waitpid(supervisor[0], 0)
+            os.waitpid(supervisor, 0)
     if not ends.exists():
         return [(None, "stopped")] * len(work)
     return [(code, why) for code, why in json.loads(ends.read_text())]

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from course import Check, answer, probe
-from course.testing.misspellings import is_misspelt, tells_of_misspelling
+from course.inspection.error_origin import is_misspelt
+from course.testing.misspellings import tells_of_misspelling
 from tests.course.testing.test_checks import checked_of
 
 
