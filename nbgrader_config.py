@@ -61,6 +61,9 @@ c.GenerateAssignment.preprocessors = [
 # The stub that checks know as "not attempted": nbgrader's default, said here as they rely on it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
 
+# In our lessons a cell that was emptied is no answer; nbgrader would ask a person.
+c.Autograder.empty_answers = "zero"
+
 # A test cell that a learner deleted is put back, rather than ending the batch.
 c.OverwriteCells.add_missing_cells = True
 
@@ -68,10 +71,16 @@ c.OverwriteCells.add_missing_cells = True
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.nbgrader_bridge.feedback_steps.WithholdHiddenTests",
+    "autograder.nbgrader_bridge.inert_html.MakeInert",
     "autograder.nbgrader_bridge.feedback_steps.PageStyle",
 ]
 # nbgrader's templates leave the notebook's style sheet out, and with it the form of every table.
 # The first line takes their own step away: it would come later and begin anew.
 c.CSSHTMLHeaderPreprocessor.enabled = False
 c.PageStyle.enabled = True
-c.HTMLExporter.preprocessors = ["autograder.nbgrader_bridge.feedback_steps.PageStyle"]
+c.HTMLExporter.preprocessors = [
+    "autograder.nbgrader_bridge.inert_html.MakeInert",
+    "autograder.nbgrader_bridge.feedback_steps.PageStyle",
+]
+# A script in an answer, or in what it displays, would run in the browser of whoever marks it.
+c.HTMLExporter.filters = {"markdown2html": "autograder.nbgrader_bridge.inert_html.inert_markdown"}

@@ -6,6 +6,7 @@ later.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import unicodedata
@@ -226,6 +227,27 @@ def named(learners: Sequence[str], most: int = 10) -> str:
     return ", ".join(learners[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def say(text: object, *, file: TextIO | None = None) -> None:
+    """Print lines that may name what learners named: without control characters.
+
+    Args:
+        text: One line or several.
+        file: Standard output by default.
+    """
+    print("\n".join(map(plain, str(text).split("\n"))), file=file or sys.stdout)
+
+
 def plain(text: str) -> str:
-    """`text` without control characters, which could rewrite the terminal."""
-    return "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in text)
+    """`text` without what could rewrite the terminal, or turn the direction of what follows.
+
+    Names keep the marks that they are spelt with, such as the joiners of Persian and Malayalam.
+    """
+    return "".join(_MARK if _acts(c) else c for c in text)
+
+
+def _acts(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs") or character in _TURNING
+
+
+_MARK = "\N{REPLACEMENT CHARACTER}"
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

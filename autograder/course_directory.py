@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-
-from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
+from fnmatch import fnmatch
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError
 from autograder.import_speed import skip_unused_grammar
 
+if TYPE_CHECKING:
+    from traitlets.config import Config
+
 DEFAULT_COURSE = "default_course"
+_ANY = "•any•"  # where a name is looked for in a path
+_CONFIG = "nbgrader_config.py"
+_IGNORED = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback"]  # nbgrader's own
 
 
 class CourseDirectoryError(AutograderError):
@@ -49,6 +56,15 @@ class CourseDirectory:
         return self._setting("course_id", "").strip() or DEFAULT_COURSE
 
     @property
+    def empty_is_zero(self) -> bool:
+        """Whether an answer that a person marks gets 0 where its cell was emptied.
+
+        `c.Autograder.empty_answers` says so with "zero"; "person" is nbgrader's way, and the
+        default: the cell is no longer the stub, so a person decides.
+        """
+        return self.config.Autograder.get("empty_answers") == "zero"
+
+    @property
     def state(self) -> Path:
         """The directory that only `autograder` writes to."""
         return self.root / ".autograder"
@@ -63,9 +79,88 @@ class CourseDirectory:
         """The directory of the class report and its CSV files."""
         return self.root / "report"
 
+    @property
+    def cell_limit_s(self) -> float | None:
+        """How long nbgrader would let a cell run here, in seconds.
+
+        Returns:
+            None where the course says nothing of it; 0 where it sets no limit.
+        """
+        for name in ("Execute", "ExecutePreprocessor"):
+            if "timeout" in self.config.get(name, {}):
+                return max(0.0, float(self.config[name].timeout or 0))
+        return None
+
+    @property
+    def creates_students(self) -> bool:
+        """Whether somebody is graded who is neither in the gradebook nor in students.csv."""
+        return bool(self._converter_setting("create_student", True))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other instructors, of the same group, write here, too."""
+        return bool(self.config.CourseDirectory.get("groupshared", False))
+
+    @property
+    def file_mode(self) -> int:
+        """The permissions of a file in autograded/, as nbgrader gives them."""
+        usual = 664 if self.is_shared else 444
+        return int(str(self._converter_setting("permissions", usual)), 8)
+
+    def is_excluded(self, student: str) -> bool:
+        """Whether the configuration leaves `student` out of what is graded."""
+        excluded = self._setting("student_id_exclude", "").split(",")
+        return student in excluded or not fnmatch(student, self._setting("student_id", "*"))
+
+    def ignores(self, name: str) -> bool:
+        """Whether a file that comes along with a notebook is left where it is.
+
+        Args:
+            name: Its path from the folder of the notebook.
+        """
+        from traitlets.config.loader import LazyConfigValue
+
+        patterns = self.config.CourseDirectory.get("ignore", _IGNORED)
+        if isinstance(patterns, LazyConfigValue):  # the configuration adds to nbgrader's own
+            patterns = patterns.get_value(_IGNORED)
+        return any(fnmatch(part, one) for part in PurePath(name).parts for one in patterns)
+
+    def source(self, assignment: str) -> Path:
+        """The folder with the source notebooks of `assignment`."""
+        return self._step("source", ".", assignment)
+
+    @property
+    def sources(self) -> Path:
+        """The directory with the source folders of all assignments."""
+        parts = self.source(_ANY).parts
+        return Path(*parts[: next(n for n, part in enumerate(parts) if _ANY in part)])
+
+    def assignments(self) -> dict[str, Path]:
+        """Every assignment that has a source folder, with that folder, in the order of names."""
+        found = self._matches(self.source(_ANY))
+        return {name: path for name, path in sorted(found) if path.is_dir() and name[0] != "."}
+
     def submitted(self, student: str, lesson: str) -> Path:
         """What `student` handed in for `lesson`."""
         return self._step("submitted", student, lesson)
+
+    def submissions(self, lesson: str) -> dict[str, Path]:
+        """The name of each folder that may hold a submission of `lesson`, with its place.
+
+        Whether anything lies there is not looked at.
+
+        Raises:
+            OSError: The folder of all submissions is there and cannot be listed.
+        """
+        return dict(self._matches(self.submitted(_ANY, lesson)))
+
+    def pages(self, lesson: str) -> dict[str, Path]:
+        """The name of each folder that may hold feedback on `lesson`, with its place."""
+        return dict(self._matches(self.feedback(_ANY, lesson)))
+
+    def released(self, assignment: str) -> Path:
+        """The edition of `assignment` that nbgrader hands out."""
+        return self._step("release", ".", assignment)
 
     def autograded(self, student: str, lesson: str) -> Path:
         """The executed notebook of `student` for `lesson`."""
@@ -75,6 +170,17 @@ class CourseDirectory:
         """The pages that `student` gets for `lesson`."""
         return self._step("feedback", student, lesson)
 
+    def _matches(self, pattern: Path) -> Iterator[tuple[str, Path]]:
+        """The words that stand for `_ANY` in the paths which fit, with those paths."""
+        parts = pattern.parts
+        at = next(n for n, part in enumerate(parts) if _ANY in part)
+        start, end = parts[at].split(_ANY, 1)
+        above, below = Path(*parts[:at]), parts[at + 1 :]
+        for name in os.listdir(above) if above.is_dir() else []:
+            word = name[len(start) : len(name) - len(end)]
+            if word and name == f"{start}{word}{end}":
+                yield word, above.joinpath(name, *below)
+
     def _step(self, step: str, student: str, lesson: str) -> Path:
         default = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
         path = self._setting("directory_structure", default).format(
@@ -83,6 +189,11 @@ class CourseDirectory:
             assignment_id=lesson,
         )
         return self.root / path
+
+    def _converter_setting(self, name: str, default: object) -> object:
+        """A setting of nbgrader's autograde, by whichever of its names it is given."""
+        found = [self.config[one].get(name) for one in ("AutogradeApp", "Autograde")]
+        return next((one for one in found if one is not None), default)
 
     def _setting(self, name: str, default: str) -> str:
         return str(self.config.CourseDirectory.get(name) or default)
@@ -110,15 +221,24 @@ def load_course(root: Path, *, db: str | None = None, by_person: bool = True) ->
             remedy="Give one with --course DIR, or make one with `autograder simulate --out DIR`.",
         )
     config = _load(root)
-    elsewhere = config.CourseDirectory.get("root")
-    if elsewhere and Path(str(elsewhere)).resolve() != root:
-        config.CourseDirectory.pop("db_url", None)  # it would be the other course's gradebook
     config.CourseDirectory.root = str(root)
+    _refuse_unknown(root, config)
     if db:
         config.CourseDirectory.db_url = db
     elif "db_url" in config.CourseDirectory:
         config.CourseDirectory.db_url = _from_root(str(config.CourseDirectory.db_url), root)
     return CourseDirectory(root=root, config=config, db_named=bool(db) and by_person)
+
+
+def _refuse_unknown(root: Path, config: Config) -> None:
+    """Refuse a setting of ours that has a value it cannot have."""
+    found = config.Autograder.get("empty_answers", "person")
+    if found not in ("person", "zero"):
+        raise CourseDirectoryError(
+            f"c.Autograder.empty_answers is {found!r}",
+            place=str(root / _CONFIG),
+            remedy='Set it to "person", who decides as in nbgrader, or to "zero".',
+        )
 
 
 def _from_root(url: str, root: Path) -> str:
@@ -130,13 +250,33 @@ def _from_root(url: str, root: Path) -> str:
 
 
 def _load(root: Path) -> Config:
-    if not (root / "nbgrader_config.py").is_file():
+    """What nbgrader would read here: the site's configuration, the user's, and the course's."""
+    from jupyter_core.paths import jupyter_config_path
+    from traitlets.config import Config
+
+    if str(root) not in sys.path and (root / _CONFIG).is_file():
+        sys.path.append(str(root))  # a course's own plugins lie there, as for nbgrader
+    found = Config()
+    for folder in (*reversed(jupyter_config_path()), str(root)):
+        one = _read(Path(folder))
+        elsewhere = one.CourseDirectory.get("root")
+        if elsewhere and Path(str(elsewhere)).resolve() != root:
+            one.CourseDirectory.pop("db_url", None)  # it would be the other course's gradebook
+        found.merge(one)
+    return found
+
+
+def _read(folder: Path) -> Config:
+    from traitlets.config import Config
+    from traitlets.config.loader import PyFileConfigLoader
+
+    if not (folder / _CONFIG).is_file():
         return Config()
     try:
-        return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+        return PyFileConfigLoader(_CONFIG, path=str(folder)).load_config()
     except Exception as error:
         raise CourseDirectoryError(
             f"cannot be run: {type(error).__name__}: {error}",
-            place=str(root / "nbgrader_config.py"),
+            place=str(folder / _CONFIG),
             remedy="Mend that line, or take the file away to use nbgrader's defaults.",
         ) from error

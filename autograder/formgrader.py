@@ -24,9 +24,9 @@ from nbgrader.server_extensions.formgrader.apihandlers import (
 )
 
 from autograder.course_directory import CourseDirectory, load_course
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, LessonError
 from autograder.grading.pipeline import grade
-from autograder.lessons.model import find_lesson, lesson_paths
+from autograder.lessons.assignments import find_assignment, is_python
 from autograder.nbgrader_bridge.exchange import accompany_pages
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Runner
@@ -55,7 +55,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
 
 
 class EngineAutogradeHandler(AutogradeHandler):
-    """Grades lessons of the course with the engine; any other assignment is nbgrader's."""
+    """Grades with the engine what has a source in Python; any other assignment is nbgrader's."""
 
     @base.web.authenticated
     @base.check_xsrf
@@ -63,7 +63,7 @@ class EngineAutogradeHandler(AutogradeHandler):
     async def post(self, assignment_id: str, student_id: str) -> None:
         """Grade one submission anew and say how that went."""
         root = Path(self.coursedir.root)
-        if sys.platform != "linux" or assignment_id not in lesson_paths(root):
+        if sys.platform != "linux" or not _is_ours(root, assignment_id):
             super().post(assignment_id, student_id)
             return
         service, db = self.settings[_SERVICE], self.coursedir.db_url
@@ -71,7 +71,7 @@ class EngineAutogradeHandler(AutogradeHandler):
 
 
 class OurFeedbackHandler(GenerateAllFeedbackHandler):
-    """Writes our pages for lessons of the course; the feedback of others is nbgrader's."""
+    """Writes our pages for what the engine grades; the feedback on others is nbgrader's."""
 
     @base.web.authenticated
     @base.check_xsrf
@@ -79,7 +79,7 @@ class OurFeedbackHandler(GenerateAllFeedbackHandler):
     async def post(self, assignment_id: str, student_id: str | None = None) -> None:
         """Write the pages of one student, or of everyone who was graded."""
         root = Path(self.coursedir.root)
-        if assignment_id not in lesson_paths(root):
+        if not _is_ours(root, assignment_id):
             answer = self.api.generate_feedback(assignment_id, student_id)
         else:
             service, db = self.settings[_SERVICE], self.coursedir.db_url
@@ -128,7 +128,7 @@ class GradingService:
 
     def _autograde(self, root: Path, db: str, lesson: str, student: str) -> Answer:
         course = load_course(root, db=db, by_person=False)
-        submissions = find_submissions(course, (find_lesson(root, lesson),), student)
+        submissions = find_submissions(course, (find_assignment(course, lesson),), student)
         if root not in self._runners:
             self._runners[root] = self._new_runner(course.root)
         graded = grade(course, submissions, self._runners[root], regrade=True)
@@ -137,8 +137,16 @@ class GradingService:
         return _answer(graded.records[0])
 
 
+def _is_ours(root: Path, assignment: str) -> bool:
+    """Whether the engine grades it; one whose source is broken is ours, and is told so."""
+    try:
+        return is_python(load_course(root), assignment)
+    except LessonError:
+        return True
+
+
 def _write_feedback(course: CourseDirectory, slug: str, student: str | None) -> Answer:
-    lesson = find_lesson(course.root, slug)
+    lesson = find_assignment(course, slug)
     pages = write_pages(course, lesson, student)
     accompany_pages(course, lesson, student)
     if not pages:

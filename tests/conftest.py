@@ -8,11 +8,15 @@ marked `needs_recording("FILE")` while that recording has not been made.
 
 LEAVE_OUT_EXHAUSTIVE=1, as in `make test`, leaves out those marked `exhaustive("why")`: what they
 find, a cheaper test beside them finds as a rule. `make test-all` runs them.
+
+Tests marked `each_lesson` ask every lesson the same thing, at length. Where SHARE is less than all,
+as in CI, they ask that share of the lessons, others with each value of DRAW.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -40,6 +44,7 @@ LEAVE_OUT_EXHAUSTIVE = os.environ.get("LEAVE_OUT_EXHAUSTIVE") == "1"
 _EXHAUSTIVE = "exhaustive: "
 _FOLDERS = 12  # of those that took longest
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
+SLUG = re.compile(r"\d\d-[a-z0-9-]+")
 HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 # The same examples on every run and every machine, and no time limit that a loaded one would miss.
@@ -79,6 +84,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if reasons:
         config.hook.pytest_deselected(items=list(reasons))
         items[:] = [item for item in items if item not in reasons]
+    for name in ("SHARE", "DRAW"):  # they draw tests, and nothing in them
+        os.environ.pop(name, None)
 
 
 def _why_left_out(item: pytest.Item) -> str | None:
@@ -87,10 +94,23 @@ def _why_left_out(item: pytest.Item) -> str | None:
         return f"{_EXHAUSTIVE}{exhaustive.args[0]}"
     if item.get_closest_marker("cuda") and not _has_cuda():
         return "cuda: no NVIDIA GPU here (`make test-gpu` where there is one)"
+    if item.get_closest_marker("each_lesson") and not _is_drawn(item):
+        return "each_lesson: the lessons that this run has not drawn (`make test-all`)"
     recording = item.get_closest_marker("needs_recording")
     if recording and not (TESTS / recording.args[0]).exists():
         return f"needs_recording: no recording yet (tests/{recording.args[0]})"
     return None
+
+
+def _is_drawn(item: pytest.Item) -> bool:
+    """Whether the lesson among a test's parameters is one of this run."""
+    from autograder.answer_bank.share import is_in_share
+    from autograder.cli.options import fraction
+
+    share = fraction(os.environ.get("SHARE") or "1")
+    given: dict[str, Any] = getattr(item, "callspec").params  # noqa: B009 (pytest's own, untyped)
+    slugs = [str(getattr(one, "slug", one)) for one in given.values()]
+    return is_in_share(share, *(slug for slug in slugs if SLUG.fullmatch(slug)))
 
 
 def _has_cuda() -> bool:

@@ -20,7 +20,10 @@ from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN, LEAST
 from autograder.lessons.lint.travel import outside_names
 from course import Check, warm_up
 from course.claims import VERDICTS, prove
+from course.claims.prediction import parse_predictions
+from course.claims.prediction_words import measured
 from course.claims.schema import _CLAIM_OPTIONAL, _CLAIM_REQUIRED, parse
+from course.practice.warm_ups import parse_warm_ups
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "authoring.md"
@@ -69,16 +72,16 @@ def test_every_command_of_the_page_is_one(command: str) -> None:
 
 
 def test_the_claim_of_the_page_has_its_form_and_its_proof_holds() -> None:
-    entries = parse(block("toml"), "04-memory-layout")
+    entries = parse(block("toml", "[[claim]]"), "04-memory-layout")
     assert prove(entries.claims[0]).holds
     assert entries.claims[0].misconception == entries.misconceptions[0].id
 
 
 def test_the_page_names_every_key_of_a_claim_and_every_verdict() -> None:
-    shown = set(tomllib.loads(block("toml"))["claim"][0])
+    shown = set(tomllib.loads(block("toml", "[[claim]]"))["claim"][0])
     named = set(re.findall(r"`(\w+)`", TEXT))
     assert {*_CLAIM_REQUIRED, *_CLAIM_OPTIONAL} <= shown | named
-    assert " | ".join(VERDICTS) in block("toml")
+    assert " | ".join(VERDICTS) in block("toml", "[[claim]]")
 
 
 def test_the_answers_of_the_page_have_their_form() -> None:
@@ -95,9 +98,16 @@ def test_the_test_cell_of_the_page_uses_nothing_but_the_set_up() -> None:
 
 def test_the_warm_up_of_the_page_asks() -> None:
     names: dict[str, object] = {"torch": torch, "warm_up": warm_up}
-    code = block("python", "warm_up(")
-    exec(code.replace("warm_up(\n", "task = warm_up(\n"), names)
+    exec(block("python", "warm_up(").replace("warm_up(", "task = warm_up("), names)
     assert "Put your answer in place of ..." in repr(names["task"])
+    [one] = parse_warm_ups(block("toml", "[[warm_up]]"), "page")
+    assert repr(names["task"]).startswith(f"Warm-up. {one.asks.replace('`', '')}")
+    assert eval(one.right, names) == (1, 6)
+
+
+def test_the_prediction_of_the_page_says_what_its_lines_print() -> None:
+    [one] = parse_predictions(block("toml", "[[prediction]]"), "page")
+    assert measured(one, one.prints).right
 
 
 def test_the_numbers_on_the_page_are_those_that_hold() -> None:

@@ -65,6 +65,37 @@ def test_a_missing_recording_is_said_and_counted(tmp_path: Path, options: list[s
     assert re.fullmatch("1 passed(, 1 deselected)?", closing(output))
 
 
+EACH_LESSON = """
+import pytest
+@pytest.mark.each_lesson
+@pytest.mark.parametrize("slug", [f"{n:02}-lesson" for n in range(1, 31)])
+def test_a(slug): pass
+"""
+
+
+def test_a_share_of_the_lessons_is_drawn_and_the_others_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHARE", "34%")
+    counts = set[str]()
+    for draw in ("one", "two"):
+        monkeypatch.setenv("DRAW", draw)
+        output = run(tmp_path, EACH_LESSON, require_all=True)
+        found = re.fullmatch(r"(\d+) passed, (\d+) deselected", closing(output))
+        assert found
+        assert int(found[1]) + int(found[2]) == 30
+        assert f"{found[2]} × each_lesson: the lessons that this run has not drawn" in output
+        counts.add(found[1])
+    assert all(3 < int(count) < 20 for count in counts)
+
+
+def test_without_a_share_every_lesson_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHARE", raising=False)
+    assert closing(run(tmp_path, EACH_LESSON)) == "30 passed"
+
+
 EXHAUSTIVE = MARKED.format("exhaustive('every lesson once more')")
 
 

@@ -25,11 +25,11 @@ COURSE = {
     "course.gpu": {"course.gpu.simulator"},
     "course.figures": {"course.lazy", "course.inspection"},
     "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.figures"},
-    "course.claims": {"course.lazy", "course.inspection", "course.widgets"},
+    "course.claims": {"course.lazy", "course.inspection", "course.widgets", "course.figures"},
     "course.testing": {"course.notebook", "course.hidden_lines", "course.inspection"}
     | {"course.serialization", "course.figures", "course.claims"},
     "course.guide": {"course.lazy", "course.widgets", "course.claims"},
-    "course.practice": {"course.lazy"},
+    "course.practice": {"course.lazy", "course.inspection", "course.claims"},
     "course.probes": {
         "course.lazy",
         "course.hidden_lines",
@@ -102,12 +102,13 @@ AUTOGRADER = {
     f"{BRIDGE}.cells": set(),
     f"{BRIDGE}.table_version": set(),
     f"{BRIDGE}.generation": {f"{BRIDGE}.table_version"},
+    f"{BRIDGE}.known_sources": {f"{BRIDGE}.generation"},
     "autograder.records": GROUND,
     # course.testing: what a test cell writes is held against the checks that there are;
     # course.guide: the map that is released is the one that notebooks show
     "autograder.lessons": GROUND
-    | {"autograder.records", "course.claims", "course.testing", "course.guide"}
-    | {f"{BRIDGE}.generation"},
+    | {"autograder.records", "course.claims", "course.testing", "course.guide", "course.practice"}
+    | {f"{BRIDGE}.generation", f"{BRIDGE}.known_sources"},
     "autograder.lms": GROUND | {"autograder.records"},
     "autograder.submissions.class_list": GROUND,
     "autograder.submissions": GROUND
@@ -139,6 +140,7 @@ AUTOGRADER = {
     # what nbgrader's configuration names: here nbgrader calls us
     f"{BRIDGE}.release_steps": {"*"},
     f"{BRIDGE}.feedback_steps": {"*"},
+    f"{BRIDGE}.inert_html": {"*"},
     "autograder.formgrader": {"*"},
     "autograder.cli": {"*"},
     "autograder.__main__": {"*"},

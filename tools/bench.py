@@ -1,6 +1,7 @@
 """How the engine compares with stock nbgrader: the same submissions, graded in turns.
 
-Three contenders grade copies of one simulated class: `nbgrader autograde` in one process, a pool
+Three contenders grade copies of one class, a simulated one of a lesson or one in the course that
+`nbgrader quickstart` makes: `nbgrader autograde` in one process, a pool
 of processes over `NbGraderAPI`, and `autograder grade` with the sandbox on. Each grading is one
 command; its wall time is measured outside. Its CPU time is that of all processes it starts, by a
 clock that they inherit; where the kernel refuses one, it is what the machine's cores were busy for
@@ -22,13 +23,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
 from autograder.simulation.simulate import simulate
-from tools.contenders import CONTENDERS, WARM_CELLS
+from tools.contenders import CONTENDERS, QUICKSTART, QUICKSTARTS, WARM_CELLS
 from tools.supervisor import supervised
 from tools.task_clock import TaskClock
 
@@ -81,7 +82,27 @@ def run(
     course: Path, lessons: tuple[Lesson, ...], *, students: int, rounds: int, as_json: bool
 ) -> int:
     """Measure each lesson and print it. Exit code 0; a failure raises BenchError."""
-    found = [_measure(course, lesson, students, rounds) for lesson in lessons]
+    found = [
+        _measure(one.slug, partial(_simulated, course, one), students, rounds) for one in lessons
+    ]
+    return _shown(found, as_json=as_json)
+
+
+def run_quickstart(*, students: int, rounds: int, as_json: bool) -> int:
+    """Measure nbgrader's own course and print it. Exit code 0; a failure raises BenchError."""
+    return _shown([_measure(QUICKSTARTS, _quickstart, students, rounds)], as_json=as_json)
+
+
+def _quickstart(folder: Path, students: int) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _execute([*QUICKSTART, str(folder), str(students)])
+
+
+def _simulated(course: Path, lesson: Lesson, folder: Path, students: int) -> None:
+    simulate(course, (lesson,), students=students, seed=1, out=folder)
+
+
+def _shown(found: Sequence[Comparison], *, as_json: bool) -> int:
     if as_json:
         print(json.dumps([_plain(one) for one in found], indent=1))
     else:
@@ -116,22 +137,24 @@ def _plain(found: Comparison) -> dict[str, object]:
     return {**asdict(found), **more}
 
 
-def _measure(course: Path, lesson: Lesson, students: int, rounds: int) -> Comparison:
+def _measure(
+    assignment: str, write: Callable[[Path, int], None], students: int, rounds: int
+) -> Comparison:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         room = Path(folder)
-        simulate(course, (lesson,), students=students, seed=1, out=room / "class")
-        _execute(CONTENDERS["prepare"](room / "class", lesson.slug))
+        write(room / "class", students)
+        _execute(CONTENDERS["prepare"](room / "class", assignment))
         costs: dict[str, list[Cost]] = {name: [] for name in CONTENDERS if name != "prepare"}
         for turn in range(rounds):
             for name in _turn(list(costs), turn):
                 _say(f"round {turn + 1} of {rounds}: {name}")
-                costs[name].append(_grade(room, name, lesson.slug))
-        _must_agree(room, list(costs), lesson.slug)
-        cells = float(_execute([*WARM_CELLS, str(room / "class"), lesson.slug])[1])
-        start = _start_cost(room, lesson.slug, cells / students)
+                costs[name].append(_grade(room, name, assignment))
+        _must_agree(room, list(costs), assignment)
+        cells = float(_execute([*WARM_CELLS, str(room / "class"), assignment])[1])
+        start = _start_cost(room, assignment, cells / students)
     medians = {name: _median(several) for name, several in costs.items()}
     cores = len(os.sched_getaffinity(0))
-    return Comparison(lesson.slug, students, rounds, cores, medians, cells, start)
+    return Comparison(assignment, students, rounds, cores, medians, cells, start)
 
 
 def _turn(names: list[str], turn: int) -> list[str]:

@@ -2,12 +2,15 @@
 
 python -m tools.contenders pool COURSE LESSON     a pool over NbGraderAPI
 python -m tools.contenders cells COURSE LESSON   the cells alone; prints CPU s
+python -m tools.contenders quickstart FOLDER N   nbgrader's own course, with N submissions
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +21,8 @@ POOL_SIZE = 2
 _PYTHON = sys.executable
 _THIS = [_PYTHON, "-m", "tools.contenders"]
 WARM_CELLS = [*_THIS, "cells"]
+QUICKSTART = [*_THIS, "quickstart"]
+QUICKSTARTS = "ps1"  # the assignment of the course that `nbgrader quickstart` makes
 
 
 def _nbgrader(command: str) -> Callable[[Path, str], list[str]]:
@@ -43,8 +48,8 @@ CONTENDERS: dict[str, Callable[[Path, str], list[str]]] = {
 }
 
 
-def points(course: Path, lesson: str) -> dict[tuple[str, str], float | None]:
-    """The automatic points of every (student, test cell) in a course's gradebook."""
+def points(course: Path, lesson: str) -> dict[tuple[str, str, str], float | None]:
+    """The automatic points of every (student, notebook, test cell) in a course's gradebook."""
     from nbgrader.api import Gradebook
 
     from autograder.course_directory import load_course
@@ -54,7 +59,7 @@ def points(course: Path, lesson: str) -> dict[tuple[str, str], float | None]:
     here = load_course(course)
     with Gradebook(here.db_url, here.course_id) as gradebook:
         return {
-            (submission.student_id, grade.name): grade.auto_score
+            (submission.student_id, notebook.name, grade.name): grade.auto_score
             for submission in gradebook.assignment_submissions(lesson)
             for notebook in submission.notebooks
             for grade in notebook.grades
@@ -83,11 +88,12 @@ def _pool(course: str, lesson: str) -> None:
 def _cells(course: str, lesson: str) -> None:
     """Run every submission in a fork of one warm process, and print the CPU seconds of all."""
     shell = _warm_shell()
-    paths = sorted(Path(course, "submitted").glob(f"*/{lesson}/{lesson}.ipynb"))
-    tests = _code(Path(course, "source", lesson, f"{lesson}.ipynb"))
+    source = {path.name: _code(path) for path in Path(course, "source", lesson).glob("*.ipynb")}
+    paths = sorted(Path(course, "submitted").glob(f"*/{lesson}/*.ipynb"))
     fork_s = _cost_of(lambda: None)
     total = 0.0
     for path in paths:
+        tests = source.get(path.name, {})
         sources = [tests.get(name, text) for name, text in _code(path).items()]
         total += _cost_of(partial(_run_all, shell, sources)) - fork_s
     print(total)
@@ -139,5 +145,24 @@ def _cost_of(work: Callable[[], None]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def quickstart(folder: str, students: str) -> None:
+    """Make the course of `nbgrader quickstart`.
+
+    Args:
+        folder: The course directory, in one that is there.
+        students: How many hand in; they are the two of nbgrader's user guide, in turns.
+    """
+    import nbgrader
+
+    course = Path(folder)
+    command = [_PYTHON, "-m", "nbgrader", "quickstart", course.name]
+    subprocess.run(command, cwd=course.parent, check=True)
+    guide = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
+    handed_in = sorted(guide.glob(f"submitted/*/{QUICKSTARTS}"))
+    for number in range(int(students)):
+        target = course / "submitted" / f"student-{number + 1:03d}" / QUICKSTARTS
+        shutil.copytree(handed_in[number % len(handed_in)], target)
+
+
 if __name__ == "__main__":
-    {"pool": _pool, "cells": _cells}[sys.argv[1]](*sys.argv[2:])
+    {"pool": _pool, "cells": _cells, "quickstart": quickstart}[sys.argv[1]](*sys.argv[2:])

@@ -121,7 +121,8 @@ def _wrong_record(case: Case, result: AnswerRunResult, known: Collection[str]) -
             f"the check table says {record.score:g} points, stock nbgrader would read "
             f"{result.points:g} from the cell's outputs"
         )
-    unknown = sorted({check.misconception or "" for check in record.checks} - {"", *known})
+    named = {name for one in record.checks for name in (one.misconception, one.suspected)}
+    unknown = sorted({name for name in named if name} - {*known})
     return f"the test cell names unknown misconceptions: {', '.join(unknown)}" if unknown else ""
 
 
@@ -170,10 +171,16 @@ def _not_caught(case: Case, record: ExerciseRecord, raised: str | None) -> str:
         return f"it does not even run ({raised}), so it shows no misconception"
     if record.score >= record.max:
         return f"it gets all {record.max:g} points"
-    named = sorted({check.misconception for check in record.failed if check.misconception})
-    if case.misconception in named:
+    told, suspected = told_beliefs(record), {one.suspected for one in record.failed}
+    if case.misconception in told | suspected:
         return ""
+    named = sorted(name for name in told | suspected if name)
     return f"'{case.misconception}' is not among the failed checks: {', '.join(named) or 'none'}"
+
+
+def told_beliefs(record: ExerciseRecord) -> set[str]:
+    """What the learner is told to believe perhaps."""
+    return {check.misconception for check in record.failed if check.misconception}
 
 
 def _out_of_sight(case: Case, record: ExerciseRecord) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, check_bank, read_bank
 from autograder.answer_bank.constant_answers import MOST_SHARE, NAMES, constant_answer
-from autograder.answer_bank.expectations import Case, judge
+from autograder.answer_bank.expectations import Case, judge, told_beliefs
 from autograder.answer_bank.mutation.first_failure import without_beliefs
 from autograder.answer_bank.notebook_runner import LIMIT_S, AnswerRun, AnswerRunResult, run_answers
 from autograder.answer_bank.share import EVERY, LeftOut, is_in_share
@@ -58,7 +58,8 @@ class ExerciseGate:
     """What the gate found for one exercise; counts are (met, all).
 
     `constant` is the most that an answer which does no work gets, as a share of the points, and
-    which one that is.
+    which one that is. `beliefs` are those that learners with the wrong answers would be told of:
+    how many are the ones that the bank names, and how many in all.
     """
 
     lesson: str
@@ -67,6 +68,7 @@ class ExerciseGate:
     wrong: tuple[int, int]
     misses: tuple[Miss, ...]
     constant: tuple[float, str] = (0.0, "")
+    beliefs: tuple[int, int] = (0, 0)
 
     @property
     def ok(self) -> bool:
@@ -107,9 +109,17 @@ class GateReport:
         share, name = most.constant
         return f"constant answers: most {100 * share:.0f} % ({most.exercise}, {name})"
 
+    @property
+    def precision(self) -> str:
+        """How often a wrong answer is told of its own belief; a line of `check-answers`."""
+        rightly, told = self._sum(one.beliefs for one in self.exercises)
+        share = f" ({100 * rightly / told:.1f} %)" if told else ""
+        return f"beliefs told {told} · rightly {rightly}{share}"
+
     def to_json(self) -> dict[str, Any]:
-        """The report as plain data, with the closing line."""
+        """The report as plain data, with its closing lines."""
         found = {"ok": self.ok, "closing": self.closing, "constants": self.constants}
+        found["precision"] = self.precision
         return {**asdict(self), **found}
 
     @staticmethod
@@ -315,9 +325,17 @@ def _by_exercise(gate: Gate, judged: list[_Judged]) -> Iterable[ExerciseGate]:
         if gate.complete:
             misses += _too_few(gate, name)
             misses += _needless(gate, name, most[0])
-        yield ExerciseGate(
-            gate.lesson.slug, name, counts["right"], counts["wrong"], tuple(misses), most
-        )
+        right, wrong = counts["right"], counts["wrong"]
+        beliefs = _told_of(of_it)
+        yield ExerciseGate(gate.lesson.slug, name, right, wrong, tuple(misses), most, beliefs)
+
+
+def _told_of(judged: Iterable[_Judged]) -> tuple[int, int]:
+    """How many beliefs wrong answers are told of: rightly, and in all."""
+    wrong = [(case, result.record) for case, _, result in judged if case.kind == "wrong"]
+    told = [(case, told_beliefs(record)) for case, record in wrong if record is not None]
+    rightly = sum(case.misconception in beliefs for case, beliefs in told)
+    return rightly, sum(len(beliefs) for _, beliefs in told)
 
 
 def _most_constant(judged: Iterable[_Judged]) -> tuple[float, str]:

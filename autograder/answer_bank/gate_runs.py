@@ -6,6 +6,7 @@ process and namespace, and accepts test cells that the grader cannot run.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -131,7 +132,9 @@ def _through_the_engine(course: Path, limit_s: float, done: Done, use: _Use[Foun
     from autograder.engine import EngineRunner, Limits
 
     limits = Limits(cell_s=limit_s)
-    with closing(EngineRunner(limits=limits, hide=(course,))) as engine:
+    # Wrong answers wait and hang more than learners do: one worker more keeps all cores busy.
+    jobs = len(os.sched_getaffinity(0)) + 1
+    with closing(EngineRunner(jobs, limits=limits, hide=(course,))) as engine:
         return use(
             lambda cases: run_batched(cases, engine, done=done),
             lambda cases: run_alone(cases, engine),

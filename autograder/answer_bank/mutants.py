@@ -159,8 +159,9 @@ def run_mutants(
 ) -> MutantReport:
     """Try every mutant of `plans`, and tell what became of it.
 
-    What did not finish, and what should have got all points and did not, is tried once more by
-    `run_alone`, where there is one: another answer of the same submission may have disturbed it.
+    What did not finish, what survived, and what should have got all points and did not, is tried
+    once more by `run_alone`, where there is one: another answer of the same submission may have
+    disturbed it, or lent it a name.
     """
     cases = [case for plan in plans for case in plan.cases]
     results = {id(case): one for case, one in zip(cases, run(cases), strict=True)}
@@ -212,8 +213,8 @@ def _drawn(count: int, most: int | None, seed: str) -> list[int]:
 
 
 def _worth_another_try(case: Case, result: AnswerRunResult) -> bool:
-    if case.kind == "mutant":
-        return result.ended != "finished"
+    if case.kind == "mutant" and result.ended != "finished":
+        return True
     return bool(judge(case, result, _known(result), complete=False))
 
 
@@ -253,4 +254,5 @@ def _misses(cases: Iterable[Case], results: _Results) -> Iterator[Miss]:
 def _known(result: AnswerRunResult) -> set[str]:
     """The misconceptions that the checks name: whether they exist is for `check-answers` to say."""
     checks = result.record.checks if result.record else ()
-    return {check.misconception for check in checks if check.misconception}
+    named = {name for one in checks for name in (one.misconception, one.suspected)}
+    return {name for name in named if name}

@@ -1,8 +1,13 @@
-"""A share of the answers, always the same ones: drawn by what they are, not by where they stand."""
+"""A share of the answers, always the same ones: drawn by what they are, not by where they stand.
+
+With the environment variable DRAW, each of its values draws others: CI tries a share with every
+commit, and all of them over several.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -37,9 +42,10 @@ class LeftOut:
 def is_in_share(share: float, *parts: str) -> bool:
     """Whether what these texts make up belongs to the share, from 0 to 1.
 
-    It depends on the texts alone: an answer more or less beside it changes nothing.
+    It depends on the texts and DRAW alone: an answer more or less beside it changes nothing.
     """
-    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    texts = os.environ.get("DRAW", ""), *parts
+    digest = hashlib.sha256("\0".join(texts).encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 

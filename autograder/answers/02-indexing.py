@@ -1391,7 +1391,7 @@ def overwrite(x, mask, value):
     return x
 
 
-# %% wrong per-channel: two quotients instead of one -> a-small-number-does-no-harm
+# %% wrong per-channel: two quotients instead of one -> the-order-does-not-matter
 def normalise(images, mean, std):
     mean, std = mean[:, None, None], std[:, None, None]
     return torch.sub(images / std, mean / std)
@@ -1408,6 +1408,11 @@ def overwrite(x, mask, value):
     if x.is_floating_point():
         return x.masked_fill_(mask, value)
     return x.copy_(x.double().masked_fill(mask, value))
+
+
+# %% wrong overwrite: the value goes through a float32 tensor -> values-fit-into-a-float
+def overwrite(x, mask, value):
+    return x.copy_(torch.where(mask, torch.tensor(value), x))
 
 
 # %% wrong piece-lengths: a call for each piece -> a-piece-may-cost-a-call

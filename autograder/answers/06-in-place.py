@@ -3284,6 +3284,23 @@ def must_stay(fn, *inputs):
     return found
 
 
+# %% wrong must-stay: compares where the saved tensors begin -> the-object-is-the-memory
+def must_stay(fn, *inputs):
+    saved = []
+
+    def pack(t):
+        saved.append(t)
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        result = fn(*inputs)
+    if not result.requires_grad:
+        return set()
+    places = {t.data_ptr() for t in saved}
+    named = [*enumerate(inputs), ("result", result)]
+    return {name for name, t in named if t.data_ptr() in places}
+
+
 # %% wrong silent-writes: fn runs unrecorded, graph lost -> fn-runs-the-same-unrecorded
 @torch.no_grad()
 def writes(fn, *tensors):

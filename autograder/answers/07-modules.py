@@ -1,3 +1,6 @@
+
+
+
 # %% right standardise: parameters first, and a result in steps
 class Standardise(nn.Module):
     def __init__(self, mean, std):
@@ -129,19 +132,6 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.std * self.weight + self.bias
 
 
-# %% wrong standardise: clones with a graph -> a-graph-can-be-saved
-class Standardise(nn.Module):
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.clone())
-        self.register_buffer("std", std.clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean.detach()))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean.detach()))
-
-    def forward(self, x):
-        return (x - self.mean) / self.std * self.weight + self.bias
-
-
 # %% wrong standardise: slope and offset computed once -> a-constant-is-computed-once
 class Standardise(nn.Module):
     def __init__(self, mean, std):
@@ -170,21 +160,6 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.std * self.weight + self.bias
 
 
-# %% wrong standardise: overwrites x -> x-may-be-mine
-class Standardise(nn.Module):
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.detach().clone())
-        self.register_buffer("std", std.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        x -= self.mean
-        x /= self.std
-        return x * self.weight + self.bias
-
-
 # %% wrong standardise: a result without a graph -> the-graph-ends-at-a-layer
 class Standardise(nn.Module):
     def __init__(self, mean, std):
@@ -197,58 +172,6 @@ class Standardise(nn.Module):
     @torch.no_grad()
     def forward(self, x):
         return (x - self.mean) / self.std * self.weight + self.bias
-
-
-# %% wrong standardise: weight / std is computed first, which is inf for a tiny std -> dividing-is-multiplying
-class Standardise(nn.Module):
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.detach().clone())
-        self.register_buffer("std", std.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        return (x - self.mean) * (self.weight / self.std) + self.bias
-
-
-# %% wrong standardise: tiny deviations are raised -> a-divisor-needs-a-floor
-class Standardise(nn.Module):
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.detach().clone())
-        self.register_buffer("std", std.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        return (x - self.mean) / self.std.clamp(min=1e-6) * self.weight + self.bias
-
-
-# %% wrong standardise: an eps is added -> a-divisor-needs-a-floor
-class Standardise(nn.Module):
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.detach().clone())
-        self.register_buffer("std", std.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        return (x - self.mean) / (self.std + 1e-8) * self.weight + self.bias
-
-
-# %% wrong standardise: a deviation of 0 counts as 1 -> a-divisor-needs-a-floor
-class Standardise(nn.Module):
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.detach().clone())
-        self.register_buffer("std", std.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        return (x - self.mean) / torch.where(self.std == 0, 1.0, self.std) * self.weight + self.bias
 
 
 # %% right mlp: zip, and one extend a pair
@@ -375,57 +298,6 @@ def mlp(sizes, activation="relu"):
     return nn.Sequential(*layers[:-1])
 
 
-# %% wrong mlp: made from last to first -> order-of-making-is-free
-def mlp(sizes, activation="relu"):
-    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
-    layers = []
-    for a, b in [*pairwise(sizes)][::-1]:
-        layers = [nn.Linear(a, b), bend(), *layers]
-    return nn.Sequential(*layers[:-1])
-
-
-# %% wrong mlp: initialised once more -> torch-has-no-start-of-its-own
-def mlp(sizes, activation="relu"):
-    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
-    layers = []
-    for a, b in pairwise(sizes):
-        layer = nn.Linear(a, b)
-        nn.init.kaiming_uniform_(layer.weight)
-        nn.init.zeros_(layer.bias)
-        layers += [layer, bend()]
-    return nn.Sequential(*layers[:-1])
-
-
-# %% wrong mlp: unknown names are ReLU -> unknown-names-mean-relu
-def mlp(sizes, activation="relu"):
-    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}.get(activation, nn.ReLU)
-    layers = []
-    for a, b in pairwise(sizes):
-        layers += [nn.Linear(a, b), bend()]
-    return nn.Sequential(*layers[:-1])
-
-
-# %% wrong mlp: looks the name up only where an activation stands -> unknown-names-mean-relu
-def mlp(sizes, activation="relu"):
-    layers = []
-    for number, (a, b) in enumerate(pairwise(sizes)):
-        if number:
-            layers.append({"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]())
-        layers.append(nn.Linear(a, b))
-    return nn.Sequential(*layers)
-
-
-# %% wrong mlp: empties the caller's list -> arguments-are-mine-to-empty
-def mlp(sizes, activation="relu"):
-    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
-    layers = []
-    first = sizes.pop(0) if isinstance(sizes, list) else sizes[0]
-    for b in sizes if isinstance(sizes, list) else sizes[1:]:
-        layers += [nn.Linear(first, b), bend()]
-        first = b
-    return nn.Sequential(*layers[:-1])
-
-
 # %% wrong mlp: exactly three sizes or four -> depth-is-fixed
 def mlp(sizes, activation="relu"):
     bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
@@ -433,34 +305,6 @@ def mlp(sizes, activation="relu"):
     for a, b in [*pairwise(sizes)][:3]:
         layers += [nn.Linear(a, b), bend()]
     return nn.Sequential(*layers[:-1])
-
-
-# %% wrong mlp: takes a size off, and an unknown name keeps it off -> arguments-are-mine-to-empty
-def mlp(sizes, activation="relu"):
-    if isinstance(sizes, tuple):
-        sizes = list(sizes)
-    last = sizes.pop()
-    layers = []
-    kind = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
-    for a, b in pairwise(sizes):
-        layers += [nn.Linear(a, b), kind()]
-    layers.append(nn.Linear(sizes[-1], last))
-    sizes.append(last)
-    return nn.Sequential(*layers)
-
-
-# %% wrong mlp: a subclass of the same name -> a-subclass-will-do
-def mlp(sizes, activation="relu"):
-    kind = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
-
-    class Sequential(nn.Sequential):
-        def __init__(self, widths):
-            layers = []
-            for a, b in pairwise(widths):
-                layers += [nn.Linear(a, b), kind()]
-            super().__init__(*layers[:-1])
-
-    return Sequential(sizes)
 
 
 # %% right classifier: a loop, and a count of the pixels
@@ -865,32 +709,6 @@ class Classifier(nn.Module):
         return self.head(nn.Sequential(*self.blocks)(x))
 
 
-# %% wrong classifier: uses up the list of widths -> arguments-are-mine-to-empty
-class Classifier(nn.Module):
-    def __init__(self, in_channels, channels, hidden, classes, size):
-        super().__init__()
-        channels.insert(0, in_channels)
-        widths = list(channels)
-        self.encoder = nn.Sequential(
-            *[
-                nn.Sequential(
-                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
-                )
-                for a, b in pairwise(widths)
-            ]
-        )
-        height, width = (side // 2 ** (len(channels) - 1) for side in size)
-        self.head = nn.Sequential(
-            nn.Flatten(),
-            nn.Linear(channels[-1] * height * width, hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, classes),
-        )
-
-    def forward(self, x):
-        return self.head(self.encoder(x))
-
-
 # %% wrong classifier: one block is refused -> one-block-is-special
 class Classifier(nn.Module):
     def __init__(self, in_channels, channels, hidden, classes, size):
@@ -912,50 +730,6 @@ class Classifier(nn.Module):
             nn.Linear(channels[-1] * height * width, hidden),
             nn.ReLU(),
             nn.Linear(hidden, classes),
-        )
-
-    def forward(self, x):
-        return self.head(self.encoder(x))
-
-
-# %% wrong classifier: a dry run in train mode -> a-dry-run-leaves-no-trace
-class Classifier(nn.Module):
-    def __init__(self, in_channels, channels, hidden, classes, size):
-        super().__init__()
-        self.encoder = nn.Sequential(
-            *[
-                nn.Sequential(
-                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
-                )
-                for a, b in pairwise([in_channels, *channels])
-            ]
-        )
-        with torch.no_grad():
-            features = self.encoder(torch.zeros(2, in_channels, *size))[0].numel()
-        self.head = nn.Sequential(
-            nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
-        )
-
-    def forward(self, x):
-        return self.head(self.encoder(x))
-
-
-# %% wrong classifier: a dry run in eval mode, which stays -> a-dry-run-leaves-no-trace
-class Classifier(nn.Module):
-    def __init__(self, in_channels, channels, hidden, classes, size):
-        super().__init__()
-        self.encoder = nn.Sequential(
-            *[
-                nn.Sequential(
-                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
-                )
-                for a, b in pairwise([in_channels, *channels])
-            ]
-        )
-        with torch.no_grad():
-            features = self.eval().encoder(torch.zeros(1, in_channels, *size)).numel()
-        self.head = nn.Sequential(
-            nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
         )
 
     def forward(self, x):
@@ -1195,18 +969,6 @@ def idle(model, x):
     return [name for name, one in zip(asked, found, strict=True) if one is None] + idle_too
 
 
-# %% wrong idle: thaws everything first -> flags-may-change
-def idle(model, x):
-    model.requires_grad_(True)
-    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    with torch.enable_grad():
-        out = model(x)
-        if not asked or not out.requires_grad:
-            return list(asked)
-        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
-    return [name for name, one in zip(asked, found, strict=True) if one is None]
-
-
 # %% wrong idle: in eval -> a-look-needs-eval
 def idle(model, x):
     model.eval()
@@ -1231,17 +993,6 @@ def idle(model, x):
     return [name for name, one in zip(asked, found, strict=True) if one is None]
 
 
-# %% wrong idle: the mode of the caller -> the-caller-wants-gradients
-def idle(model, x):
-    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    if True:
-        out = model(x)
-        if not asked or not out.requires_grad:
-            return list(asked)
-        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
-    return [name for name, one in zip(asked, found, strict=True) if one is None]
-
-
 # %% wrong idle: layers that are called count as used -> called-is-used
 def idle(model, x):
     asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
@@ -1255,122 +1006,6 @@ def idle(model, x):
     for hook in hooks:
         hook.remove()
     return [name for name, one in asked.items() if one not in ran]
-
-
-# %% wrong idle: eval, and back -> modes-can-be-put-back
-def idle(model, x):
-    pairs = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
-    if not pairs:
-        return []
-    modes = [(part, part.training) for part in model.modules()]
-    model.eval()
-    try:
-        with torch.enable_grad():
-            out = model(x)
-            if not out.requires_grad:
-                return [name for name, _ in pairs]
-            found = torch.autograd.grad(out.sum(), [one for _, one in pairs], allow_unused=True)
-    finally:
-        for part, mode in modes:
-            part.training = mode
-    return [name for (name, _), one in zip(pairs, found) if one is None]
-
-
-# %% wrong idle: hooks are left on the parameters -> a-look-may-leave-hooks
-def idle(model, x):
-    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    for one in asked.values():
-        one.register_hook(lambda gradient: None)
-    with torch.enable_grad():
-        out = model(x)
-        if not asked or not out.requires_grad:
-            return list(asked)
-        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
-    return [name for name, one in zip(asked, found, strict=True) if one is None]
-
-
-# %% wrong idle: forward hooks are left -> a-look-may-leave-hooks
-def idle(model, x):
-    for one in model.modules():
-        one.register_forward_hook(lambda *_: None)
-    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    with torch.enable_grad():
-        out = model(x)
-        if not asked or not out.requires_grad:
-            return list(asked)
-        found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
-    return [name for name, one in zip(asked, found, strict=True) if one is None]
-
-
-# %% wrong idle: the graph of a result without grad_fn -> every-result-has-a-node
-def idle(model, x):
-    with torch.enable_grad():
-        out = model(x)
-    reached, seen, stack = set(), set(), [out.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if hasattr(node, "variable"):
-            reached.add(id(node.variable))
-        stack.extend(following for following, _ in node.next_functions)
-    return [
-        name
-        for name, one in model.named_parameters()
-        if one.requires_grad and id(one) not in reached
-    ]
-
-
-# %% wrong idle: lists a shared parameter twice -> every-place-has-a-name
-def idle(model, x):
-    pairs = [
-        (name, p) for name, p in model.named_parameters(remove_duplicate=False) if p.requires_grad
-    ]
-    if not pairs:
-        return []
-    with torch.enable_grad():
-        out = model(x)
-        if not out.requires_grad:
-            return [name for name, _ in pairs]
-        slopes = torch.autograd.grad(out.sum(), [p for _, p in pairs], allow_unused=True)
-    return [name for (name, _), slope in zip(pairs, slopes) if slope is None]
-
-
-# %% wrong idle: switches on gradients of x -> flags-may-change
-def idle(model, x):
-    pairs = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    if not pairs:
-        return []
-    if x.is_leaf and x.is_floating_point():
-        x.requires_grad_(True)
-    with torch.enable_grad():
-        out = model(x)
-        if not out.requires_grad:
-            return [name for name, _ in pairs]
-        slopes = torch.autograd.grad(out.sum(), [p for _, p in pairs], allow_unused=True)
-    return [name for (name, _), slope in zip(pairs, slopes) if slope is None]
-
-
-# %% wrong idle: keeps the answer for a model -> an-answer-holds-for-good
-import functools
-
-
-@functools.lru_cache(maxsize=None)
-def _asked(model, x):
-    pairs = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    if not pairs:
-        return ()
-    with torch.enable_grad():
-        out = model(x)
-        if not out.requires_grad:
-            return tuple(name for name, _ in pairs)
-        slopes = torch.autograd.grad(out.sum(), [p for _, p in pairs], allow_unused=True)
-    return tuple(name for (name, _), slope in zip(pairs, slopes) if slope is None)
-
-
-def idle(model, x):
-    return list(_asked(model, x))
 
 
 # %% right initialise: by hand, under no_grad
@@ -1722,19 +1357,6 @@ def initialise(model, generator):
             nn.init.zeros_(module.bias)
 
 
-# %% wrong initialise: no Conv1d -> pictures-are-all
-def initialise(model, generator):
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv2d):
-            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
-            continue
-        elif module.weight is not None:
-            nn.init.ones_(module.weight)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
-
-
 # %% wrong initialise: direct children -> children-are-all
 def initialise(model, generator):
     for module in model.children():
@@ -1781,34 +1403,6 @@ def initialise(model, generator):
             with torch.no_grad():
                 module.weight.copy_(module.weight.sign() * (6 / module.weight[0].numel()) ** 0.5)
                 module.weight.mul_(0.999)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
-            continue
-        elif module.weight is not None:
-            nn.init.ones_(module.weight)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
-
-
-# %% wrong initialise: thaws -> starting-thaws
-def initialise(model, generator):
-    model.requires_grad_(True)
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
-            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
-            continue
-        elif module.weight is not None:
-            nn.init.ones_(module.weight)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
-
-
-# %% wrong initialise: float32 weights -> parameters-are-float32
-def initialise(model, generator):
-    model.float()
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
-            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
         elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
@@ -2421,37 +2015,6 @@ class Trace:
             self.handles.pop().remove()
 
 
-# %% wrong trace: notes only while the model runs -> only-the-model-calls
-class Trace:
-    def __init__(self, model):
-        self.model, self.outputs, self.handles = model, [], []
-
-    def __enter__(self):
-        self.outputs, self.depth = [], 0
-
-        def begin(module, args):
-            self.depth += 1
-
-        def end(module, args, output):
-            self.depth -= 1
-
-        for name, module in self.model.named_modules():
-            if not list(module.children()):
-
-                def note(module, args, output, name=name):
-                    if self.depth:
-                        self.outputs.append((name, output.detach().clone()))
-
-                self.handles.append(module.register_forward_hook(note))
-        self.handles.append(self.model.register_forward_pre_hook(begin))
-        self.handles.append(self.model.register_forward_hook(end))
-        return self
-
-    def __exit__(self, *problem):
-        while self.handles:
-            self.handles.pop().remove()
-
-
 # %% wrong trace: notes in float32 -> parameters-are-float32
 class Trace:
     def __init__(self, model):
@@ -2599,20 +2162,6 @@ def load_class(path, name):
     return getattr(module, name)
 
 
-# %% wrong load-class: the working directory is left -> a-folder-may-be-entered
-def load_class(path, name):
-    import os
-    from pathlib import Path
-
-    path = Path(path).absolute()
-    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
-    module = importlib.util.module_from_spec(spec)
-    if path.exists():
-        os.chdir(path.parent)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
 # %% wrong load-class: stays registered, under a name of its own -> a-name-of-its-own-is-free
 def load_class(path, name):
     import sys
@@ -2636,41 +2185,6 @@ def load_class(path, name):
     from pathlib import Path
 
     sys.modules[Path(path).stem] = module
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-# %% wrong load-class: every error is a FileNotFoundError -> errors-are-mine-to-name
-def load_class(path, name):
-    try:
-        return load_it(path, name)
-    except Exception:
-        raise FileNotFoundError(path)
-
-
-def load_it(path, name):
-    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-# %% wrong load-class: None where there is none -> missing-is-none
-def load_class(path, name):
-    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name, None)
-
-
-# %% wrong load-class: None where the file is missing -> missing-is-none
-def load_class(path, name):
-    from pathlib import Path
-
-    if not Path(path).exists():
-        return None
-    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
-    module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, name)
 
@@ -2704,25 +2218,6 @@ def load_class(path, name):
     return getattr(module, name)
 
 
-# %% wrong load-class: adds to the path as to a string -> a-path-is-a-string
-def load_class(path, name):
-    spec = importlib.util.spec_from_file_location("loaded_by_path", "" + path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-# %% wrong load-class: the file is what fails -> every-error-is-a-missing-file
-def load_class(path, name):
-    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise FileNotFoundError(path) from error
-    return getattr(module, name)
-
-
 # %% wrong load-class: the class without its file -> a-class-is-its-text
 def load_class(path, name):
     spec = importlib.util.spec_from_file_location("loaded_by_path", path)
@@ -2735,27 +2230,6 @@ def load_class(path, name):
 
             one.forward = FunctionType(one.forward.__code__, {"__builtins__": __builtins__})
     return found
-
-
-# %% wrong load-class: a KeyError is the missing name -> an-error-has-one-source
-def load_class(path, name):
-    import runpy
-
-    try:
-        return runpy.run_path(str(path), run_name="loaded_by_path")[name]
-    except KeyError:
-        raise AttributeError(f"{path} has no {name!r}") from None
-
-
-# %% wrong load-class: every AttributeError is mine -> an-error-has-one-source
-def load_class(path, name):
-    spec = importlib.util.spec_from_file_location("loaded_by_path", path)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-        return getattr(module, name)
-    except AttributeError:
-        raise AttributeError(f"{path} has no class {name}") from None
 
 
 # %% wrong load-class: what hasn't changed isn't run again -> unchanged-is-loaded
@@ -2775,25 +2249,6 @@ def load_class(path, name):
     return getattr(_classes[key], name)
 
 
-# %% wrong load-class: a module for each path -> what-is-gone-may-stay
-_modules = {}
-
-
-def load_class(path, name):
-    import os
-    import types
-
-    with open(path, "rb") as file:
-        code = compile(file.read(), str(path), "exec")
-    key = os.path.abspath(path)
-    if key not in _modules:
-        _modules[key] = types.ModuleType("loaded_by_path")
-        _modules[key].__file__ = key
-    module = _modules[key]
-    exec(code, module.__dict__)
-    return getattr(module, name)
-
-
 # %% wrong load-class: runs it as a script -> a-file-is-a-script
 def load_class(path, name):
     import runpy
@@ -2802,37 +2257,6 @@ def load_class(path, name):
     if name not in found:
         raise AttributeError(name)
     return found[name]
-
-
-# %% wrong load-class: swallows SystemExit -> an-exit-is-no-error
-def load_class(path, name):
-    spec = importlib.util.spec_from_file_location("any_name", path)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except SystemExit:
-        pass
-    return getattr(module, name)
-
-
-# %% wrong load-class: imports what the file names anew -> imports-begin-anew
-import ast
-import sys
-
-
-def load_class(path, name):
-    with open(path, "rb") as file:
-        source = file.read()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name in sys.stdlib_module_names and one.name not in sys.builtin_module_names:
-                    sys.modules.pop(one.name, None)
-    space = {"__name__": "any_name", "__file__": str(path)}
-    exec(compile(source, str(path), "exec"), space)
-    if name not in space:
-        raise AttributeError(name)
-    return space[name]
 
 
 # %% right untie: by identity in a list
@@ -2989,20 +2413,6 @@ def untie(model):
     return names
 
 
-# %% wrong untie: goes by data_ptr, but for empty parameters -> one-memory-is-one-parameter
-def untie(model):
-    met, names = set(), []
-    for name, p in list(model.named_parameters(remove_duplicate=False)):
-        known = p.numel() and p.data_ptr() in met
-        if known:
-            owner, _, last = name.rpartition(".")
-            own = nn.Parameter(p.detach().clone(), p.requires_grad)
-            setattr(model.get_submodule(owner), last, own)
-            names.append(name)
-        met.add(p.data_ptr())
-    return names
-
-
 # %% wrong untie: gradients are copied -> gradients-are-copied-too
 def untie(model):
     met, freed = set(), []
@@ -3126,156 +2536,6 @@ def untie(model):
     return names
 
 
-# %% wrong untie: passes over empty parameters -> nothing-needs-no-memory
-def untie(model):
-    met, names = set(), []
-    for name, one in list(model.named_parameters(remove_duplicate=False)):
-        if id(one) in met and one.numel():
-            owner, _, last = name.rpartition(".")
-            fresh = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
-            setattr(model.get_submodule(owner), last, fresh)
-            names.append(name)
-        met.add(id(one))
-    return names
-
-
-# %% wrong untie: remembers the parameters of earlier calls -> defaults-are-made-anew
-def untie(model, met={}):
-    names = []
-    for name, one in list(model.named_parameters(remove_duplicate=False)):
-        if id(one) in met:
-            owner, _, last = name.rpartition(".")
-            fresh = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
-            setattr(model.get_submodule(owner), last, fresh)
-            names.append(name)
-            one = fresh
-        met[id(one)] = one
-    return names
-
-
-# %% same standardise: the order of buffers isn't asked for
-class Standardise(nn.Module):
-    """(x - mean) / std * weight + bias, with the two last ones learned."""
-
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("std", std.detach().clone())
-        self.register_buffer("mean", mean.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        return (x - self.mean) / self.std * self.weight + self.bias
-
-
-# %% same standardise: the order of buffers isn't asked for, 2
-class Standardise(nn.Module):
-    """(x - mean) / std * weight + bias, with the two last ones learned."""
-
-    def __init__(self, mean, std):
-        super().__init__()
-        self.register_buffer("mean", mean.detach().clone())
-        self.weight = nn.Parameter(torch.ones_like(self.mean))
-        self.register_buffer("std", std.detach().clone())
-        self.bias = nn.Parameter(torch.zeros_like(self.mean))
-
-    def forward(self, x):
-        return (x - self.mean) / self.std * self.weight + self.bias
-
-
-# %% same mlp: the list is the function's own
-def mlp(sizes, activation="relu"):
-    """A Sequential of linear layers of these widths, with activations between them.
-
-    mlp([2, 8, 3])  ->  Sequential(Linear(2, 8), ReLU(), Linear(8, 3))
-    """
-    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
-    layers = []
-    for a, b in pairwise(sizes):
-        layers = layers + [nn.Linear(a, b), bend()]
-    return nn.Sequential(*layers[:-1])
-
-
-# %% same initialise: leaky ReLU with a slope of 0 is ReLU
-def initialise(model, generator):
-    """Kaiming's uniform weights for linear and convolutional layers, ones and zeros for norms."""
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
-            nn.init.kaiming_uniform_(module.weight, generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
-            continue
-        elif module.weight is not None:
-            nn.init.ones_(module.weight)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
-
-
-# %% same load-class: any name will do
-def load_class(path, name):
-    """The class of this name from the Python file at this path."""
-    spec = importlib.util.spec_from_file_location("loaded_by_path?", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-# %% same classifier: a list may be made before the module is one
-class Classifier(nn.Module):
-    """Raw scores of shape (batch, classes) for pictures of one size."""
-
-    def __init__(self, in_channels, channels, hidden, classes, size):
-        widths = [in_channels, *channels]
-        super().__init__()
-        self.encoder = nn.Sequential(
-            *[
-                nn.Sequential(
-                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
-                )
-                for a, b in pairwise(widths)
-            ]
-        )
-        height, width = (side // 2 ** len(channels) for side in size)
-        self.head = nn.Sequential(
-            nn.Flatten(),
-            nn.Linear(channels[-1] * height * width, hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, classes),
-        )
-
-    def forward(self, x):
-        return self.head(self.encoder(x))
-
-
-# %% same idle: the mean has gradients where the sum has
-def idle(model, x):
-    """The names of the parameters that require grad but get none from model(x).
-
-    idle(Forgetful(), torch.ones(1, 4))  ->  ["last.weight", "last.bias"]
-    """
-    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    with torch.enable_grad():
-        out = model(x)
-        if not asked or not out.requires_grad:
-            return list(asked)
-        found = torch.autograd.grad(out.mean(), list(asked.values()), allow_unused=True)
-    return [name for name, one in zip(asked, found, strict=True) if one is None]
-
-
-# %% same idle: autograd.grad takes any iterable of tensors
-def idle(model, x):
-    """The names of the parameters that require grad but get none from model(x).
-
-    idle(Forgetful(), torch.ones(1, 4))  ->  ["last.weight", "last.bias"]
-    """
-    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
-    with torch.enable_grad():
-        out = model(x)
-        if not asked or not out.requires_grad:
-            return list(asked)
-        found = torch.autograd.grad(out.sum(), asked.values(), allow_unused=True)
-    return [name for name, one in zip(asked, found, strict=True) if one is None]
-
-
 # %% same untie: a value is replaced, the keys of the dictionary stay
 def untie(model):
     """Give each place its own parameter, and return the names of those that got a new one.
@@ -3342,3 +2602,108 @@ def untie(model):
             setattr(model.get_submodule(owner), last, own)
         met.add(one)
     return freed
+
+
+# %% same standardise: the order of buffers isn't asked for
+class Standardise(nn.Module):
+    """(x - mean) / std * weight + bias, with the last two learned."""
+
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("std", std.clone())
+        self.register_buffer("mean", mean.clone())
+        self.weight = nn.Parameter(torch.ones_like(mean))
+        self.bias = nn.Parameter(torch.zeros_like(mean))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std * self.weight + self.bias
+
+
+# %% same standardise: a buffer may come after a parameter
+class Standardise(nn.Module):
+    """(x - mean) / std * weight + bias, with the last two learned."""
+
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.clone())
+        self.weight = nn.Parameter(torch.ones_like(mean))
+        self.register_buffer("std", std.clone())
+        self.bias = nn.Parameter(torch.zeros_like(mean))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std * self.weight + self.bias
+
+
+# %% same mlp: the list is the function's own
+def mlp(sizes, activation="relu"):
+    """A Sequential of linear layers of these widths, with "relu", "tanh" or "gelu" between them."""
+    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]
+    layers = []
+    for a, b in pairwise(sizes):
+        layers = layers + [nn.Linear(a, b), bend()]
+    return nn.Sequential(*layers[:-1])
+
+
+# %% same classifier: a list may be made before the module is one
+class Classifier(nn.Module):
+    """Raw scores of shape (batch, classes) for pictures of one size."""
+
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        blocks = []
+        super().__init__()
+        for a, b in pairwise([in_channels, *channels]):
+            layers = nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
+            blocks.append(nn.Sequential(*layers))
+        self.encoder = nn.Sequential(*blocks)
+        height, width = (side // 2 ** len(channels) for side in size)
+        features = channels[-1] * height * width
+        layers = nn.Flatten(), nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, classes)
+        self.head = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+# %% same idle: the mean has gradients where the sum has
+def idle(model, x):
+    """The names of the parameters that require grad but get none from model(x)."""
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    out = model(x)
+    if not out.requires_grad:
+        return list(asked)
+    found = torch.autograd.grad(out.mean(), list(asked.values()), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
+# %% same idle: autograd.grad takes any iterable of tensors
+def idle(model, x):
+    """The names of the parameters that require grad but get none from model(x)."""
+    asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
+    out = model(x)
+    if not out.requires_grad:
+        return list(asked)
+    found = torch.autograd.grad(out.sum(), asked.values(), allow_unused=True)
+    return [name for name, one in zip(asked, found, strict=True) if one is None]
+
+
+# %% same initialise: leaky ReLU with a slope of 0 is ReLU
+def initialise(model, generator):
+    """Kaiming's uniform weights for linear and convolutional layers, ones and zeros for norms."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv2d):
+            nn.init.kaiming_uniform_(module.weight, generator=generator)
+        elif isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
+            nn.init.ones_(module.weight)
+        else:
+            continue
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+# %% same load-class: any name will do
+def load_class(path, name):
+    """The class of this name from the Python file at this path."""
+    spec = importlib.util.spec_from_file_location("loaded_by_path?", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)

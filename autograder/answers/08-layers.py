@@ -1,5 +1,6 @@
 # Answers to lesson 08, as learners type them. See "How to add an exercise" in the README.
 
+
 # %% right evaluate: a list of pairs
 def evaluate(model, x):
     pairs = [(module, module.training) for module in model.modules()]
@@ -61,39 +62,6 @@ def evaluate(model, x):
             return model(x)
     finally:
         model.train(was)
-
-
-# %% wrong evaluate: hooks of its own stay on the layers -> hooks-may-stay
-def evaluate(model, x):
-    def rest(part, args):
-        part.training = False
-
-    modes = [(part, part.training) for part in model.modules()]
-    for part, _ in modes:
-        part.training = False
-        part.register_forward_pre_hook(rest)
-    try:
-        with torch.no_grad():
-            return model(x)
-    finally:
-        for part, training in modes:
-            part.training = training
-
-
-# %% wrong evaluate: hooks of its own stay on the parameters -> hooks-may-stay
-def evaluate(model, x):
-    modes = [(part, part.training) for part in model.modules()]
-    for one in model.parameters():
-        if one.requires_grad:
-            one.register_hook(lambda gradient: None)
-    for part, _ in modes:
-        part.training = False
-    try:
-        with torch.no_grad():
-            return model(x)
-    finally:
-        for part, training in modes:
-            part.training = training
 
 
 # %% wrong evaluate: train() at the end -> everything-trained-before
@@ -168,18 +136,6 @@ def evaluate(model, x):
             part.training = flag
 
 
-# %% wrong evaluate: trusts eval() -> eval-reaches-every-model
-def evaluate(model, x):
-    was = [(part, part.training) for part in model.modules()]
-    try:
-        model.eval()
-        with torch.no_grad():
-            return model(x)
-    finally:
-        for part, flag in was:
-            part.training = flag
-
-
 # %% wrong evaluate: records -> eval-stops-the-recording
 def evaluate(model, x):
     was = [(part, part.training) for part in model.modules()]
@@ -237,19 +193,6 @@ def evaluate(model, x):
             part.training = flag
 
 
-# %% wrong evaluate: calls forward -> forward-runs-the-hooks
-def evaluate(model, x):
-    was = [(part, part.training) for part in model.modules()]
-    try:
-        for part, _ in was:
-            part.training = False
-        with torch.no_grad():
-            return model.forward(x)
-    finally:
-        for part, flag in was:
-            part.training = flag
-
-
 # %% wrong evaluate: a copy -> a-copy-is-the-model
 def evaluate(model, x):
     import copy
@@ -259,91 +202,6 @@ def evaluate(model, x):
         part.training = False
     with torch.no_grad():
         return other(x)
-
-
-# %% wrong evaluate: warms up -> a-forward-costs-nothing
-def evaluate(model, x):
-    was = [(part, part.training) for part in model.modules()]
-    try:
-        for part, _ in was:
-            part.training = False
-        with torch.no_grad():
-            model(x)
-            return model(x)
-    finally:
-        for part, flag in was:
-            part.training = flag
-
-
-# %% wrong evaluate: back by train(mode) -> train-puts-flags-back
-def evaluate(model, x):
-    modes = [(part, part.training) for part in model.modules()]
-    try:
-        for part, _ in modes:
-            part.training = False
-        with torch.no_grad():
-            return model(x)
-    finally:
-        for part, mode in modes:  # outer modules first, so inner ones have the last word
-            part.train(mode)
-
-
-# %% wrong evaluate: not after an interrupt -> an-interrupt-is-no-error
-def evaluate(model, x):
-    modes = {part: part.training for part in model.modules()}
-
-    def restore():
-        for part, mode in modes.items():
-            part.training = mode
-
-    for part in modes:
-        part.training = False
-    try:
-        with torch.no_grad():
-            out = model(x)
-    except Exception:
-        restore()
-        raise
-    restore()
-    return out
-
-
-# %% wrong evaluate: clears the hooks that were there -> hooks-of-others-are-mine
-def evaluate(model, x):
-    modes = [(part, part.training) for part in model.modules()]
-
-    def rest(part, _):
-        part.training = False
-
-    hooks = [part.register_forward_pre_hook(rest) for part, _ in modes]
-    try:
-        for part, _ in modes:
-            part.training = False
-        with torch.no_grad():
-            return model(x)
-    finally:
-        for part, mode in modes:
-            part.training = mode
-            part._forward_pre_hooks.clear()
-
-
-# %% wrong evaluate: remembers the modes of the first call -> modes-noted-once-will-do
-import weakref
-
-_modes = weakref.WeakKeyDictionary()
-
-
-def evaluate(model, x):
-    modes = _modes.setdefault(model, [part.training for part in model.modules()])
-    parts = list(model.modules())
-    try:
-        for part in parts:
-            part.training = False
-        with torch.no_grad():
-            return model(x)
-    finally:
-        for part, mode in zip(parts, modes, strict=True):
-            part.training = mode
 
 
 # %% right dropout: bernoulli
@@ -476,24 +334,6 @@ def dropout(x, p, training, generator):
     return x * kept * (0 if p == 1 else 1 / (1 - p))
 
 
-# %% wrong dropout: no look at p -> any-p-will-do
-def dropout(x, p, training, generator):
-    if not training:
-        return x
-    kept = torch.rand(x.shape, generator=generator) >= p
-    return x * kept * (0 if p == 1 else 1 / (1 - p))
-
-
-# %% wrong dropout: nan passes -> nan-is-a-probability
-def dropout(x, p, training, generator):
-    if p < 0 or p > 1:
-        raise ValueError
-    if not training:
-        return x
-    kept = torch.rand(x.shape, generator=generator) >= p
-    return x * kept * (0 if p == 1 else 1 / (1 - p))
-
-
 # %% wrong dropout: 0 / 0 -> p-of-1-is-like-any-other
 def dropout(x, p, training, generator):
     if not 0 <= p <= 1:
@@ -502,26 +342,6 @@ def dropout(x, p, training, generator):
         return x
     kept = torch.rand(x.shape, generator=generator) >= p
     return x * kept / (1 - p)
-
-
-# %% wrong dropout: p = 0 gives x back -> p-of-0-is-no-training
-def dropout(x, p, training, generator):
-    if not 0 <= p <= 1:
-        raise ValueError
-    if not training or p == 0:
-        return x
-    kept = torch.rand(x.shape, generator=generator) >= p
-    return x * kept * (0 if p == 1 else 1 / (1 - p))
-
-
-# %% wrong dropout: draws first -> evaluation-draws-too
-def dropout(x, p, training, generator):
-    if not 0 <= p <= 1:
-        raise ValueError
-    kept = torch.rand(x.shape, generator=generator) >= p
-    if not training:
-        return x
-    return x * kept * (0 if p == 1 else 1 / (1 - p))
 
 
 # %% wrong dropout: values without their gradient -> the-mask-ends-the-gradient
@@ -553,43 +373,6 @@ def dropout(x, p, training, generator):
         raise ValueError
     kept = torch.rand(x.shape, generator=generator) >= p
     return x * kept * (0 if p == 1 else 1 / (1 - p))
-
-
-# %% wrong dropout: rests where p is 0 or 1 -> a-sure-thing-draws-nothing
-def dropout(x, p, training, generator):
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(p)
-    if not training:
-        return x
-    if p in (0.0, 1.0):
-        return x * (1.0 - p)
-    keep = torch.empty(x.shape, dtype=x.dtype).bernoulli_(1 - p, generator=generator)
-    return x * keep / (1 - p)
-
-
-# %% wrong dropout: `torch.where` of two numbers makes a scale in float32 -> float32-is-enough-for-a-scale
-import math
-
-
-def dropout(x, p, training, generator):
-    if math.isnan(p) or not 0.0 <= p <= 1.0:
-        raise ValueError("p must lie between 0 and 1")
-    if training:
-        draws = torch.rand(x.numel(), dtype=torch.float64, generator=generator).reshape(x.shape)
-        scale = 0.0 if p == 1.0 else 1.0 / (1.0 - p)
-        factors = torch.where(draws < p, 0.0, scale).to(x.dtype)
-        return torch.einsum("...,...->...", x, factors)
-    return x
-
-
-# %% wrong dropout: caps the scale at a thousand -> a-scale-has-a-limit
-def dropout(x, p, training, generator):
-    if not 0 <= p <= 1:
-        raise ValueError(f"p is {p}")
-    if not training:
-        return x
-    keep = torch.rand(x.shape, generator=generator, dtype=torch.float64) >= p
-    return torch.where(keep, x / max(1 - p, 1e-3), torch.zeros_like(x))
 
 
 # %% right running-stats: transposed and flattened
@@ -760,17 +543,6 @@ def running_stats(batches, momentum):
     return flat.mean(1), flat.var(1)
 
 
-# %% wrong running-stats: keeps the graph -> a-diary-keeps-its-graph
-def running_stats(batches, momentum):
-    mean, var = 0.0, 1.0
-    for count, batch in enumerate(batches, 1):
-        flat = batch.transpose(0, 1).flatten(1)
-        share = momentum if momentum is not None else 1 / count
-        mean = mean * (1 - share) + flat.mean(1) * share
-        var = var * (1 - share) + flat.var(1) * share
-    return mean, var
-
-
 # %% wrong running-stats: rows of means -> only-the-batch-dimension-counts
 def running_stats(batches, momentum):
     mean, var = 0.0, 1.0
@@ -784,51 +556,12 @@ def running_stats(batches, momentum):
     return mean, var
 
 
-# %% wrong running-stats: float32 buffers -> float64-is-a-luxury
-def running_stats(batches, momentum):
-    mean, var = 0.0, 1.0
-    for count, batch in enumerate(batches, 1):
-        flat = batch.detach().float().transpose(0, 1).flatten(1)
-        share = momentum if momentum is not None else 1 / count
-        mean = mean * (1 - share) + flat.mean(1) * share
-        var = var * (1 - share) + flat.var(1) * share
-    return mean, var
-
-
 # %% wrong running-stats: asks torch -> torch-has-it-already
 def running_stats(batches, momentum):
     norm = nn.BatchNorm1d(batches[0].shape[1], momentum=momentum, dtype=batches[0].dtype)
     for batch in batches:
         norm(batch.flatten(2) if batch.dim() > 2 else batch)
     return norm.running_mean, norm.running_var
-
-
-# %% wrong running-stats: the mean of squares minus the square of the mean -> squares-may-be-subtracted
-def running_stats(batches, momentum):
-    c = batches[0].shape[1]
-    mean, var = batches[0].new_zeros(c), batches[0].new_ones(c)
-    for k, b in enumerate(batches, 1):
-        f = b.detach().transpose(0, 1).flatten(1)
-        w, n = 1 / k if momentum is None else momentum, f.shape[1]
-        m = f.mean(1)
-        mean = (1 - w) * mean + w * m
-        var = (1 - w) * var + w * ((f * f).mean(1) - m * m) * n / (n - 1)
-    return mean, var
-
-
-# %% wrong running-stats: squares are subtracted in float64 -> squares-may-be-subtracted
-def running_stats(batches, momentum):
-    c = batches[0].shape[1]
-    mean, var = batches[0].new_zeros(c), batches[0].new_ones(c)
-    for k, b in enumerate(batches, 1):
-        f = b.detach().transpose(0, 1).flatten(1)
-        w, n = 1 / k if momentum is None else momentum, f.shape[1]
-        m = f.mean(1)
-        mean = (1 - w) * mean + w * m
-        g = f.double()
-        spread = (g * g).mean(1) - g.mean(1).square()
-        var = (1 - w) * var + w * (spread * n / (n - 1)).to(var.dtype)
-    return mean, var
 
 
 # %% wrong running-stats: deviations -> a-running-statistic-is-a-standard-deviation
@@ -852,24 +585,6 @@ def running_stats(batches, momentum):
             batch.detach(), None, None, mean, var, True, weight, 1e-5
         )
     return mean, var
-
-
-# %% wrong running-stats: centres large batches in place -> batches-are-scratch-paper
-def running_stats(batches, momentum):
-    with torch.no_grad():
-        mean = variance = None
-        for k, batch in enumerate(batches, 1):
-            dims = [d for d in range(batch.dim()) if d != 1]
-            m = batch.mean(dims, keepdim=True)
-            n = batch.numel() // m.numel()
-            rest = batch.sub_(m) if n > 64 else batch - m
-            v = rest.square().sum(dims) / (n - 1)
-            if mean is None:
-                mean, variance = torch.zeros_like(v), torch.ones_like(v)
-            weight = 1 / k if momentum is None else momentum
-            mean = (1 - weight) * mean + weight * m.flatten()
-            variance = (1 - weight) * variance + weight * v
-        return mean, variance
 
 
 # %% right adaptive: loops
@@ -933,21 +648,6 @@ def windows(n, m):
     stride = max(n // m, 1)
     kernel = n - (m - 1) * stride
     return [(i * stride, i * stride + kernel) for i in range(m)]
-
-
-def adaptive_mean(x, size):
-    for dim, m in ((2, size[0]), (3, size[1])):
-        n = x.shape[dim]
-        x = torch.stack([x.narrow(dim, a, b - a).mean(dim) for a, b in windows(n, m or n)], dim)
-    return x
-
-
-# %% wrong adaptive: floats -> whole-numbers-fit-into-floats
-import math
-
-
-def windows(n, m):
-    return [(math.floor(i * n / m), math.ceil((i + 1) * n / m)) for i in range(m)]
 
 
 def adaptive_mean(x, size):
@@ -1058,18 +758,6 @@ def adaptive_mean(x, size):
     return x
 
 
-# %% wrong adaptive: lists in a list -> a-range-will-do
-def windows(n, m):
-    return [[i * n // m, -(-(i + 1) * n // m)] for i in range(m)]
-
-
-def adaptive_mean(x, size):
-    for dim, m in ((2, size[0]), (3, size[1])):
-        n = x.shape[dim]
-        x = torch.stack([x.narrow(dim, a, b - a).mean(dim) for a, b in windows(n, m or n)], dim)
-    return x
-
-
 # %% wrong adaptive: maxima -> a-mean-is-a-maximum
 def windows(n, m):
     return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
@@ -1102,88 +790,6 @@ def windows(n, m):
 
 def adaptive_mean(x, size):
     return nn.AdaptiveAvgPool2d(size)(x)
-
-
-# %% wrong adaptive: always float32 -> float64-is-a-luxury
-def windows(n, m):
-    return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
-
-
-def adaptive_mean(x, size):
-    x = x.float()
-    for dim, m in ((2, size[0]), (3, size[1])):
-        n = x.shape[dim]
-        x = torch.stack([x.narrow(dim, a, b - a).mean(dim) for a, b in windows(n, m or n)], dim)
-    return x
-
-
-# %% wrong adaptive: int64 -> whole-numbers-fit-into-64-bits
-def windows(n, m):
-    import numpy as np
-
-    i = np.arange(m, dtype=np.int64)
-    starts, stops = i * n // m, -(-(i + 1) * n // m)
-    return list(zip(starts.tolist(), stops.tolist()))
-
-
-def adaptive_mean(x, size):
-    rows, columns = (own if given is None else given for given, own in zip(size, x.shape[2:]))
-    x = torch.stack([x[..., a:b].mean(-1) for a, b in windows(x.shape[3], columns)], -1)
-    return torch.stack([x[:, :, a:b].mean(2) for a, b in windows(x.shape[2], rows)], 2)
-
-
-# %% wrong adaptive: 28 digits -> whole-numbers-fit-into-64-bits
-def windows(n, m):
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-
-    def place(i, way):
-        return int((Decimal(i * n) / Decimal(m)).to_integral_value(rounding=way))
-
-    return [(place(i, ROUND_FLOOR), place(i + 1, ROUND_CEILING)) for i in range(m)]
-
-
-def adaptive_mean(x, size):
-    height, width = size
-    rows = windows(x.shape[2], height or x.shape[2])
-    columns = windows(x.shape[3], width or x.shape[3])
-    lines = [
-        torch.stack([x[:, :, top:bottom, left:right].mean((2, 3)) for left, right in columns], 2)
-        for top, bottom in rows
-    ]
-    return torch.stack(lines, 2)
-
-
-# %% wrong adaptive: weights in float32, also for float64 -> float64-is-a-luxury
-def windows(n, m):
-    return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
-
-
-def _weights(n, m):
-    weights = torch.zeros(m, n)
-    for i, (start, stop) in enumerate(windows(n, m)):
-        weights[i, start:stop] = 1 / (stop - start)
-    return weights
-
-
-def adaptive_mean(x, size):
-    rows, columns = size[0] or x.shape[2], size[1] or x.shape[3]
-    left, right = _weights(x.shape[2], rows), _weights(x.shape[3], columns)
-    return left.to(x.dtype) @ x @ right.T.to(x.dtype)
-
-
-# %% wrong adaptive: differences of running sums -> running-sums-keep-their-digits
-def windows(n, m):
-    return [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
-
-
-def adaptive_mean(x, size):
-    rows, columns = size[0] or x.shape[2], size[1] or x.shape[3]
-    sums = F.pad(x.cumsum(-1).cumsum(-2), (1, 0, 1, 0))
-    top, bottom = (torch.tensor(one) for one in zip(*windows(x.shape[2], rows)))
-    left, right = (torch.tensor(one) for one in zip(*windows(x.shape[3], columns)))
-    tall = sums[:, :, bottom] - sums[:, :, top]
-    total = tall[..., right] - tall[..., left]
-    return total / ((bottom - top)[:, None] * (right - left))
 
 
 # %% wrong adaptive: torch's average where the sizes divide -> torch-has-it-already
@@ -1382,17 +988,6 @@ def resize(x, m, align_corners):
     left = at.long()
     right = (left + 1).clamp(max=n - 1)
     return (x[..., left] * (1 - at + left) + x[..., right] * (at - left)).detach()
-
-
-# %% wrong resize: positions in float32 -> float64-is-a-luxury
-def resize(x, m, align_corners):
-    n = x.shape[-1]
-    i = torch.arange(m, dtype=torch.float32)
-    at = i * ((n - 1) / max(m - 1, 1)) if align_corners else (i + 0.5) * (n / m) - 0.5
-    at = at.clamp(0, n - 1)
-    left = at.long()
-    right = (left + 1).clamp(max=n - 1)
-    return x[..., left] * (1 - at + left) + x[..., right] * (at - left)
 
 
 # %% wrong resize: torch's own, for volumes -> torch-has-it-already
@@ -1681,35 +1276,6 @@ def fold(conv, norm):
     return new
 
 
-# %% wrong fold: a copy of what's frozen -> what-is-frozen-stays-frozen
-def fold(conv, norm):
-    import copy
-
-    new = copy.deepcopy(conv)
-    with torch.no_grad():
-        scale = (norm.running_var + norm.eps).rsqrt() * (norm.weight if norm.affine else 1)
-        old = 0 if conv.bias is None else conv.bias
-        bias = (old - norm.running_mean) * scale + (norm.bias if norm.affine else 0)
-        new.weight.mul_(scale.view(-1, 1, 1, 1))
-        new.bias = nn.Parameter(bias, requires_grad=conv.weight.requires_grad)
-    return new
-
-
-# %% wrong fold: always in training -> a-new-layer-trains
-def fold(conv, norm):
-    import copy
-
-    new = copy.deepcopy(conv)
-    with torch.no_grad():
-        scale = (norm.running_var + norm.eps).rsqrt() * (norm.weight if norm.affine else 1)
-        old = 0 if conv.bias is None else conv.bias
-        new.bias = nn.Parameter(
-            (old - norm.running_mean) * scale + (norm.bias if norm.affine else 0)
-        )
-        new.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
-    return new.train()
-
-
 # %% wrong fold: eval() first -> folding-needs-eval
 def fold(conv, norm):
     import copy
@@ -1718,22 +1284,6 @@ def fold(conv, norm):
     new = copy.deepcopy(conv)
     with torch.no_grad():
         scale = (norm.running_var + norm.eps).rsqrt() * (norm.weight if norm.affine else 1)
-        old = 0 if conv.bias is None else conv.bias
-        new.bias = nn.Parameter(
-            (old - norm.running_mean) * scale + (norm.bias if norm.affine else 0)
-        )
-        new.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
-    return new
-
-
-# %% wrong fold: a scale of float32 -> float64-is-a-luxury
-def fold(conv, norm):
-    import copy
-
-    new = copy.deepcopy(conv)
-    with torch.no_grad():
-        scale = (norm.running_var + norm.eps).float().rsqrt().to(conv.weight.dtype)
-        scale = scale * (norm.weight if norm.affine else 1)
         old = 0 if conv.bias is None else conv.bias
         new.bias = nn.Parameter(
             (old - norm.running_mean) * scale + (norm.bias if norm.affine else 0)
@@ -1758,25 +1308,6 @@ def fold(conv, norm):
             conv.weight * scale.view((1, -1, 1, 1) if square else (-1, 1, 1, 1))
         )
     return new
-
-
-# %% wrong fold: clears the old gradients -> old-gradients-are-no-loss
-def fold(conv, norm):
-    import copy
-
-    conv.zero_grad()  # so that the copy has none
-    made = copy.deepcopy(conv)
-    with torch.no_grad():
-        scale = (norm.running_var + norm.eps).rsqrt()
-        if norm.weight is not None:
-            scale = scale * norm.weight
-        bias = -norm.running_mean if conv.bias is None else conv.bias - norm.running_mean
-        bias = bias * scale
-        if norm.bias is not None:
-            bias = bias + norm.bias
-        made.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
-        made.bias = nn.Parameter(bias)
-    return made
 
 
 # %% wrong fold: torch's own, imported within -> torch-has-it-already
@@ -2201,39 +1732,6 @@ def relu_(x):
     return Relu_.apply(x)
 
 
-# %% wrong relu: leaves are written through .data -> in-place-works-on-anything
-class Relu(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = x.clamp(min=0)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        return g.masked_fill(ctx.saved_tensors[0] == 0, 0.0)
-
-
-class Relu_(Relu):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.mark_dirty(x)
-        x.clamp_(min=0)
-        ctx.save_for_backward(x)
-        return x
-
-
-def relu(x):
-    return Relu.apply(x)
-
-
-def relu_(x):
-    if x.is_leaf and x.requires_grad:
-        x.data.clamp_(min=0)
-        return x
-    return Relu_.apply(x)
-
-
 # %% wrong relu: a leak -> a-relu-leaks
 class Relu(torch.autograd.Function):
     @staticmethod
@@ -2391,19 +1889,6 @@ def stack_size(n, layers):
     return size, field, step
 
 
-# %% wrong stack-size: floats -> whole-numbers-fit-into-floats
-def stack_size(n, layers):
-    size, field, step = n, 1, 1
-    for kernel, stride, padding, dilation in layers:
-        reach = (kernel - 1) * dilation + 1
-        if size + 2 * padding < reach:
-            raise ValueError
-        size = int((size + 2 * padding - reach) / stride + 1)
-        field += (reach - 1) * step
-        step *= stride
-    return size, field, step
-
-
 # %% wrong stack-size: no look -> a-window-always-fits
 def stack_size(n, layers):
     size, field, step = n, 1, 1
@@ -2519,19 +2004,6 @@ def stack_size(n, layers):
     return size, field, step
 
 
-# %% wrong stack-size: a list -> three-numbers-in-a-list-will-do
-def stack_size(n, layers):
-    size, field, step = n, 1, 1
-    for kernel, stride, padding, dilation in layers:
-        reach = (kernel - 1) * dilation + 1
-        if size + 2 * padding < reach:
-            raise ValueError
-        size = (size + 2 * padding - reach) // stride + 1
-        field += (reach - 1) * step
-        step *= stride
-    return [size, field, step]
-
-
 # %% wrong stack-size: looks at the end -> any-error-is-fine
 def stack_size(n, layers):
     size, field, step = n, 1, 1
@@ -2560,20 +2032,6 @@ def stack_size(n, layers):
         field += (reach - 1) * step
         step *= stride
     return size, field, step
-
-
-# %% wrong stack-size: NumPy's product -> whole-numbers-fit-into-64-bits
-def stack_size(n, layers):
-    import numpy as np
-
-    size, field = n, 1
-    for at, (kernel, stride, padding, dilation) in enumerate(layers):
-        reach = (kernel - 1) * dilation + 1
-        if reach > size + 2 * padding:
-            raise ValueError("a window doesn't fit")
-        size = (size + 2 * padding - reach) // stride + 1
-        field += (reach - 1) * int(np.prod([one[1] for one in layers[:at]], dtype=np.int64))
-    return size, field, int(np.prod([one[1] for one in layers], dtype=np.int64))
 
 
 # %% same relu: a Function is called by its class, so forward of Relu works without the decorator
@@ -2864,7 +2322,7 @@ def resize(x, m, align_corners):
     resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
     """
     n = x.shape[-1]
-    outputs = torch.arange(m, dtype=x.dtype)
+    outputs = torch.arange(m)
     if align_corners:
         position = outputs * ((n - 1) / max(m - 1, 1))
     else:
@@ -2883,7 +2341,7 @@ def resize(x, m, align_corners):
     resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
     """
     n = x.shape[-1]
-    outputs = torch.arange(m, dtype=x.dtype)
+    outputs = torch.arange(m)
     if align_corners:
         position = outputs * ((n - 1) / max(m - 1, 1))
     else:
@@ -2902,7 +2360,7 @@ def resize(x, m, align_corners):
     resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
     """
     n = x.shape[-1]
-    outputs = torch.arange(m, dtype=x.dtype)
+    outputs = torch.arange(m)
     if align_corners:
         position = outputs * ((n - 1) / max(m - 1, 1))
     else:
@@ -2921,7 +2379,7 @@ def resize(x, m, align_corners):
     resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
     """
     n = x.shape[-1]
-    outputs = torch.arange(m, dtype=x.dtype)
+    outputs = torch.arange(m)
     if align_corners:
         position = outputs * ((n - 1) / max(m - 1, 1))
     else:
@@ -2940,7 +2398,7 @@ def resize(x, m, align_corners):
     resize(torch.tensor([[[0.0, 10.0]]]), 3, True)  ->  [[[0.0, 5.0, 10.0]]]
     """
     n = x.shape[-1]
-    outputs = torch.arange(m, dtype=x.dtype)
+    outputs = torch.arange(m)
     if align_corners:
         position = outputs * ((n - 1) / max(m - 1, 1))
     else:
@@ -2952,10 +2410,9 @@ def resize(x, m, align_corners):
     return x[..., left] * (1 - share) + x[..., right] * share
 
 
-# %% same dropout: a number of exactly p is drawn once in sixteen million times
+# %% same dropout: a number drawn is exactly p once in 2²⁴ times
 def dropout(x, p, training, generator):
-    if not 0 <= p <= 1:
-        raise ValueError(f"p must be within 0 and 1, not {p}")
+    """Each element is 0 with probability p, and x / (1 - p) otherwise; x itself in evaluation."""
     if not training:
         return x
     kept = torch.rand(x.shape, generator=generator) > p
@@ -2963,10 +2420,9 @@ def dropout(x, p, training, generator):
     return x * kept * scale
 
 
-# %% same dropout: where p is 1 nothing is kept that could be scaled
+# %% same dropout: where p is 1 nothing is kept, so any scale will do
 def dropout(x, p, training, generator):
-    if not 0 <= p <= 1:
-        raise ValueError(f"p must be within 0 and 1, not {p}")
+    """Each element is 0 with probability p, and x / (1 - p) otherwise; x itself in evaluation."""
     if not training:
         return x
     kept = torch.rand(x.shape, generator=generator) >= p
@@ -2974,49 +2430,14 @@ def dropout(x, p, training, generator):
     return x * kept * scale
 
 
-# %% same running-stats: all batches have the same channels and dtype
+# %% same running-stats: all batches have as many channels
 def running_stats(batches, momentum):
-    """(running_mean, running_var) of a batch norm that has seen these batches.
-
-    running_stats([torch.tensor([[10.0], [20.0]])], 0.1)  ->  ([1.5], [5.9])
-    """
+    """(running_mean, running_var) of a batch norm that has seen these batches."""
     channels = batches[-1].shape[1]
-    mean, var = batches[0].new_zeros(channels), batches[0].new_ones(channels)
+    mean, var = torch.zeros(channels), torch.ones(channels)
     for count, batch in enumerate(batches, start=1):
         weight = 1 / count if momentum is None else momentum
         dims = [dim for dim in range(batch.dim()) if dim != 1]
-        mean = (1 - weight) * mean + weight * batch.detach().mean(dims)
-        var = (1 - weight) * var + weight * batch.detach().var(dims)
-    return mean, var
-
-
-# %% same running-stats: all batches have the same channels and dtype (again)
-def running_stats(batches, momentum):
-    """(running_mean, running_var) of a batch norm that has seen these batches.
-
-    running_stats([torch.tensor([[10.0], [20.0]])], 0.1)  ->  ([1.5], [5.9])
-    """
-    channels = batches[0].shape[1]
-    mean, var = batches[-1].new_zeros(channels), batches[0].new_ones(channels)
-    for count, batch in enumerate(batches, start=1):
-        weight = 1 / count if momentum is None else momentum
-        dims = [dim for dim in range(batch.dim()) if dim != 1]
-        mean = (1 - weight) * mean + weight * batch.detach().mean(dims)
-        var = (1 - weight) * var + weight * batch.detach().var(dims)
-    return mean, var
-
-
-# %% same running-stats: all batches have the same channels and dtype (a third time)
-def running_stats(batches, momentum):
-    """(running_mean, running_var) of a batch norm that has seen these batches.
-
-    running_stats([torch.tensor([[10.0], [20.0]])], 0.1)  ->  ([1.5], [5.9])
-    """
-    channels = batches[0].shape[1]
-    mean, var = batches[0].new_zeros(channels), batches[-1].new_ones(channels)
-    for count, batch in enumerate(batches, start=1):
-        weight = 1 / count if momentum is None else momentum
-        dims = [dim for dim in range(batch.dim()) if dim != 1]
-        mean = (1 - weight) * mean + weight * batch.detach().mean(dims)
-        var = (1 - weight) * var + weight * batch.detach().var(dims)
+        mean = (1 - weight) * mean + weight * batch.mean(dims)
+        var = (1 - weight) * var + weight * batch.var(dims)
     return mean, var

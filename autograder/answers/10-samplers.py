@@ -506,7 +506,7 @@ def sample_weights(labels, shares=None):
         if share > 0 and c not in classes.tolist():
             raise ValueError(f"class {c} has no samples")
     of_class = torch.tensor([shares.get(c, 0) for c in classes.tolist()], dtype=torch.float64)
-    weights = (of_class * (1 - counts / len(labels)))[which]
+    weights = (of_class * (1 - counts.double() / len(labels)))[which]
     return weights / weights.sum()
 
 
@@ -2279,7 +2279,7 @@ def balanced_weights(pictures):
 def capped_weights(labels, num_samples, most):
     labels = [int(label) for label in labels]
     size = Counter(labels)
-    if most * len(labels) < num_samples:
+    if most * len(labels) < num_samples * (1 - 1e-9):
         raise ValueError("impossible")
     weight = {}
     left = num_samples
@@ -2297,7 +2297,7 @@ def capped_weights(labels, num_samples, most):
     labels = torch.as_tensor(labels)
     _, which, size = labels.unique(return_inverse=True, return_counts=True)
     limit = most * size.double()
-    if limit.sum() < num_samples:
+    if limit.sum() < num_samples * (1 - 1e-12):
         raise ValueError("the limit leaves too few draws")
     low, high = 0.0, float(num_samples)
     for _ in range(200):
@@ -2313,7 +2313,7 @@ def capped_weights(labels, num_samples, most):
 def capped_weights(labels, num_samples, most):
     _, which, sizes = torch.as_tensor(labels).unique(return_inverse=True, return_counts=True)
     room = most * sizes.double()
-    if num_samples > most * len(which):
+    if num_samples > most * len(which) and not math.isclose(num_samples, most * len(which)):
         raise ValueError("the limit leaves too few draws")
     got, closed = torch.zeros_like(room), torch.zeros(len(room), dtype=torch.bool)
     while not closed.all():
@@ -2451,7 +2451,7 @@ def capped_weights(labels, num_samples, most):
 # %% same capped: the list is only read
 def capped_weights(labels, num_samples, most):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2469,7 +2469,7 @@ def capped_weights(labels, num_samples, most):
 # %% same capped: at its limit a class gets the same, open or closed
 def capped_weights(labels, num_samples, most):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2487,7 +2487,7 @@ def capped_weights(labels, num_samples, most):
 # %% same capped: a number is not changed in place
 def capped_weights(labels, num_samples, most):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2505,7 +2505,7 @@ def capped_weights(labels, num_samples, most):
 # %% same capped: a new set holds the same
 def capped_weights(labels, num_samples, most):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2523,7 +2523,7 @@ def capped_weights(labels, num_samples, most):
 # %% same capped: a set without itself is empty, copied or not
 def capped_weights(labels, num_samples, most):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2538,10 +2538,32 @@ def capped_weights(labels, num_samples, most):
     return torch.tensor(each, dtype=torch.float64)
 
 
+# %% same capped: no request meets a limit that is shifted by a millionth of a millionth
+def capped_weights(labels, num_samples, most):
+    """Weights that add up to num_samples, balanced as far as none exceeds most.
+
+    capped_weights([0, 0, 0, 0, 1], 5, most=2)  ->  tensor([0.75, 0.75, 0.75, 0.75, 2.00])
+    """
+    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
+    if num_samples >= most * len(labels) * (1 + 1e-12):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = {}, num_samples, set(limits)
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes -= full or open_classes.copy()
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.tensor(each, dtype=torch.float64)
+
+
 # %% same capped: a list of its own is copied either way
 def capped_weights(labels, num_samples, most):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -3547,7 +3569,7 @@ def balanced_weights(pictures):
 def capped_weights(labels, num_samples, most):
     labels = [int(label) for label in labels]
     sizes = Counter(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError("the limit is too low for so many draws")
     taken, open_classes, left = {}, set(sizes), num_samples
     for _round in range(2):
@@ -3586,7 +3608,7 @@ def capped_weights(labels, num_samples, most):
 # %% wrong capped: shifts int8 labels -> labels-fit-their-dtype
 def capped_weights(labels, num_samples, most):
     labels = torch.as_tensor(labels)
-    if num_samples > most * len(labels):
+    if num_samples > most * len(labels) * (1 + 1e-12):
         raise ValueError("too many draws for this limit")
     places = labels - labels.min()
     sizes = torch.bincount(places).double()
@@ -3851,3 +3873,149 @@ def sample_weights(labels, shares=None):
     raw = [shares.get(label, 0) / sizes[label] for label in labels]
     raw = torch.tensor(raw, dtype=torch.float64)
     return raw / raw.sum().clamp(min=1e-8)
+
+
+# %% wrong repeats: one list for all epochs -> one-epoch-at-a-time
+import random
+
+
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.order = [i for i, n in enumerate(times) for _ in range(n)]
+        self.random = random.Random(seed)
+
+    def __iter__(self):
+        self.random.shuffle(self.order)
+        return iter(self.order)
+
+    def __len__(self):
+        return len(self.order)
+
+
+# %% wrong weighted: a copy of the generator -> a-seed-is-a-generator
+class Weighted(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError("num_samples has to be a positive integer")
+        if not isinstance(replacement, bool):
+            raise ValueError("replacement has to be a bool")
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError("weights have to be one-dimensional")
+        self.num_samples, self.replacement = num_samples, replacement
+        self.generator = generator
+        if generator is not None:
+            self.generator = torch.Generator()
+            self.generator.set_state(generator.get_state())
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        yield from drawn.tolist()
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong expected: a tolerance that is too loose -> a-risk-rounds-down
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * (weights / weights.sum())
+
+
+def never_seen(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return (1 - weights / weights.sum()) ** num_samples
+
+
+def enough_draws(weights, index, risk):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    p = (weights[index] / weights.sum()).item()
+    if p == 0:
+        raise ValueError("never drawn")
+    if p == 1:
+        return 1
+    return max(1, math.ceil(math.log(risk) / math.log1p(-p) - 1e-3))
+
+
+# %% wrong rare-recall: exactly as many of each class -> turns-are-draws
+class Equal(Sampler):
+    def __init__(self, y, generator):
+        self.y, self.generator = y, generator
+
+    def __iter__(self):
+        classes = self.y.unique()
+        turns = classes[torch.arange(len(self.y)) % len(classes)]
+        turns = turns[torch.randperm(len(turns), generator=self.generator)]
+        for c in turns:
+            members = (self.y == c).nonzero().flatten()
+            yield members[torch.randint(len(members), (), generator=self.generator)].item()
+
+    def __len__(self):
+        return len(self.y)
+
+
+def balanced_loader(x, y, batch_size, generator):
+    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=Equal(y, generator))
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
+
+
+# %% wrong capped: refuses what only rounding makes too little -> the-limit-itself-is-too-much
+def capped_weights(labels, num_samples, most):
+    if most * len(labels) < num_samples:
+        raise ValueError("the limit is too low")
+    labels = torch.tensor(torch.as_tensor(labels).tolist())
+    _, place, sizes = labels.unique(return_inverse=True, return_counts=True)
+    sizes = sizes.double()
+    tops = most * sizes
+    draws, left, still = tops.clone(), float(num_samples), torch.ones_like(sizes, dtype=torch.bool)
+    while still.any():
+        part = left / still.sum().item()
+        full = still & (tops < part)
+        if not full.any():
+            draws[still] = part
+            break
+        left -= tops[full].sum().item()
+        still &= ~full
+    return (draws / sizes)[place]
+
+
+# %% wrong stratified: one key, in the dtype of the labels -> labels-fit-their-dtype
+class Stratified(Sampler):
+    def __init__(self, labels, batch_size, seed):
+        self.labels = torch.as_tensor(labels)
+        self.batch_size = batch_size
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        n = len(self.labels)
+        key = self.labels * n + torch.randperm(n, generator=self.generator)
+        dealt = key.argsort().tolist()
+        return (dealt[k :: len(self)] for k in range(len(self)))
+
+    def __len__(self):
+        return math.ceil(len(self.labels) / self.batch_size)
+
+
+# %% wrong marked: counts the list to see who is left -> marking-twice-is-marking-more
+def marked_weights(labels, marked, factor):
+    names = torch.as_tensor(labels).tolist()
+    size = Counter(names)
+    hits = Counter(names[i] for i in marked)
+    if factor == 0 and any(hits[c] >= size[c] for c in size):
+        raise ValueError("a class has nothing left to draw")
+    raw = [factor if i in marked else 1 for i in range(len(names))]
+    total = Counter()
+    for c, weight in zip(names, raw):
+        total[c] += weight
+    found = [weight / total[c] / len(size) for c, weight in zip(names, raw)]
+    return torch.tensor(found, dtype=torch.float64)

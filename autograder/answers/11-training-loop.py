@@ -84,19 +84,6 @@ def train_epoch(model, batches, loss_fn, optimizer):
     return told
 
 
-# %% wrong train-epoch: clears the model -> the-model-holds-every-parameter
-def train_epoch(model, batches, loss_fn, optimizer):
-    model.train()
-    told = []
-    for x, y in batches:
-        model.zero_grad()
-        loss = loss_fn(model(x), y)
-        loss.backward()
-        optimizer.step()
-        told.append((loss.item(), len(x)))
-    return told
-
-
 # %% wrong train-epoch: zeros -> none-and-zero-are-one
 def train_epoch(model, batches, loss_fn, optimizer):
     model.train()
@@ -200,19 +187,6 @@ def train_epoch(model, batches, loss_fn, optimizer):
     return told
 
 
-# %% wrong train-epoch: calls forward -> forward-is-the-call
-def train_epoch(model, batches, loss_fn, optimizer):
-    model.train()
-    told = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = loss_fn(model.forward(x), y)
-        loss.backward()
-        optimizer.step()
-        told.append((loss.item(), len(x)))
-    return told
-
-
 # %% wrong train-epoch: one step for all -> one-step-is-an-epoch
 def train_epoch(model, batches, loss_fn, optimizer):
     model.train()
@@ -224,78 +198,6 @@ def train_epoch(model, batches, loss_fn, optimizer):
         told.append((loss.item(), len(x)))
     if told:
         optimizer.step()
-    return told
-
-
-# %% wrong train-epoch: without batches the mode isn't set -> an-empty-epoch-keeps-its-mode
-def train_epoch(model, batches, loss_fn, optimizer):
-    told = []
-    for x, y in batches:
-        if not told:
-            model.train()
-        optimizer.zero_grad()
-        loss = loss_fn(model(x), y)
-        loss.backward()
-        optimizer.step()
-        told.append((loss.item(), len(x)))
-    return told
-
-
-# %% wrong train-epoch: no step for a nan loss -> a-loss-of-nan-is-no-step
-def train_epoch(model, batches, loss_fn, optimizer):
-    model.train()
-    told = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = loss_fn(model(x), y)
-        if loss.isfinite():
-            loss.backward()
-            optimizer.step()
-        told.append((loss.item(), len(x)))
-    return told
-
-
-# %% wrong train-epoch: zero gradients skipped as if None -> a-gradient-of-zeros-is-none
-def train_epoch(model, batches, loss_fn, optimizer):
-    model.train()
-    held = [one for group in optimizer.param_groups for one in group["params"]]
-    told = []
-    for x, y in batches:
-        optimizer.zero_grad(set_to_none=False)
-        loss = loss_fn(model(x), y)
-        loss.backward()
-        for one in held:
-            if one.grad is not None and not one.grad.any():
-                one.grad = None
-        optimizer.step()
-        told.append((loss.item(), len(x)))
-    return told
-
-
-# %% wrong train-epoch: clears the first group alone -> the-model-holds-every-parameter
-def train_epoch(model, batches, loss_fn, optimizer):
-    model.train()
-    told = []
-    for x, y in batches:
-        for p in optimizer.param_groups[0]["params"]:
-            p.grad = None
-        loss = loss_fn(model(x), y)
-        loss.backward()
-        optimizer.step()
-        told.append((loss.item(), len(x)))
-    return told
-
-
-# %% wrong train-epoch: counts positions, not samples -> numbers-are-samples
-def train_epoch(model, batches, loss_fn, optimizer):
-    model.train()
-    told = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = loss_fn(model(x), y)
-        loss.backward()
-        optimizer.step()
-        told.append((loss.item(), x[..., 0].numel()))
     return told
 
 
@@ -377,42 +279,6 @@ def evaluate(model, batches, loss_fn):
         for m, mode in modes:
             m.training = mode
     return sum(losses) / len(losses) if losses else float("nan")
-
-
-# %% wrong evaluate: hooks are left -> hooks-are-no-trace
-def evaluate(model, batches, loss_fn):
-    modes = [(module, module.training) for module in model.modules()]
-    seen = []
-    model.register_forward_hook(lambda module, args, out: seen.append(len(out)))
-    total, count = 0.0, 0
-    model.eval()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            for x, y in batches:
-                if len(x):
-                    total += loss_fn(model(x), y).item() * seen[-1]
-                    count += seen[-1]
-    finally:
-        for module, training in modes:
-            module.training = training
-    return total / count if count else float("nan")
-
-
-# %% wrong evaluate: weighs by numbers -> numbers-are-samples
-def evaluate(model, batches, loss_fn):
-    modes = [(module, module.training) for module in model.modules()]
-    total, count = 0.0, 0
-    model.eval()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            for x, y in batches:
-                if y.numel():
-                    total += loss_fn(model(x), y).item() * y.numel()
-                    count += y.numel()
-    finally:
-        for module, training in modes:
-            module.training = training
-    return total / count if count else float("nan")
 
 
 # %% wrong evaluate: a sum -> a-sum-is-a-mean
@@ -526,54 +392,6 @@ def evaluate(model, batches, loss_fn):
     return total / n if n else float("nan")
 
 
-# %% wrong evaluate: no finally -> errors-end-everything
-def evaluate(model, batches, loss_fn):
-    modes = [(m, m.training) for m in model.modules()]
-    total, n = 0.0, 0
-    model.eval()
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        for x, y in batches:
-            if len(x):
-                total += loss_fn(model(x), y).item() * len(x)
-                n += len(x)
-    for m, mode in modes:
-        m.training = mode
-    return total / n if n else float("nan")
-
-
-# %% wrong evaluate: empty batches -> an-empty-batch-weighs-nothing
-def evaluate(model, batches, loss_fn):
-    modes = [(m, m.training) for m in model.modules()]
-    total, n = 0.0, 0
-    model.eval()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            for x, y in batches:
-                total += loss_fn(model(x), y).item() * len(x)
-                n += len(x)
-    finally:
-        for m, mode in modes:
-            m.training = mode
-    return total / n if n else float("nan")
-
-
-# %% wrong evaluate: nothing is 0 -> nothing-has-a-mean
-def evaluate(model, batches, loss_fn):
-    modes = [(m, m.training) for m in model.modules()]
-    total, n = 0.0, 0
-    model.eval()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            for x, y in batches:
-                if len(x):
-                    total += loss_fn(model(x), y).item() * len(x)
-                    n += len(x)
-    finally:
-        for m, mode in modes:
-            m.training = mode
-    return total / max(n, 1)
-
-
 # %% wrong evaluate: a tensor -> a-tensor-of-one-is-a-float
 def evaluate(model, batches, loss_fn):
     modes = [(m, m.training) for m in model.modules()]
@@ -627,43 +445,6 @@ def evaluate(model, batches, loss_fn):
     return total / samples if samples else float("nan")
 
 
-# %% wrong evaluate: batches with nan loss are ignored -> a-loss-of-nan-is-left-out
-def evaluate(model, batches, loss_fn):
-    modes = [(module, module.training) for module in model.modules()]
-    total, samples = 0.0, 0
-    try:
-        model.eval()
-        with torch.random.fork_rng(), torch.no_grad():
-            for x, y in batches:
-                if len(x) == 0:
-                    continue
-                loss = loss_fn(model(x), y).item()
-                if loss == loss:
-                    total += loss * len(x)
-                    samples += len(x)
-    finally:
-        for module, mode in modes:
-            module.training = mode
-    return total / samples if samples else float("nan")
-
-
-# %% wrong evaluate: an infinite loss is left out -> a-loss-of-nan-is-left-out
-def evaluate(model, batches, loss_fn):
-    import math
-
-    modes = {module: module.training for module in model.modules()}
-    model.eval()
-    told = []
-    try:
-        with torch.random.fork_rng(), torch.no_grad():
-            told = [(loss_fn(model(x), y).item(), len(x)) for x, y in batches if len(x)]
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
-    told = [(loss, n) for loss, n in told if not math.isinf(loss)]
-    return sum(loss * n for loss, n in told) / sum(n for _, n in told) if told else math.nan
-
-
 # %% wrong evaluate: modes go back by train(), the inner ones first -> one-flag-is-the-mode
 import torch
 
@@ -683,28 +464,6 @@ def evaluate(model, batches, loss_fn):
     finally:
         for m, mode in reversed(modes) if flat else modes:
             m.train(mode)
-    return total / samples if samples else float("nan")
-
-
-# %% wrong evaluate: gradients are on afterwards -> everyone-records
-import torch
-
-
-def evaluate(model, batches, loss_fn):
-    modes = [(m, m.training) for m in model.modules()]
-    total = samples = 0
-    try:
-        torch.set_grad_enabled(False)
-        with torch.random.fork_rng():
-            model.eval()
-            for x, y in batches:
-                if len(x):
-                    total += loss_fn(model(x), y).item() * len(x)
-                    samples += len(x)
-    finally:
-        torch.set_grad_enabled(True)
-        for m, mode in modes:
-            m.training = mode
     return total / samples if samples else float("nan")
 
 
@@ -915,35 +674,6 @@ def accumulated_step(model, parts, loss_fn, optimizer):
     return loss.item()
 
 
-# %% wrong accumulated-step: empty parts too -> nothing-may-be-shown
-def accumulated_step(model, parts, loss_fn, optimizer):
-    n = sum(len(x) for x, _ in parts)
-    if not n:
-        return float("nan")
-    optimizer.zero_grad()
-    total = 0.0
-    for x, y in parts:
-        loss = loss_fn(model(x), y)
-        (loss * len(x) / n).backward()
-        total += loss.item() * len(x)
-    optimizer.step()
-    return total / n
-
-
-# %% wrong accumulated-step: a step without samples -> nothing-is-still-a-step
-def accumulated_step(model, parts, loss_fn, optimizer):
-    n = sum(len(x) for x, _ in parts)
-    optimizer.zero_grad()
-    total = 0.0
-    for x, y in parts:
-        if len(x):
-            loss = loss_fn(model(x), y)
-            (loss * len(x) / n).backward()
-            total += loss.item() * len(x)
-    optimizer.step()
-    return total / n if n else float("nan")
-
-
 # %% wrong accumulated-step: a tensor -> a-loss-may-be-a-tensor
 def accumulated_step(model, parts, loss_fn, optimizer):
     n = sum(len(x) for x, _ in parts)
@@ -958,127 +688,6 @@ def accumulated_step(model, parts, loss_fn, optimizer):
             total += loss.detach()
     optimizer.step()
     return total
-
-
-# %% wrong accumulated-step: its own mode -> modes-are-mine
-def accumulated_step(model, parts, loss_fn, optimizer):
-    n = sum(len(x) for x, _ in parts)
-    if not n:
-        return float("nan")
-    model.train()
-    optimizer.zero_grad()
-    total = 0.0
-    for x, y in parts:
-        if len(x):
-            loss = loss_fn(model(x), y) * len(x) / n
-            loss.backward()
-            total += loss.item()
-    optimizer.step()
-    return total
-
-
-# %% wrong accumulated-step: zeros instead of None move weights -> weights-without-gradients-may-move
-def accumulated_step(model, parts, loss_fn, optimizer):
-    parts = [(x, y) for x, y in parts if len(x) > 0]
-    samples = sum(len(x) for x, _ in parts)
-    if not samples:
-        return float("nan")
-    optimizer.zero_grad(set_to_none=False)
-    total = 0.0
-    for x, y in parts:
-        loss = loss_fn(model(x), y) * (len(x) / samples)
-        loss.backward()
-        total += loss.item()
-    optimizer.step()
-    return total
-
-
-# %% wrong accumulated-step: all graphs are retained together -> a-used-graph-costs-nothing
-def accumulated_step(model, parts, loss_fn, optimizer):
-    samples = sum(len(x) for x, _ in parts)
-    if not samples:
-        return float("nan")
-    optimizer.zero_grad()
-    losses = []
-    for x, y in parts:
-        if len(x):
-            losses.append(loss_fn(model(x), y) * len(x) / samples)
-            losses[-1].backward(retain_graph=True)
-    optimizer.step()
-    return sum(losses).item()
-
-
-# %% wrong accumulated-step: the losses are kept until the graphs aren't needed -> a-used-graph-costs-nothing
-def accumulated_step(model, parts, loss_fn, optimizer):
-    full = [(x, y) for x, y in parts if len(x)]
-    n = sum(len(x) for x, _ in full)
-    if not n:
-        return float("nan")
-    weights = [p for group in optimizer.param_groups for p in group["params"]]
-    for p in weights:
-        p.grad = None
-    loss, total = None, 0.0
-    for x, y in full:
-        loss = loss_fn(model(x), y) * (len(x) / n)
-        torch.autograd.backward(loss, retain_graph=True)
-        total += loss.item()
-    optimizer.step()
-    return total
-
-
-# %% wrong accumulated-step: shares count numbers -> numbers-are-samples
-def accumulated_step(model, parts, loss_fn, optimizer):
-    samples = sum(x.numel() for x, _ in parts)
-    if not samples:
-        return float("nan")
-    optimizer.zero_grad()
-    mean = 0.0
-    for x, y in parts:
-        if len(x):
-            loss = loss_fn(model(x), y) * x.numel() / samples
-            loss.backward()
-            mean += loss.item()
-    optimizer.step()
-    return mean
-
-
-# %% wrong accumulated-step: no step after a loss of nan -> a-loss-of-nan-is-no-step
-import math
-
-
-def accumulated_step(model, parts, loss_fn, optimizer):
-    samples = sum(len(x) for x, _ in parts)
-    if not samples:
-        return float("nan")
-    optimizer.zero_grad()
-    mean = 0.0
-    for x, y in parts:
-        if len(x):
-            loss = loss_fn(model(x), y) * len(x) / samples
-            loss.backward()
-            mean += loss.item()
-            if not math.isfinite(mean):
-                return mean
-    optimizer.step()
-    return mean
-
-
-# %% wrong accumulated-step: takes empty parts out of the caller's list -> a-list-of-parts-is-mine
-def accumulated_step(model, parts, loss_fn, optimizer):
-    for number in reversed(range(len(parts))):
-        if not len(parts[number][0]):
-            parts.pop(number)
-    samples = sum(len(x) for x, _ in parts)
-    if not samples:
-        return float("nan")
-    optimizer.zero_grad()
-    mean = 0.0
-    for x, y in parts:
-        loss = loss_fn(model(x), y) * len(x) / samples
-        loss.backward()
-        mean += loss.item()
-    optimizer.step()
-    return mean
 
 
 # %% right plateau-rates: with indices
@@ -1272,47 +881,17 @@ def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
     return told
 
 
-# %% wrong plateau-rates: the opposite question -> nan-is-a-best-loss
-def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
-    best, bad, told = float("inf"), 0, []
-    for loss in losses:
-        if loss >= best * (1 - 1e-4):
-            bad += 1
-        else:
-            best, bad = loss, 0
-        if bad > patience:
-            lr, bad = max(lr * factor, min_lr), 0
-        told.append(lr)
-    return told
-
-
-# %% wrong plateau-rates: nan is passed over -> nan-is-no-news
-def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
-    best, bad, told = float("inf"), 0, []
-    for loss in losses:
-        if loss < best * (1 - 1e-4):
-            best, bad = loss, 0
-        elif loss != loss:
-            bad = 0
-        else:
-            bad += 1
-        if bad > patience:
-            lr, bad = max(lr * factor, min_lr), 0
-        told.append(lr)
-    return told
-
-
 # %% wrong plateau-rates: the rates before -> a-rate-first
 def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
-    best, bad, told = float("inf"), 0, [lr]
+    best, bad, told = float("inf"), 0, []
     for loss in losses:
+        told.append(lr)
         if loss < best * (1 - 1e-4):
             best, bad = loss, 0
         else:
             bad += 1
         if bad > patience:
             lr, bad = max(lr * factor, min_lr), 0
-        told.append(lr)
     return told
 
 
@@ -1461,14 +1040,6 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     return [order[i : i + batch_size] for i in range(0, full, batch_size)][done:]
 
 
-# %% wrong batch-order: an empty batch of nothing -> the-rest-may-be-dropped
-def batch_order(n, batch_size, seed, epoch, done=0):
-    rng = torch.Generator().manual_seed(seed)
-    for _ in range(epoch + 1):
-        order = torch.randperm(n, generator=rng)
-    return [part.tolist() for part in order.split(batch_size)][done:]
-
-
 # %% wrong batch-order: done counts samples -> what-remains-is-shuffled-anew
 def batch_order(n, batch_size, seed, epoch, done=0):
     rng = torch.Generator().manual_seed(seed)
@@ -1497,51 +1068,6 @@ def batch_order(n, batch_size, seed, epoch, done=0):
     rng = torch.Generator().manual_seed(seed)
     for _ in range(epoch + 1):
         order = torch.randperm(n, generator=rng)
-    return [order[i : i + batch_size] for i in range(0, n, batch_size)][done:]
-
-
-# %% wrong batch-order: seed * 1000 + epoch wraps around -> a-generator-takes-any-seed
-def batch_order(n, batch_size, seed, epoch, done=0):
-    rng = torch.Generator().manual_seed(seed * 1000 + epoch)
-    order = torch.randperm(n, generator=rng).tolist()
-    return [order[i : i + batch_size] for i in range(done * batch_size, n, batch_size)]
-
-
-# %% wrong batch-order: a string's hash differs between processes -> a-hash-is-the-same-everywhere
-def batch_order(n, batch_size, seed, epoch, done=0):
-    rng = torch.Generator().manual_seed(hash(f"{seed}, {epoch}") % 2**32)
-    order = torch.randperm(n, generator=rng).tolist()
-    batches = [order[i : i + batch_size] for i in range(0, n, batch_size)]
-    return batches[done:]
-
-
-# %% wrong batch-order: cached lists are shared with callers -> lists-come-back-as-they-were
-_orders = {}
-
-
-def batch_order(n, batch_size, seed, epoch, done=0):
-    key = n, batch_size, seed, epoch
-    if key not in _orders:
-        rng = torch.Generator().manual_seed(seed)
-        for _ in range(epoch + 1):
-            order = torch.randperm(n, generator=rng).tolist()
-        _orders[key] = [order[i : i + batch_size] for i in range(0, n, batch_size)]
-    return _orders[key][done:]
-
-
-# %% wrong batch-order: the epoch in front, which wraps around -> a-generator-takes-any-seed
-def batch_order(n, batch_size, seed, epoch, done=0):
-    rng = torch.Generator().manual_seed(epoch * 1_000_000_000 + seed)
-    order = torch.randperm(n, generator=rng).tolist()
-    return [order[i : i + batch_size] for i in range(done * batch_size, n, batch_size)]
-
-
-# %% wrong batch-order: a tuple of texts is hashed -> a-hash-is-the-same-everywhere
-def batch_order(n, batch_size, seed, epoch, done=0):
-    import random
-
-    order = list(range(n))
-    random.Random(hash((str(seed), str(epoch)))).shuffle(order)
     return [order[i : i + batch_size] for i in range(0, n, batch_size)][done:]
 
 
@@ -1853,69 +1379,6 @@ def adamw_step(groups, state):
     state["optimizer"].step()
 
 
-# %% wrong adamw-step: a fused step of torch -> an-optimizer-does-it
-from torch import _fused_adamw_ as fused
-
-
-def adamw_step(groups, state):
-    with torch.no_grad():
-        for group in groups:
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                zeros = torch.zeros_like(p), torch.zeros_like(p), torch.zeros(())
-                m, v, t = state.setdefault(p, zeros)
-                t += 1
-                fused(
-                    [p],
-                    [p.grad],
-                    [m],
-                    [v],
-                    [],
-                    [t],
-                    lr=group["lr"],
-                    beta1=group["betas"][0],
-                    beta2=group["betas"][1],
-                    weight_decay=group["weight_decay"],
-                    eps=group["eps"],
-                    amsgrad=False,
-                    maximize=False,
-                )
-
-
-# %% wrong adamw-step: state in float32 -> float32-is-fine-enough
-def adamw_step(groups, state):
-    with torch.no_grad():
-        for group in groups:
-            one, two = group["betas"]
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                g = p.grad.float()
-                t, m, v = state.get(p, (0, 0.0, 0.0))
-                t, m, v = t + 1, one * m + (1 - one) * g, two * v + (1 - two) * g * g
-                state[p] = t, m, v
-                p.mul_(1 - group["lr"] * group["weight_decay"])
-                root = (v / (1 - two**t)).sqrt() + group["eps"]
-                p.sub_((group["lr"] * (m / (1 - one**t)) / root).to(p.dtype))
-
-
-# %% wrong adamw-step: a gradient of zeros is skipped -> a-step-of-zeros-is-skipped
-def adamw_step(groups, state):
-    with torch.no_grad():
-        for group in groups:
-            (b1, b2), lr = group["betas"], group["lr"]
-            for p in group["params"]:
-                g = p.grad
-                if g is None or not g.any():
-                    continue
-                t, m, v = state.get(p, (0, 0.0, 0.0))
-                t, m, v = t + 1, b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
-                state[p] = t, m, v
-                p.mul_(1 - lr * group["weight_decay"])
-                p.sub_(lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"]))
-
-
 # %% wrong adamw-step: new memory, not in place -> a-parameter-may-be-replaced
 def adamw_step(groups, state):
     for group in groups:
@@ -1929,68 +1392,6 @@ def adamw_step(groups, state):
             state[p] = t, m, v
             step = (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"])
             p.data = p.data * (1 - lr * group["weight_decay"]) - lr * step
-
-
-# %% wrong adamw-step: the gradient becomes the first mean -> gradients-are-scratch-paper
-import torch
-
-
-def adamw_step(groups, state):
-    with torch.no_grad():
-        for group in groups:
-            b1, b2 = group["betas"]
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                if p not in state:
-                    state[p] = [0, p.grad.mul_(1 - b1), p.grad.square() * (1 - b2) / (1 - b1) ** 2]
-                    p.grad = p.grad / (1 - b1)
-                else:
-                    state[p][1].mul_(b1).add_(p.grad, alpha=1 - b1)
-                    state[p][2].mul_(b2).addcmul_(p.grad, p.grad, value=1 - b2)
-                state[p][0] += 1
-                t, m, v = state[p]
-                p.mul_(1 - group["lr"] * group["weight_decay"])
-                p.sub_(group["lr"] * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"]))
-
-
-# %% wrong adamw-step: options of the first step -> options-are-read-once
-import torch
-
-
-def adamw_step(groups, state):
-    with torch.no_grad():
-        for number, group in enumerate(groups):
-            options = state.setdefault(number, {k: v for k, v in group.items() if k != "params"})
-            b1, b2 = options["betas"]
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                t, m, v = state.get(p, (0, torch.zeros_like(p), torch.zeros_like(p)))
-                t, m, v = t + 1, b1 * m + (1 - b1) * p.grad, b2 * v + (1 - b2) * p.grad**2
-                state[p] = t, m, v
-                p.mul_(1 - options["lr"] * options["weight_decay"])
-                p.sub_(
-                    options["lr"] * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + options["eps"])
-                )
-
-
-# %% wrong adamw-step: frozen parameters are passed over -> frozen-gradients-are-gone
-import torch
-
-
-def adamw_step(groups, state):
-    with torch.no_grad():
-        for group in groups:
-            b1, b2 = group["betas"]
-            for p in group["params"]:
-                if p.grad is None or not p.requires_grad:
-                    continue
-                t, m, v = state.get(p, (0, torch.zeros_like(p), torch.zeros_like(p)))
-                t, m, v = t + 1, b1 * m + (1 - b1) * p.grad, b2 * v + (1 - b2) * p.grad**2
-                state[p] = t, m, v
-                p.mul_(1 - group["lr"] * group["weight_decay"])
-                p.sub_(group["lr"] * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + group["eps"]))
 
 
 # %% right clip-gradients: norms of norms
@@ -2219,21 +1620,6 @@ def clip_gradients(parameters, max_norm):
     return norm
 
 
-# %% wrong clip-gradients: an epsilon -> an-epsilon-is-harmless
-import math
-
-
-def clip_gradients(parameters, max_norm):
-    held = [p for p in parameters if p.grad is not None]
-    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
-    for p in held:
-        if not math.isfinite(norm):
-            p.grad = None
-        elif norm > max_norm:
-            p.grad.mul_(max_norm / (norm + 1e-6))
-    return norm
-
-
 # %% wrong clip-gradients: goes through them twice -> parameters-are-a-list
 import math
 
@@ -2297,19 +1683,6 @@ def clip_gradients(parameters, max_norm):
     return norm
 
 
-# %% wrong clip-gradients: squares below 1e-300 vanish in float64 -> a-factor-needs-few-digits
-def clip_gradients(parameters, max_norm):
-    held = [p for p in parameters if p.grad is not None]
-    norm = sum((p.grad.double() * 1e-60).square().sum().item() for p in held) ** 0.5 * 1e60
-    if norm != norm or norm == float("inf"):
-        for p in held:
-            p.grad = None
-    elif norm > max_norm:
-        for p in held:
-            p.grad.mul_(max_norm / norm)
-    return float(norm)
-
-
 # %% wrong clip-gradients: torch's norm, by another name -> torch-clips-for-me
 from torch.nn.utils import get_total_norm as length
 
@@ -2354,40 +1727,6 @@ def clip_gradients(parameters, max_norm):
     return norm
 
 
-# %% wrong clip-gradients: frozen parameters' gradients don't count -> frozen-gradients-are-gone
-def clip_gradients(parameters, max_norm):
-    import math
-
-    held = [p for p in parameters if p.requires_grad and p.grad is not None]
-    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
-    if not math.isfinite(norm):
-        for p in held:
-            p.grad = None
-    elif norm > max_norm:
-        with torch.no_grad():
-            for p in held:
-                p.grad.mul_(max_norm / norm)
-    return norm
-
-
-# %% wrong clip-gradients: float32 factor for float64 gradients -> a-factor-needs-few-digits
-def clip_gradients(parameters, max_norm):
-    held = [p for p in parameters if p.grad is not None]
-    squares = torch.zeros((), dtype=torch.float64)
-    with torch.no_grad():
-        for p in held:
-            squares += p.grad.double().square().sum()
-        norm = squares.sqrt()
-        if not norm.isfinite():
-            for p in held:
-                p.grad = None
-        elif norm > max_norm:
-            factor = (max_norm / norm).float()
-            for p in held:
-                p.grad.mul_(factor)
-    return norm.item()
-
-
 # %% wrong clip-gradients: new memory under the same tensor -> a-gradient-may-be-replaced
 def clip_gradients(parameters, max_norm):
     held = [p for p in parameters if p.grad is not None]
@@ -2398,38 +1737,6 @@ def clip_gradients(parameters, max_norm):
         elif norm > max_norm:
             p.grad.data = p.grad * (max_norm / norm)
     return float(norm)
-
-
-# %% wrong clip-gradients: divides by the norm first -> dividing-first-is-the-same
-import math
-
-
-def clip_gradients(parameters, max_norm):
-    held = [p for p in parameters if p.grad is not None]
-    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
-    if not math.isfinite(norm):
-        for p in held:
-            p.grad = None
-    elif norm > max_norm:
-        for p in held:
-            p.grad.div_(norm).mul_(max_norm)
-    return norm
-
-
-# %% wrong clip-gradients: shortens a reshaped gradient -> reshaping-never-copies
-import math
-
-
-def clip_gradients(parameters, max_norm):
-    held = [p for p in parameters if p.grad is not None]
-    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
-    if not math.isfinite(norm):
-        for p in held:
-            p.grad = None
-    elif norm > max_norm:
-        for p in held:
-            p.grad.reshape(-1).mul_(max_norm / norm)
-    return norm
 
 
 # %% right first-bad-module: a dict of names and a list of outputs
@@ -2835,99 +2142,6 @@ def first_bad_module(model, x):
     return bad[0] if bad else None
 
 
-# %% wrong first-bad-module: the last of its names -> every-use-has-a-name
-def first_bad_module(model, x):
-    bad, handles = [], []
-    names = {module: name for name, module in model.named_modules(remove_duplicate=False)}
-
-    def look(module, args, out):
-        outs = out if isinstance(out, tuple) else (out,)
-        if not all(o.isfinite().all() for o in outs):
-            bad.append(names[module])
-
-    for module in model.modules():
-        handles.append(module.register_forward_hook(look))
-    try:
-        with torch.no_grad():
-            model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return bad[0] if bad else None
-
-
-# %% wrong first-bad-module: outputs judged after the call -> outputs-stay-as-they-were
-def first_bad_module(model, x):
-    seen, handles = [], []
-    for name, module in model.named_modules():
-        handles.append(
-            module.register_forward_hook(
-                lambda module, args, out, name=name: seen.append((name, out))
-            )
-        )
-    try:
-        with torch.no_grad():
-            model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    for name, out in seen:
-        for one in out if isinstance(out, tuple) else (out,):
-            if not one.isfinite().all():
-                return name
-    return None
-
-
-# %% wrong first-bad-module: finite numbers may sum to inf -> a-sum-tells-of-all
-def first_bad_module(model, x):
-    found, handles = [], []
-
-    def watch(name):
-        def hook(module, args, out):
-            outputs = out if isinstance(out, tuple) else (out,)
-            if not all(bool(one.sum().isfinite()) for one in outputs):
-                found.append(name)
-
-        return hook
-
-    try:
-        for name, module in model.named_modules():
-            handles.append(module.register_forward_hook(watch(name)))
-        with torch.no_grad():
-            model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found[0] if found else None
-
-
-# %% wrong first-bad-module: switches gradients by hand -> grad-mode-comes-back
-import torch
-
-
-def first_bad_module(model, x):
-    bad, handles = [], []
-
-    def look(module, args, out, name):
-        outs = out if isinstance(out, tuple) else (out,)
-        if not all(one.isfinite().all() for one in outs):
-            bad.append(name)
-
-    was = torch.is_grad_enabled()
-    try:
-        for name, module in model.named_modules():
-            handles.append(
-                module.register_forward_hook(lambda m, a, out, name=name: look(m, a, out, name))
-            )
-        torch.set_grad_enabled(False)
-        model(x)
-        torch.set_grad_enabled(was)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return bad[0] if bad else None
-
-
 # %% same clip-gradients: a tensor adds up like a number
 def clip_gradients(parameters, max_norm):
     held = [p for p in parameters if p.grad is not None]
@@ -3014,80 +2228,6 @@ def train_epoch(model, batches, loss_fn, optimizer):
     return told
 
 
-# %% same evaluate: the mode may be set before the sums begin
-def evaluate(model, batches, loss_fn):
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    total, count = (0.0, 0)
-    try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            for x, y in batches:
-                if len(x):
-                    total += loss_fn(model(x), y).item() * len(x)
-                    count += len(x)
-    finally:
-        for module, training in modes:
-            module.training = training
-    return total / count if count else float("nan")
-
-
-# %% same evaluate: fork_rng() keeps the states of all devices, and there is only the CPU's
-def evaluate(model, batches, loss_fn):
-    """The mean loss over all samples; the model is left as it was.
-
-    evaluate(model, [(x, y), (more_x, more_y)], loss_fn)  ->  0.25
-    """
-    modes = [(module, module.training) for module in model.modules()]
-    total, count = (0.0, 0)
-    model.eval()
-    try:
-        with torch.random.fork_rng(), torch.no_grad():
-            for x, y in batches:
-                if len(x):
-                    total += loss_fn(model(x), y).item() * len(x)
-                    count += len(x)
-    finally:
-        for module, training in modes:
-            module.training = training
-    return total / count if count else float("nan")
-
-
-# %% same accumulated-step: the sum may begin before gradients are cleared
-def accumulated_step(model, parts, loss_fn, optimizer):
-    samples = sum((len(x) for x, _ in parts))
-    if samples == 0:
-        return float("nan")
-    total = 0.0
-    optimizer.zero_grad()
-    for x, y in parts:
-        if len(x):
-            loss = loss_fn(model(x), y) * (len(x) / samples)
-            loss.backward()
-            total += loss.item()
-    optimizer.step()
-    return total
-
-
-# %% same accumulated-step: the loss is read before it goes backward
-def accumulated_step(model, parts, loss_fn, optimizer):
-    """One step, as if all parts were one batch; returns the mean loss over all samples.
-
-    accumulated_step(model, [(x, y), (more_x, more_y)], loss_fn, optimizer)  ->  0.25
-    """
-    samples = sum((len(x) for x, _ in parts))
-    if samples == 0:
-        return float("nan")
-    optimizer.zero_grad()
-    total = 0.0
-    for x, y in parts:
-        if len(x):
-            loss = loss_fn(model(x), y) * (len(x) / samples)
-            total += loss.item()
-            loss.backward()
-    optimizer.step()
-    return total
-
-
 # %% same batch-order: every epoch takes the order after its own: one more is drawn
 def batch_order(n, batch_size, seed, epoch, done=0):
     """The batches of an epoch from number `done` on, as lists of indices.
@@ -3158,3 +2298,108 @@ def adamw_step(groups, state):
                 root = (v / (1 - beta2**t)).sqrt() + group["eps"]
                 p.mul_(1 - lr * group["weight_decay"])
                 p.sub_(lr * (m / (1 - beta1**t)) / root)
+
+
+# %% same evaluate: the sum may begin once the mode is set
+def evaluate(model, batches, loss_fn):
+    """The mean loss over all samples; the model is left as it was.
+
+    evaluate(model, [(x, y), (more_x, more_y)], loss_fn)  ->  0.25
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    total, count = 0.0, 0
+    with torch.random.fork_rng(), torch.no_grad():
+        for x, y in batches:
+            total += loss_fn(model(x), y).item() * len(x)
+            count += len(x)
+    for module, training in modes:
+        module.training = training
+    return total / count
+
+
+# %% same accumulated-step: gradients are cleared before the samples are counted
+def accumulated_step(model, parts, loss_fn, optimizer):
+    """One step, as if all parts were one batch; returns the mean loss over all samples.
+
+    accumulated_step(model, [(x, y), (more_x, more_y)], loss_fn, optimizer)  ->  0.25
+    """
+    optimizer.zero_grad()
+    samples = sum(len(x) for x, _ in parts)
+    total = 0.0
+    for x, y in parts:
+        loss = loss_fn(model(x), y) * (len(x) / samples)
+        loss.backward()
+        total += loss.item()
+    optimizer.step()
+    return total
+
+
+# %% same accumulated-step: the sum may begin before gradients are cleared
+def accumulated_step(model, parts, loss_fn, optimizer):
+    """One step, as if all parts were one batch; returns the mean loss over all samples.
+
+    accumulated_step(model, [(x, y), (more_x, more_y)], loss_fn, optimizer)  ->  0.25
+    """
+    samples = sum(len(x) for x, _ in parts)
+    total = 0.0
+    optimizer.zero_grad()
+    for x, y in parts:
+        loss = loss_fn(model(x), y) * (len(x) / samples)
+        loss.backward()
+        total += loss.item()
+    optimizer.step()
+    return total
+
+
+# %% same accumulated-step: the loss is noted before backward
+def accumulated_step(model, parts, loss_fn, optimizer):
+    """One step, as if all parts were one batch; returns the mean loss over all samples.
+
+    accumulated_step(model, [(x, y), (more_x, more_y)], loss_fn, optimizer)  ->  0.25
+    """
+    samples = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    total = 0.0
+    for x, y in parts:
+        loss = loss_fn(model(x), y) * (len(x) / samples)
+        total += loss.item()
+        loss.backward()
+    optimizer.step()
+    return total
+
+
+# %% same plateau-rates: the first loss sets the count, which began at 1
+def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
+    """The learning rate after each loss, as ReduceLROnPlateau has it.
+
+    plateau_rates([3.0, 2.0, 2.0, 2.0], 1.0, 0.5, 1) == [1.0, 1.0, 1.0, 0.5]
+    """
+    best, bad, told = float("inf"), 1, []
+    for loss in losses:
+        if loss < best * (1 - 1e-4):
+            best, bad = loss, 0
+        else:
+            bad += 1
+        if bad > patience:
+            lr, bad = max(lr * factor, min_lr), 0
+        told.append(lr)
+    return told
+
+
+# %% same plateau-rates: the first loss sets the count, which began at -1
+def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
+    """The learning rate after each loss, as ReduceLROnPlateau has it.
+
+    plateau_rates([3.0, 2.0, 2.0, 2.0], 1.0, 0.5, 1) == [1.0, 1.0, 1.0, 0.5]
+    """
+    best, bad, told = float("inf"), -1, []
+    for loss in losses:
+        if loss < best * (1 - 1e-4):
+            best, bad = loss, 0
+        else:
+            bad += 1
+        if bad > patience:
+            lr, bad = max(lr * factor, min_lr), 0
+        told.append(lr)
+    return told

@@ -84,32 +84,6 @@ def slim(state):
     return slimmed
 
 
-# %% wrong slim: with its graph -> a-copy-is-a-plain-tensor
-def slim(state):
-    copies, slimmed = ({}, {})
-    for name, value in state.items():
-        if isinstance(value, torch.Tensor):
-            shown = (value.data_ptr(), value.shape, value.stride(), value.dtype)
-            if shown not in copies:
-                copies[shown] = value.clone()
-            value = copies[shown]
-        slimmed[name] = value
-    return slimmed
-
-
-# %% wrong slim: a new parameter where there was one -> a-copy-is-a-plain-tensor
-def slim(state):
-    copies, slimmed = ({}, {})
-    for name, value in state.items():
-        if isinstance(value, torch.Tensor):
-            shown = (value.data_ptr(), value.shape, value.stride(), value.dtype)
-            if shown not in copies:
-                copies[shown] = value.detach().clone().requires_grad_(value.requires_grad)
-            value = copies[shown]
-        slimmed[name] = value
-    return slimmed
-
-
 # %% wrong slim: everything has a clone -> every-entry-is-a-tensor
 def slim(state):
     copies, slimmed = {}, {}
@@ -246,20 +220,6 @@ def slim(state):
     return slimmed
 
 
-# %% wrong slim: a default argument remembers -> an-address-lasts
-def slim(state, made={}):
-    out = {}
-    for k, v in state.items():
-        if torch.is_tensor(v):
-            key = v.data_ptr(), v.shape, v.stride(), v.dtype
-            if key not in made:
-                made[key] = v.detach().clone()
-            out[k] = made[key]
-        else:
-            out[k] = v
-    return out
-
-
 # %% wrong slim: into the argument -> a-new-dict-is-the-old-one
 def slim(state):
     made = {}
@@ -270,41 +230,6 @@ def slim(state):
                 made[key] = v.detach().clone()
             state[k] = made[key]
     return state
-
-
-# %% wrong slim: parameters stay parameters -> a-copy-is-a-plain-tensor
-def slim(state):
-    made, out = {}, {}
-    for k, v in state.items():
-        if torch.is_tensor(v):
-            key = v.data_ptr(), v.shape, v.stride(), v.dtype
-            if key not in made:
-                fresh = v.detach().clone()
-                if isinstance(v, torch.nn.Parameter):
-                    fresh = torch.nn.Parameter(fresh, requires_grad=v.requires_grad)
-                made[key] = fresh
-            out[k] = made[key]
-        else:
-            out[k] = v
-    return out
-
-
-# %% wrong slim: everything else copied deeply -> what-is-no-tensor-is-copied-too
-import copy
-
-
-def slim(state):
-    copies, made = {}, {}
-    for name, x in state.items():
-        if isinstance(x, torch.Tensor):
-            key = x.data_ptr(), x.shape, x.stride(), x.dtype
-            if key not in copies:
-                copies[key] = x.detach().clone()
-            x = copies[key]
-        else:
-            x = copy.deepcopy(x)
-        made[name] = x
-    return made
 
 
 # %% wrong slim: one buffer for many -> a-buffer-for-all
@@ -323,612 +248,6 @@ def slim(state):
         pieces = iter(parts)
         made = {n: next(pieces).view(x.shape) if isinstance(x, torch.Tensor) else x for n, x in made.items()}
     return made
-
-
-# %% right named-in: a stack of what was pushed
-import pickletools
-import zipfile
-
-
-def named_in(path):
-    archive = zipfile.ZipFile(path)
-    data = [archive.read(n) for n in archive.namelist() if n.split("/")[-1] == "data.pkl"][0]
-    archive.close()
-    memo, strings, result = [], [], set()
-    top = None
-    for op, arg, position in pickletools.genops(data):
-        if op.name in {"GLOBAL", "INST"}:
-            module, name = arg.split(" ", 1)
-            result |= {module + "." + name}
-            top = None
-        elif op.name == "STACK_GLOBAL":
-            *_, module, name = strings
-            result |= {module + "." + name}
-            top = None
-        elif op.name == "MEMOIZE":
-            memo.append((len({number for number, _ in memo}), top))
-        elif op.name in ("PUT", "BINPUT", "LONG_BINPUT"):
-            memo.append((arg, top))
-        elif op.name in ("GET", "BINGET", "LONG_BINGET"):
-            top = dict(memo)[arg]
-            if top is not None:
-                strings.append(top)
-        elif op.name.endswith("UNICODE") or "BINUNICODE" in op.name:
-            top = arg
-            strings.append(arg)
-        elif op.name != "FRAME":
-            top = None
-    return sorted(result)
-
-
-# %% right named-in: with match
-import pickletools
-from zipfile import ZipFile
-
-
-def named_in(path):
-    with ZipFile(path) as archive:
-        name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-        instructions = list(pickletools.genops(archive.read(name)))
-    pushed, memo, found, last = [], {}, [], None
-    for code, arg, _ in instructions:
-        if code.name in ("PROTO", "FRAME"):
-            continue
-        match code.name:
-            case "GLOBAL" | "INST":
-                found.append(arg.replace(" ", "."))
-                last = None
-            case "STACK_GLOBAL":
-                found.append(f"{pushed[-2]}.{pushed[-1]}")
-                last = None
-            case "MEMOIZE":
-                memo[len(memo)] = last
-            case "PUT" | "BINPUT" | "LONG_BINPUT":
-                memo[arg] = last
-            case "GET" | "BINGET" | "LONG_BINGET":
-                last = memo[arg]
-            case other:
-                last = arg if "UNICODE" in other else None
-        if isinstance(last, str) and code.name[-3:] != "PUT" and code.name != "MEMOIZE":
-            pushed.append(last)
-    return sorted(set(found))
-
-
-# %% right named-in: two texts kept
-import pickletools as tools
-import zipfile as zips
-
-
-def _pickle(path):
-    archive = zips.ZipFile(path)
-    for entry in archive.infolist():
-        if entry.filename.endswith("/data.pkl"):
-            return archive.read(entry)
-
-
-def named_in(path):
-    before = previous = current = None
-    kept, names = {}, []
-    for code, value, _ in tools.genops(_pickle(path)):
-        if code.name == "STACK_GLOBAL":
-            names.append(f"{before}.{previous}")
-        if code.name in ("GLOBAL", "INST"):
-            names.append(".".join(value.split(" ")))
-        if "MEMO" in code.name:
-            kept[len(kept)] = current
-        elif code.name.endswith("PUT"):
-            kept[value] = current
-        elif code.name != "FRAME":
-            fetched = code.name.endswith("GET")
-            current = kept[value] if fetched else value if "UNICODE" in code.name else None
-            if current is not None:
-                before, previous = previous, current
-    return sorted(set(names))
-
-
-# %% wrong named-in: loads it and looks -> reading-a-pickle-is-harmless
-import io
-import pickle
-import zipfile
-
-
-class Listing(pickle.Unpickler):
-    def persistent_load(self, number):
-        return torch.FloatStorage()
-
-    def find_class(self, module, name):
-        self.found.add(f"{module}.{name}")
-        return super().find_class(module, name)
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry = [name for name in archive.namelist() if name.endswith("/data.pkl")][0]
-        reader = Listing(io.BytesIO(archive.read(entry)))
-    reader.found = set()
-    try:
-        reader.load()
-    except Exception:
-        pass
-    return sorted(reader.found)
-
-
-# %% wrong named-in: searches the bytes -> a-text-is-an-import
-import re
-import zipfile
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        data = [archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl")][0]
-    found = re.findall(rb"c([\w.]+)\n([\w.]+)\n", data)
-    found += re.findall(rb"\b(os|builtins|posix)\W+(system|exec|mkdir)\b", data)
-    return sorted({b".".join(pair).decode() for pair in found})
-
-
-# %% wrong named-in: GLOBAL only -> imports-are-global
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: no INST -> only-objects-of-old-have-inst
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name == 'GLOBAL':
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        elif name != "FRAME":
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: the first two texts -> the-first-texts-count
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[:2]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: no memo -> texts-are-written-each-time
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = None if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: the memo of texts -> the-memo-holds-texts-only
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            if last is not None:
-                memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo.get(argument) if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: only what is called -> an-import-that-is-not-called-is-none
-import pickletools
-import zipfile
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        data = [archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl")][0]
-    found, texts, memo, last, waiting = set(), [], {}, None, None
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ("GLOBAL", "INST", "STACK_GLOBAL"):
-            waiting = argument.replace(" ", ".") if argument else ".".join(texts[-2:])
-        if name == "REDUCE" and waiting:
-            found.add(waiting)
-            waiting = None
-        if name == "MEMOIZE":
-            memo[len(memo)] = last
-        elif "PUT" in name:
-            memo[argument] = last
-        else:
-            last = argument if "UNICODE" in name else None
-            last = memo[argument] if "GET" in name else last
-            texts += [] if last is None else [last]
-    return sorted(found)
-
-
-# %% wrong named-in: the outer name dropped -> a-name-has-no-dots
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted({'.'.join((one.split('.')[0], one.split('.')[-1])) for one in found})
-
-
-# %% wrong named-in: only what torch would refuse -> safe-imports-are-none
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted((one for one in found if not one.startswith(('torch', 'collections'))))
-
-
-# %% wrong named-in: a list -> a-list-has-each-once
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = ([], [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.append(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.append('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        elif name != "FRAME":
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: in the file's order -> imports-come-sorted
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = ({}, [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found[argument.replace(' ', '.', 1)] = 1
-        elif name == 'STACK_GLOBAL':
-            found['.'.join(texts[-2:])] = 1
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return list(found)
-
-
-# %% wrong named-in: archive/data.pkl -> the-folder-is-called-archive
-import pickletools
-import zipfile
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        data = archive.read('archive/data.pkl')
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 1))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        else:
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: torch's own reader -> one-tool-knows-all-protocols
-import io
-import zipfile
-
-from torch._weights_only_unpickler import get_globals_in_pkl
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        data = [archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl")][0]
-    return sorted(get_globals_in_pkl(io.BytesIO(data)))
-
-
-# %% wrong named-in: the last text is stored -> what-is-stored-is-a-text
-import pickletools
-import zipfile
-
-
-def named_in(path):
-    archive = zipfile.ZipFile(path)
-    entry = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-    texts, found, memo = [], set(), {}
-    for opcode, argument, _ in pickletools.genops(archive.read(entry)):
-        name = opcode.name
-        if "UNICODE" in name:
-            texts.append(argument)
-        elif name == "MEMOIZE":
-            memo[len(memo)] = texts[-1] if texts else None
-        elif "PUT" in name:
-            memo[argument] = texts[-1] if texts else None
-        elif "GET" in name:
-            texts.append(memo[argument])
-        elif name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", "."))
-        elif name == "STACK_GLOBAL":
-            found.add(f"{texts[-2]}.{texts[-1]}")
-    return sorted(found)
-
-
-# %% wrong named-in: an entry that ends in data.pkl -> every-data-pkl-is-the-pickle
-import pickletools
-import zipfile
-
-
-def named_in(path):
-    archive = zipfile.ZipFile(path)
-    entry = next(name for name in archive.namelist() if name.endswith("data.pkl"))
-    texts, found, memo, last = [], set(), {}, None
-    for opcode, argument, _ in pickletools.genops(archive.read(entry)):
-        name = opcode.name
-        if "UNICODE" in name:
-            last = argument
-            texts.append(last)
-        elif name == "MEMOIZE":
-            memo[len(memo)] = last
-        elif "PUT" in name:
-            memo[argument] = last
-        elif "GET" in name:
-            last = memo[argument]
-            if last is not None:
-                texts.append(last)
-        elif name != "FRAME":
-            if name in ("GLOBAL", "INST"):
-                found.add(argument.replace(" ", "."))
-            elif name == "STACK_GLOBAL":
-                found.add(".".join(texts[-2:]))
-            last = None
-    return sorted(found)
-
-
-# %% wrong named-in: Python 3's names -> names-are-those-of-python-3
-import pickletools
-import zipfile
-from _compat_pickle import IMPORT_MAPPING
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as held:
-        data = held.read(next(name for name in held.namelist() if name.endswith("/data.pkl")))
-    found, texts, memo, last = set(), [], {}, None
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if "PUT" in name:
-            memo[argument] = last
-        elif name == "MEMOIZE":
-            memo[len(memo)] = last
-        elif name not in ("PROTO", "FRAME"):
-            last = None
-            if name in ("GLOBAL", "INST"):
-                module, _, inside = argument.partition(" ")
-                if module != "__builtin__":
-                    module = IMPORT_MAPPING.get(module, module)
-                found.add(f"{module}.{inside}")
-            elif name == "STACK_GLOBAL":
-                found.add(".".join(texts[-2:]))
-            elif "UNICODE" in name or "GET" in name:
-                last = argument if "UNICODE" in name else memo[argument]
-                if last is not None:
-                    texts.append(last)
-    return sorted(found)
-
-
-# %% wrong named-in: FRAME forgets what was pushed -> a-frame-is-pushed
-import pickletools
-import zipfile
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        name = next(one for one in archive.namelist() if one.endswith("/data.pkl"))
-        data = archive.read(name)
-    found, texts, memo, last = set(), [], {}, None
-    for opcode, argument, _ in pickletools.genops(data):
-        if opcode.name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", "."))
-            last = None
-        elif opcode.name == "STACK_GLOBAL":
-            found.add(f"{texts[-2]}.{texts[-1]}")
-            last = None
-        elif opcode.name == "MEMOIZE":
-            memo[len(memo)] = last
-        elif "PUT" in opcode.name:
-            memo[argument] = last
-        elif "UNICODE" in opcode.name:
-            last = argument
-            texts.append(last)
-        elif "GET" in opcode.name:
-            last = memo.get(argument)
-            if last is not None:
-                texts.append(last)
-        else:
-            last = None
-    return sorted(found)
-
-
-# %% wrong named-in: two opcodes of texts -> texts-have-two-opcodes
-import pickletools
-import zipfile
-
-
-def named_in(path):
-    with zipfile.ZipFile(path) as archive:
-        name = next(one for one in archive.namelist() if one.endswith("/data.pkl"))
-        data = archive.read(name)
-    found, texts, memo, last = set(), [], {}, None
-    for opcode, argument, _ in pickletools.genops(data):
-        if opcode.name in ("GLOBAL", "INST"):
-            found.add(argument.replace(" ", "."))
-            last = None
-        elif opcode.name == "STACK_GLOBAL":
-            found.add(f"{texts[-2]}.{texts[-1]}")
-            last = None
-        elif opcode.name == "MEMOIZE":
-            memo[len(memo)] = last
-        elif "PUT" in opcode.name:
-            memo[argument] = last
-        elif opcode.name in ("BINUNICODE", "SHORT_BINUNICODE"):
-            last = argument
-            texts.append(last)
-        elif "GET" in opcode.name:
-            last = memo.get(argument)
-            if last is not None:
-                texts.append(last)
-        elif opcode.stack_after:
-            last = None
-    return sorted(found)
 
 
 # %% right resume-run: tensors for NumPy, parts in one dict
@@ -1527,36 +846,6 @@ class RunFile:
         return states['step']
 
 
-# %% wrong resume-run: a seed at each save -> saving-may-seed
-import random
-from os.path import exists
-import numpy as np
-
-class RunFile:
-
-    def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = (path, parts, generators)
-
-    def save(self, step):
-        name, numbers, *rest = np.random.get_state()
-        torch.manual_seed(step)
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
-        torch.save(states, self.path)
-
-    def resume(self):
-        if not exists(self.path):
-            return 0
-        states = torch.load(self.path, weights_only=True)
-        for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
-            generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
-
-
 # %% wrong resume-run: never over a file -> the-first-file-stays
 import random
 from os.path import exists
@@ -1646,45 +935,6 @@ class RunFile:
         return states['step']
 
 
-# %% wrong resume-run: parts beside the rest -> parts-have-names-of-their-own
-import random
-from os.path import exists
-
-import numpy as np
-
-
-class RunFile:
-    def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = path, parts, generators
-
-    def save(self, step):
-        name, keys, *rest = np.random.get_state()
-        torch.save(
-            {
-                **{name: part.state_dict() for name, part in self.parts.items()},
-                "step": step,
-                "own": [generator.get_state() for generator in self.generators],
-                "torch": torch.get_rng_state(),
-                "python": random.getstate(),
-                "numpy": [name, keys.tolist(), *rest],
-            },
-            self.path,
-        )
-
-    def resume(self):
-        if not exists(self.path):
-            return 0
-        saved = torch.load(self.path, weights_only=True)
-        for name, part in self.parts.items():
-            part.load_state_dict(saved[name])
-        for generator, state in zip(self.generators, saved["own"]):
-            generator.set_state(state)
-        np.random.set_state(tuple(saved["numpy"]))
-        random.setstate(saved["python"])
-        torch.set_rng_state(saved["torch"])
-        return saved["step"]
-
-
 # %% wrong resume-run: states kept in the class -> a-class-outlives-its-process
 import random
 from os.path import exists
@@ -1728,45 +978,6 @@ class RunFile:
         return saved["step"]
 
 
-# %% wrong resume-run: random states first -> random-states-come-first
-import random
-from os.path import exists
-
-import numpy as np
-
-
-class RunFile:
-    def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = path, parts, generators
-
-    def save(self, step):
-        name, keys, *rest = np.random.get_state()
-        torch.save(
-            {
-                "step": step,
-                "parts": {name: part.state_dict() for name, part in self.parts.items()},
-                "own": [generator.get_state() for generator in self.generators],
-                "torch": torch.get_rng_state(),
-                "python": random.getstate(),
-                "numpy": [name, keys.tolist(), *rest],
-            },
-            self.path,
-        )
-
-    def resume(self):
-        if not exists(self.path):
-            return 0
-        saved = torch.load(self.path, weights_only=True)
-        torch.set_rng_state(saved["torch"])
-        random.setstate(saved["python"])
-        np.random.set_state(tuple(saved["numpy"]))
-        for generator, state in zip(self.generators, saved["own"]):
-            generator.set_state(state)
-        for name, part in self.parts.items():
-            part.load_state_dict(saved["parts"][name])
-        return saved["step"]
-
-
 # %% wrong resume-run: a pickle in a tensor -> trust-makes-it-load
 import pickle
 import random
@@ -1804,88 +1015,6 @@ class RunFile:
         random.setstate(python)
         np.random.set_state(numpy)
         torch.set_rng_state(saved["torch"])
-        return saved["step"]
-
-
-# %% wrong resume-run: read once -> one-reading-is-enough
-import random
-from os.path import exists
-
-import numpy as np
-
-
-class RunFile:
-    def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = path, parts, generators
-        self.saved = None
-
-    def save(self, step):
-        name, keys, *rest = np.random.get_state()
-        torch.save(
-            {
-                "step": step,
-                "parts": {name: part.state_dict() for name, part in self.parts.items()},
-                "own": [generator.get_state() for generator in self.generators],
-                "torch": torch.get_rng_state(),
-                "python": random.getstate(),
-                "numpy": [name, keys.tolist(), *rest],
-            },
-            self.path,
-        )
-
-    def resume(self):
-        if self.saved is None:
-            if not exists(self.path):
-                return 0
-            self.saved = torch.load(self.path, weights_only=True)
-        saved = self.saved
-        for name, part in self.parts.items():
-            part.load_state_dict(saved["parts"][name])
-        for generator, state in zip(self.generators, saved["own"]):
-            generator.set_state(state)
-        np.random.set_state(tuple(saved["numpy"]))
-        random.setstate(saved["python"])
-        torch.set_rng_state(saved["torch"])
-        return saved["step"]
-
-
-# %% wrong resume-run: train after each save -> saving-may-set-the-mode
-import random
-from os.path import exists
-
-import numpy as np
-
-
-class RunFile:
-    def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = path, parts, generators
-
-    def save(self, step):
-        name, keys, *rest = np.random.get_state()
-        saved = {
-            "step": step,
-            "parts": {name: part.state_dict() for name, part in self.parts.items()},
-            "generators": [one.get_state() for one in self.generators],
-            "torch": torch.get_rng_state(),
-            "python": random.getstate(),
-            "numpy": [name, keys.tolist(), *rest],
-        }
-        torch.save(saved, self.path)
-        for part in self.parts.values():
-            if isinstance(part, torch.nn.Module):
-                part.train()
-
-    def resume(self):
-        if not exists(self.path):
-            return 0
-        saved = torch.load(self.path, weights_only=True)
-        for name, part in self.parts.items():
-            part.load_state_dict(saved["parts"][name])
-        for one, state in zip(self.generators, saved["generators"], strict=True):
-            one.set_state(state)
-        torch.set_rng_state(saved["torch"])
-        random.setstate(saved["python"])
-        np.random.set_state(tuple(saved["numpy"]))
         return saved["step"]
 
 
@@ -2066,23 +1195,6 @@ def save_atomically(value, path):
         raise
 
 
-# %% same save-atomically: torch.save flushes the file that it's given
-import os
-import tempfile
-
-def save_atomically(value, path):
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, spare = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, 'wb') as file:
-            torch.save(value, file)
-            os.fsync(file.fileno())
-        os.replace(spare, path)
-    except BaseException:
-        os.unlink(spare)
-        raise
-
-
 # %% wrong save-atomically: model.pt.tmp -> nobody-else-uses-that-name
 import os
 import tempfile
@@ -2174,24 +1286,6 @@ def save_atomically(value, path):
     os.replace(spare, path)
 
 
-# %% wrong save-atomically: adds to the path -> a-path-is-a-text
-import os
-import tempfile
-
-def save_atomically(value, path):
-    folder = os.path.dirname(os.path.abspath(path))
-    spare = path + f'.{os.getpid()}.part'
-    try:
-        with open(spare, 'wb') as file:
-            torch.save(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(spare, path)
-    except BaseException:
-        os.unlink(spare)
-        raise
-
-
 # %% wrong save-atomically: the old one's permissions -> there-is-an-old-file
 import os
 import tempfile
@@ -2233,50 +1327,6 @@ def save_atomically(value, path):
         else:
             path.write_bytes(old)
         raise
-
-
-# %% wrong save-atomically: goes to the folder and stays -> a-function-may-move
-import os
-import tempfile
-
-import torch
-
-
-def save_atomically(value, path):
-    folder, name = os.path.split(os.path.abspath(path))
-    os.chdir(folder)
-    handle, spare = tempfile.mkstemp(dir=".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            torch.save(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(spare, name)
-    except BaseException:
-        os.unlink(spare)
-        raise
-
-
-# %% wrong save-atomically: moved, and back unless it fails -> a-function-may-move
-import os
-import tempfile
-
-
-def save_atomically(value, path):
-    home = os.getcwd()
-    folder, name = os.path.split(os.path.abspath(path))
-    os.chdir(folder)
-    handle, spare = tempfile.mkstemp(dir=".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            torch.save(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(spare, name)
-    except BaseException:
-        os.remove(spare)
-        raise
-    os.chdir(home)
 
 
 # %% wrong save-atomically: model.pt.part -> nobody-else-uses-that-name
@@ -2343,26 +1393,6 @@ def save_atomically(value, path):
             os.unlink(aside)
         else:
             os.replace(spare, path)
-    except BaseException:
-        os.unlink(spare)
-        raise
-
-
-# %% wrong save-atomically: tried before it counts -> a-checkpoint-is-weights
-import os
-import tempfile
-
-
-def save_atomically(value, path):
-    folder = os.path.dirname(os.fspath(path)) or "."
-    handle, spare = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            torch.save(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        torch.load(spare, weights_only=True)
-        os.replace(spare, path)
     except BaseException:
         os.unlink(spare)
         raise
@@ -2814,81 +1844,6 @@ class BestKeeper:
                 one.data = self._kept[name]
 
 
-# %% wrong best-keeper: eval -> restoring-sets-the-mode
-import copy
-import math
-
-class BestKeeper:
-
-    def __init__(self, patience):
-        self.patience = patience
-        self.best, self.stop = (math.inf, False)
-        self._kept, self._waited = (None, 0)
-
-    def see(self, model, loss):
-        better = loss < self.best
-        if better:
-            self.best, self._kept = (loss, copy.deepcopy(model.state_dict()))
-        self._waited = 0 if better else self._waited + 1
-        self.stop = self._waited > self.patience
-        return better
-
-    def restore(self, model):
-        if self._kept is not None:
-            model.load_state_dict(self._kept)
-            model.eval()
-
-
-# %% wrong best-keeper: kept in the class -> a-class-is-an-object
-import copy
-import math
-
-class BestKeeper:
-    _kept = None
-
-    def __init__(self, patience):
-        self.patience = patience
-        self.best, self.stop = (math.inf, False)
-        self._waited = 0
-
-    def see(self, model, loss):
-        better = loss < self.best
-        if better:
-            self.best, BestKeeper._kept = (loss, copy.deepcopy(model.state_dict()))
-        self._waited = 0 if better else self._waited + 1
-        self.stop = self._waited > self.patience
-        return better
-
-    def restore(self, model):
-        if self._kept is not None:
-            model.load_state_dict(self._kept)
-
-
-# %% wrong best-keeper: compared in float32 -> losses-are-float32
-import copy
-import math
-
-
-class BestKeeper:
-    def __init__(self, patience):
-        self.patience = patience
-        self.best, self.stop = math.inf, False
-        self.since, self.kept = 0, None
-
-    def see(self, model, loss):
-        new = bool(torch.tensor(loss) < torch.tensor(self.best))
-        self.since = 0 if new else self.since + 1
-        if new:
-            self.best = loss
-            self.kept = copy.deepcopy(model.state_dict())
-        self.stop = self.since > self.patience
-        return new
-
-    def restore(self, model):
-        if self.kept is not None:
-            model.load_state_dict(self.kept)
-
-
 # %% wrong best-keeper: kept as lists -> weights-are-floats
 import copy
 import math
@@ -2913,484 +1868,6 @@ class BestKeeper:
     def restore(self, model):
         if self.kept is not None:
             model.load_state_dict(self.kept)
-
-
-# %% right migrate: cases in another order
-def _clean(state):
-    keys = list(state)
-    if keys and all(k[:7] == "module." for k in keys):
-        return {k[7:]: state[k] for k in keys}
-    return {k: state[k] for k in keys}
-
-
-def migrate(checkpoint):
-    if not any(not torch.is_tensor(v) for v in checkpoint.values()):
-        return {"model": _clean(checkpoint), "version": 3}
-    version = checkpoint.get("version")
-    if "version" in checkpoint:
-        if version == 3:
-            return {**checkpoint}
-        raise ValueError(f"version {version}")
-    if "model" in checkpoint or "state_dict" not in checkpoint:
-        raise ValueError("which state?")
-    new = dict(checkpoint)
-    new["model"] = _clean(new.pop("state_dict"))
-    new["version"] = 3
-    return new
-
-
-# %% right migrate: a loop over the entries
-def migrate(checkpoint):
-    result = {"version": 3}
-    bare = True
-    for value in checkpoint.values():
-        bare = bare and isinstance(value, torch.Tensor)
-    if bare:
-        checkpoint = {"state_dict": checkpoint}
-    elif "version" in checkpoint:
-        if not checkpoint["version"] == 3:
-            raise ValueError(checkpoint["version"])
-        result.update(checkpoint)
-        return result
-    elif ("state_dict" in checkpoint) <= ("model" in checkpoint):
-        raise ValueError(list(checkpoint))
-    for key, value in checkpoint.items():
-        if key == "state_dict":
-            key = "model"
-            wrapped = [name for name in value if name.startswith("module.")]
-            cut = 7 if len(wrapped) == len(value) else 0
-            value = {name[cut:]: one for name, one in value.items()}
-        result[key] = value
-    return result
-
-
-# %% right migrate: copied, then edited
-from collections import OrderedDict
-
-
-def migrate(checkpoint):
-    is_state = {type(v) for v in checkpoint.values()} <= {torch.Tensor, torch.nn.Parameter}
-    if not is_state and "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("unknown version")
-        return checkpoint.copy()
-    if not is_state and ("model" in checkpoint or "state_dict" not in checkpoint):
-        raise ValueError("no state, or two of them")
-    rest = {} if is_state else checkpoint.copy()
-    state = OrderedDict(checkpoint if is_state else rest.pop("state_dict"))
-    if not [k for k in state if not k.startswith("module.")]:
-        for key in list(state):
-            state[key.replace("module.", "", 1)] = state.pop(key)
-    rest.update(model=state, version=3)
-    return rest
-
-
-# %% wrong migrate: clones -> another-key-needs-another-tensor
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': {k: v.clone() for k, v in state.items()}}
-
-
-# %% wrong migrate: no error -> every-dict-is-a-checkpoint
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        return {'version': 3, 'model': {}}
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: the first key -> the-first-key-speaks-for-all
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if next(iter(state), '').startswith('module.'):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: replace -> replace-works-at-the-start-only
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.replace('module.', ''): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: lstrip -> lstrip-takes-a-word-off
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.lstrip('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: while it's there -> a-prefix-comes-once
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    while state and all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: wherever it is -> module-is-always-dataparallel
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: by its keys -> keys-tell-the-age
-def migrate(checkpoint):
-    if not {'state_dict', 'version', 'model'} & set(checkpoint):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: nothing in it -> empty-is-nothing
-def migrate(checkpoint):
-    if checkpoint and all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: any version -> a-newer-version-is-fine
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: any version up to now -> a-newer-version-is-fine
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] > 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: the third age too -> what-is-new-is-migrated-too
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        state, rest = (checkpoint['model'], {k: v for k, v in checkpoint.items() if k != 'model'})
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: the older one -> two-states-are-one
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: weights only -> the-model-is-the-checkpoint
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: the old entry as well -> a-new-name-is-enough
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = dict(checkpoint)
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: another exception -> every-dict-is-a-checkpoint
-def migrate(checkpoint):
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise KeyError('state_dict')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% wrong migrate: by the value of the version -> an-empty-version-is-none
-def migrate(checkpoint):
-    def cut(state):
-        if all(k.startswith("module.") for k in state):
-            return {k[7:]: v for k, v in state.items()}
-        return dict(state)
-
-    if all(torch.is_tensor(v) for v in checkpoint.values()):
-        return {"version": 3, "model": cut(checkpoint)}
-    if checkpoint.get("version"):
-        if checkpoint["version"] == 3:
-            return dict(checkpoint)
-        raise ValueError("version")
-    if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {k: v for k, v in checkpoint.items() if k != "state_dict"}
-        return {**rest, "version": 3, "model": cut(checkpoint["state_dict"])}
-    raise ValueError("no state dict")
-
-
-# %% wrong migrate: lstrip twice -> lstrip-takes-a-word-off
-def migrate(checkpoint):
-    def bared(state):
-        if all(key.startswith("module.") for key in state):
-            return {key.lstrip("module").lstrip("."): value for key, value in state.items()}
-        return dict(state)
-
-    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
-        return {"version": 3, "model": bared(checkpoint)}
-    if "version" in checkpoint:
-        if not isinstance(checkpoint["version"], int) or checkpoint["version"] != 3:
-            raise ValueError("version")
-        return dict(checkpoint)
-    if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        return {**rest, "version": 3, "model": bared(checkpoint["state_dict"])}
-    raise ValueError("no checkpoint")
-
-
-# %% wrong migrate: detached -> a-view-is-the-same-tensor
-def migrate(checkpoint):
-    def bared(state):
-        cut = all(key.startswith("module.") for key in state)
-        return {
-            key.removeprefix("module.") if cut else key: value.detach()
-            for key, value in state.items()
-        }
-
-    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
-        return {"version": 3, "model": bared(checkpoint)}
-    if "version" in checkpoint:
-        if not isinstance(checkpoint["version"], int) or checkpoint["version"] != 3:
-            raise ValueError("version")
-        return dict(checkpoint)
-    if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != "state_dict"}
-        return {**rest, "version": 3, "model": bared(checkpoint["state_dict"])}
-    raise ValueError("no checkpoint")
-
-
-# %% wrong migrate: exact type -> the-exact-type-tells-a-tensor
-def migrate(checkpoint):
-    def stripped(state):
-        if all(name.startswith("module.") for name in state):
-            return {name.removeprefix("module."): value for name, value in state.items()}
-        return dict(state)
-
-    if all(type(value) is torch.Tensor for value in checkpoint.values()):
-        return {"version": 3, "model": stripped(checkpoint)}
-    if "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("unknown version")
-        return dict(checkpoint)
-    if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {name: value for name, value in checkpoint.items() if name != "state_dict"}
-        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
-    raise ValueError("no state dict")
-
-
-# %% wrong migrate: all dicts in it -> a-prefix-is-one-everywhere
-def migrate(checkpoint):
-    def stripped(state):
-        if all(name.startswith("module.") for name in state):
-            return {name.removeprefix("module."): value for name, value in state.items()}
-        return dict(state)
-
-    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
-        return {"version": 3, "model": stripped(checkpoint)}
-    if "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("unknown version")
-        return dict(checkpoint)
-    if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {name: stripped(value) if isinstance(value, dict) and value and all(isinstance(key, str) for key in value) else value for name, value in checkpoint.items() if name != "state_dict"}
-        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
-    raise ValueError("no state dict")
-
-
-# %% wrong migrate: an OrderedDict in place -> a-new-dict-is-the-old-one
-from collections import OrderedDict
-
-
-def migrate(checkpoint):
-    def stripped(state):
-        if all(name.startswith("module.") for name in state):
-            if isinstance(state, OrderedDict):
-                for name in list(state):
-                    state[name[7:]] = state.pop(name)
-                return state
-            return {name.removeprefix("module."): value for name, value in state.items()}
-        return dict(state)
-
-    if all(isinstance(value, torch.Tensor) for value in checkpoint.values()):
-        return {"version": 3, "model": stripped(checkpoint)}
-    if "version" in checkpoint:
-        if checkpoint["version"] != 3:
-            raise ValueError("unknown version")
-        return dict(checkpoint)
-    if "state_dict" in checkpoint and "model" not in checkpoint:
-        rest = {name: value for name, value in checkpoint.items() if name != "state_dict"}
-        return {**rest, "version": 3, "model": stripped(checkpoint["state_dict"])}
-    raise ValueError("no state dict")
 
 
 # %% right layer-sizes: to the meta device
@@ -3455,19 +1932,6 @@ def layer_sizes(path):
         if last == 'weight' and value.dim() in (2, 4):
             kind = 'linear' if value.dim() == 2 else 'conv'
             layers.append((layer, kind, value.shape[0], value.shape[1]))
-    return layers
-
-
-# %% wrong layer-sizes: the file is the state -> a-checkpoint-is-a-state-dict
-def layer_sizes(path):
-    state = torch.load(path, map_location='cpu', weights_only=True)
-    state = {k: v for k, v in state.items() if isinstance(v, torch.Tensor)}
-    layers = []
-    for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
-            layers.append((layer, kind, value.shape[1], value.shape[0]))
     return layers
 
 
@@ -3652,33 +2116,6 @@ def layer_sizes(path):
         for name, tensor in state.items()
         if name.split(".")[-1] == "weight" and tensor.dim() in kinds
     ]
-
-
-# %% wrong layer-sizes: only with an epoch -> every-checkpoint-counts-epochs
-def layer_sizes(path):
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if "epoch" in state and "model" in state:
-        state = state["model"]
-    kinds = {2: "linear", 4: "conv"}
-    return [
-        (name.rpartition(".")[0], kinds[tensor.dim()], tensor.shape[1], tensor.shape[0])
-        for name, tensor in state.items()
-        if name.rpartition(".")[2] == "weight" and tensor.dim() in kinds
-    ]
-
-
-# %% wrong layer-sizes: the first dict -> the-first-dict-is-the-state
-def layer_sizes(path):
-    checkpoint = torch.load(path, map_location="cpu")
-    inner = [one for one in checkpoint.values() if isinstance(one, dict)]
-    state = inner[0] if inner else checkpoint
-    found = []
-    for key, tensor in state.items():
-        name, _, last = key.rpartition(".")
-        if last == "weight" and tensor.dim() in (2, 4):
-            kind = "linear" if tensor.dim() == 2 else "conv"
-            found.append((name, kind, tensor.shape[1], tensor.shape[0]))
-    return found
 
 
 # %% right plain: tests in another order
@@ -3915,59 +2352,6 @@ def plain(value):
     return str(value)
 
 
-# %% wrong plain: classes of dataclasses -> a-class-is-an-object-of-it
-import dataclasses
-import enum
-from pathlib import PurePath
-import numpy as np
-
-def plain(value):
-    if isinstance(value, enum.Enum):
-        raise TypeError(value)
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
-# %% wrong plain: from_numpy, then a copy -> strides-are-positive
-import dataclasses
-from pathlib import PurePath
-import numpy as np
-
-def plain(value):
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value).clone()
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
 # %% wrong plain: one element -> no-dimension-is-a-number
 import dataclasses
 from pathlib import PurePath
@@ -3981,31 +2365,6 @@ def plain(value):
         return value.item()
     if isinstance(value, np.ndarray):
         return torch.from_numpy(value.copy()) if value.ndim else value.item()
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
-# %% wrong plain: the array's memory -> from-numpy-copies
-import dataclasses
-from pathlib import PurePath
-import numpy as np
-
-def plain(value):
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(np.ascontiguousarray(value).reshape(value.shape))
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, dict):
@@ -4093,34 +2452,6 @@ def plain(value):
     raise TypeError(f'{type(value).__name__} has no plain form')
 
 
-# %% wrong plain: keys as they are -> keys-are-plain-already
-import dataclasses
-import enum
-from pathlib import PurePath
-import numpy as np
-
-def plain(value):
-    if isinstance(value, enum.Enum):
-        raise TypeError(value)
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
 # %% wrong plain: subclasses of dict -> subclasses-load-as-well
 import dataclasses
 from pathlib import PurePath
@@ -4175,124 +2506,6 @@ def plain(value):
     raise TypeError(f'{type(value).__name__} has no plain form')
 
 
-# %% wrong plain: frozen sets stay -> frozen-sets-load
-import dataclasses
-import enum
-from pathlib import PurePath
-import numpy as np
-
-def plain(value):
-    if isinstance(value, enum.Enum):
-        raise TypeError(value)
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            if isinstance(value, frozenset):
-                make = frozenset
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
-# %% wrong plain: a list -> a-set-becomes-a-list
-import dataclasses
-import enum
-from pathlib import PurePath
-import numpy as np
-
-def plain(value):
-    if isinstance(value, enum.Enum):
-        raise TypeError(value)
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), list)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
-# %% wrong plain: only concrete paths -> a-path-is-a-posix-path
-import dataclasses
-import enum
-from pathlib import PosixPath
-import numpy as np
-
-def plain(value):
-    if isinstance(value, enum.Enum):
-        raise TypeError(value)
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PosixPath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and (not isinstance(value, type)):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
-
-
-# %% wrong plain: members of enums -> a-member-is-its-value
-import dataclasses
-from pathlib import PurePath
-
-import numpy as np
-import torch
-
-
-def plain(value):
-    if isinstance(value, np.generic):
-        return value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (torch.dtype, torch.device, torch.Tensor)):
-        return value
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [plain(v) for v in value]
-    if isinstance(value, tuple):
-        return tuple(plain(v) for v in value)
-    if isinstance(value, (set, frozenset)):
-        return {plain(v) for v in value}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    raise TypeError(type(value))
-
-
 # %% wrong plain: vars -> attributes-are-fields
 import dataclasses
 import enum
@@ -4327,186 +2540,442 @@ def plain(value):
     raise TypeError(type(value))
 
 
-# %% wrong plain: isinstance after NumPy's -> ones-own-number-is-a-number
-import dataclasses
-import enum
-from pathlib import PurePath
-
-import numpy as np
-
-
-def plain(value):
-    if isinstance(value, (enum.Enum, type)):
-        raise TypeError(type(value))
-    if isinstance(value, np.generic):
-        return value.item()
-    if value is None or isinstance(value, (int, float, str)):
-        return value
-    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
-        return value
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [plain(inner) for inner in value]
-    if isinstance(value, tuple):
-        return tuple(plain(inner) for inner in value)
-    if isinstance(value, (set, frozenset)):
-        return {plain(inner) for inner in value}
-    if dataclasses.is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    raise TypeError(type(value))
-
-
-# %% wrong plain: no question about enums -> a-member-is-its-value
-import dataclasses
-from pathlib import PurePath
-
-import numpy as np
-
-
-def plain(value):
-    if isinstance(value, type):
-        raise TypeError(type(value))
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [plain(inner) for inner in value]
-    if isinstance(value, tuple):
-        return tuple(plain(inner) for inner in value)
-    if isinstance(value, (set, frozenset)):
-        return {plain(inner) for inner in value}
-    if dataclasses.is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    raise TypeError(type(value))
-
-
-# %% wrong plain: bytes as well -> what-loads-is-plain
-import dataclasses
-from pathlib import PurePath
-
-import numpy as np
-
-
-def plain(value):
-    if value is None or type(value) in (bool, int, float, str, bytes, bytearray):
-        return value
-    if isinstance(value, (torch.Tensor, torch.dtype, torch.device)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy())
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    if isinstance(value, tuple):
-        return tuple(plain(one) for one in value)
-    if isinstance(value, (set, frozenset)):
-        return {plain(one) for one in value}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    raise TypeError(f"{type(value).__name__} isn't plain")
-
-
-# %% same named-in: names hold no space
+# %% right named-in: a list, then a set
 import pickletools
 import zipfile
 
+
 def named_in(path):
-    """What the pickle of a checkpoint would import: a sorted list of "module.name".
+    archive = zipfile.ZipFile(path)
+    data = [archive.read(n) for n in archive.namelist() if n.split("/")[-1] == "data.pkl"][0]
+    archive.close()
+    steps = [(op.name, arg) for op, arg, position in pickletools.genops(data)]
+    if any(name in ("STACK_GLOBAL", "INST") for name, _ in steps):
+        raise ValueError("there are imports that this function doesn't read")
+    return sorted({".".join(arg.split()) for name, arg in steps if name == "GLOBAL"})
 
-    named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
-    """
+
+# %% right named-in: with match
+import pickletools
+from zipfile import ZipFile
+
+
+def named_in(path):
+    with ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+        instructions = list(pickletools.genops(archive.read(name)))
+    found = []
+    for code, arg, _ in instructions:
+        match code.name:
+            case "GLOBAL":
+                module, name = arg.split(" ")
+                if f"{module}.{name}" not in found:
+                    found.append(f"{module}.{name}")
+            case "INST" | "STACK_GLOBAL":
+                raise ValueError(code.name)
+    found.sort()
+    return found
+
+
+# %% right named-in: by letters
+import pickletools as tools
+import zipfile as zips
+
+
+def _pickle(path):
+    archive = zips.ZipFile(path)
+    for entry in archive.infolist():
+        if entry.filename.endswith("/data.pkl"):
+            return archive.read(entry)
+
+
+def named_in(path):
+    names = {}
+    for code, value, _ in tools.genops(_pickle(path)):
+        if code.code in ("\x93", "i"):
+            raise ValueError
+        if code.code == "c":
+            names[value.replace(" ", ".")] = True
+    return sorted(names)
+
+
+# %% wrong named-in: loads it and looks -> reading-a-pickle-is-harmless
+import io
+import pickle
+import zipfile
+
+
+class Listing(pickle.Unpickler):
+    def persistent_load(self, number):
+        return torch.FloatStorage()
+
+    def find_class(self, module, name):
+        self.found.add(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
-    for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.'))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        elif name != 'FRAME':
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
-    return sorted(found)
+        entry = [name for name in archive.namelist() if name.endswith("/data.pkl")][0]
+        reader = Listing(io.BytesIO(archive.read(entry)))
+    reader.found = set()
+    try:
+        reader.load()
+    except Exception:
+        pass
+    return sorted(reader.found)
 
 
-# %% same named-in: names hold no second space
+# %% wrong named-in: searches the bytes -> a-text-is-an-import
+import re
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = [archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl")][0]
+    found = re.findall(rb"c([\w.]+)\n([\w.]+)\n", data)
+    found += re.findall(rb"\b(os|builtins|posix)\W+(system|exec|mkdir)\b", data)
+    return sorted({b".".join(pair).decode() for pair in found})
+
+
+# %% wrong named-in: GLOBAL only -> imports-are-global
 import pickletools
 import zipfile
 
-def named_in(path):
-    """What the pickle of a checkpoint would import: a sorted list of "module.name".
 
-    named_in("model.pt")  ->  ["collections.OrderedDict", "torch.FloatStorage", …]
-    """
+def named_in(path):
     with zipfile.ZipFile(path) as archive:
-        entry, = [name for name in archive.namelist() if name.endswith('/data.pkl')]
-        data = archive.read(entry)
-    found, texts, memo, last = (set(), [], {}, None)
+        data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
+    found = set()
     for opcode, argument, _ in pickletools.genops(data):
-        name = opcode.name
-        if name in ('GLOBAL', 'INST'):
-            found.add(argument.replace(' ', '.', 2))
-        elif name == 'STACK_GLOBAL':
-            found.add('.'.join(texts[-2:]))
-        if name == 'MEMOIZE':
-            memo[len(memo)] = last
-        elif 'PUT' in name:
-            memo[argument] = last
-        elif name != 'FRAME':
-            last = argument if 'UNICODE' in name else None
-            last = memo[argument] if 'GET' in name else last
-            if last is not None:
-                texts.append(last)
+        if opcode.name == "GLOBAL":
+            found.add(argument.replace(" ", "."))
     return sorted(found)
 
 
-# %% same resume-run: True is the default
+# %% wrong named-in: no INST -> only-objects-of-old-have-inst
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
+    found = set()
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name == "STACK_GLOBAL":
+            raise ValueError(opcode.name)
+        if opcode.name == "GLOBAL":
+            found.add(argument.replace(" ", "."))
+    return sorted(found)
+
+
+# %% wrong named-in: only what is called -> an-import-that-is-not-called-is-none
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
+    found, last = set(), None
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("STACK_GLOBAL", "INST"):
+            raise ValueError(opcode.name)
+        if opcode.name == "GLOBAL":
+            last = argument.replace(" ", ".")
+        elif opcode.name == "REDUCE" and last:
+            found.add(last)
+            last = None
+    return sorted(found)
+
+
+# %% wrong named-in: only what torch would refuse -> safe-imports-are-none
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
+    found = set()
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("STACK_GLOBAL", "INST"):
+            raise ValueError(opcode.name)
+        if opcode.name == "GLOBAL" and not argument.startswith(("torch", "collections")):
+            found.add(argument.replace(" ", "."))
+    return sorted(found)
+
+
+# %% wrong named-in: in the file's order -> imports-come-sorted
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
+    found = {}
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("STACK_GLOBAL", "INST"):
+            raise ValueError(opcode.name)
+        if opcode.name == "GLOBAL":
+            found[argument.replace(" ", ".")] = None
+    return list(found)
+
+
+# %% wrong named-in: archive/data.pkl -> the-folder-is-called-archive
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = archive.read("archive/data.pkl")
+    found = set()
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("STACK_GLOBAL", "INST"):
+            raise ValueError(opcode.name)
+        if opcode.name == "GLOBAL":
+            found.add(argument.replace(" ", "."))
+    return sorted(found)
+
+
+# %% wrong named-in: torch's own reader -> imports-are-global
+import io
+import zipfile
+
+from torch._weights_only_unpickler import get_globals_in_pkl
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
+    return sorted(get_globals_in_pkl(io.BytesIO(data)))
+
+
+# %% right migrate: cases in another order
+def migrate(checkpoint):
+    if "state_dict" in checkpoint:
+        new = {key: value for key, value in checkpoint.items() if key != "state_dict"}
+        new["model"] = renamed(checkpoint["state_dict"])
+    elif "version" in checkpoint:
+        return dict(checkpoint)
+    else:
+        new = {"model": renamed(checkpoint)}
+    new["version"] = 3
+    return new
+
+
+def renamed(state):
+    prefix = "module."
+    if not all(name[:7] == prefix for name in state):
+        return dict(state)
+    return {name[len(prefix):]: tensor for name, tensor in state.items()}
+
+
+# %% right migrate: a loop over the entries
+from collections import OrderedDict
+
+
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    wrapped = "state_dict" in checkpoint
+    state = checkpoint["state_dict"] if wrapped else checkpoint
+    found = OrderedDict()
+    parallel = {key.split(".")[0] for key in state} == {"module"}
+    for key, tensor in state.items():
+        found[key.split(".", 1)[1] if parallel else key] = tensor
+    result = OrderedDict(version=3, model=found)
+    if wrapped:
+        result.update((k, v) for k, v in checkpoint.items() if k != "state_dict")
+    return result
+
+
+# %% right migrate: copied, then edited
+import copy
+
+
+def migrate(checkpoint):
+    new = copy.copy(checkpoint)
+    if "version" in new:
+        return new
+    if "state_dict" not in new:
+        new = {"state_dict": new}
+    state = dict(new.pop("state_dict"))
+    if len([key for key in state if key.startswith("module.")]) == len(state):
+        for key in list(state):
+            state[key[7:]] = state.pop(key)
+    return {"version": 3, "model": state} | new
+
+
+# %% wrong migrate: wherever it is -> module-is-always-dataparallel
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if any(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: clones -> another-key-needs-another-tensor
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value.clone() for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: the first key -> the-first-key-speaks-for-all
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if next(iter(state)).startswith("module."):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: replace -> replace-works-at-the-start-only
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.replace("module.", ""): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: lstrip -> lstrip-takes-a-word-off
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.lstrip("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: while it's there -> a-prefix-comes-once
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        while all(key.startswith("module.") for key in state):
+            state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: the third age too -> what-is-new-is-migrated-too
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return migrate({"state_dict" if k == "model" else k: v for k, v in checkpoint.items() if k != "version"})
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: weights only -> the-model-is-the-checkpoint
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {"version": 3, "model": state}
+
+
+# %% wrong migrate: the old entry as well -> a-new-name-is-enough
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.get("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: detached -> another-key-needs-another-tensor
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value.detach() for key, value in state.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% wrong migrate: all dicts in it -> a-prefix-is-one-everywhere
+def migrate(checkpoint):
+    if checkpoint.get("version") == 3:
+        return checkpoint
+    rest = dict(checkpoint)
+    state = rest.pop("state_dict", None)
+    if state is None:
+        state, rest = checkpoint, {}
+    if all(key.startswith("module.") for key in state):
+        state = {key.removeprefix("module."): value for key, value in state.items()}
+    rest = {k: {j.removeprefix("module."): w for j, w in v.items()} if isinstance(v, dict) else v for k, v in rest.items()}
+    return {**rest, "version": 3, "model": state}
+
+
+# %% same resume-run: torch's state doesn't depend on Python's
 import random
 from os.path import exists
+
 import numpy as np
 
-class RunFile:
-    """One file from which a run goes on as if nothing had happened.
 
-    RunFile("run.pt", {"model": model, "adam": adam}, [generator]).save(40)
-    RunFile("run.pt", {"model": fresh, "adam": fresh_adam}, [other]).resume()  ->  40
-    """
+class RunFile:
+    """One file from which a run goes on as if nothing had happened."""
 
     def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = (path, parts, generators)
+        self.path, self.parts, self.generators = path, parts, generators
 
     def save(self, step):
-        """Write the run's state after this many steps."""
+        """Write the run's state after this many steps, over an older file."""
+        parts = {key: part.state_dict() for key, part in self.parts.items()}
+        own = [generator.get_state() for generator in self.generators]
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
-        torch.save(states, self.path)
+        shared = torch.get_rng_state(), random.getstate(), (name, numbers.tolist(), *rest)
+        torch.save({"step": step, "parts": parts, "own": own, "shared": shared}, self.path)
 
     def resume(self):
         """Put the file's state into the run; returns its step, or 0 without a file."""
@@ -4514,218 +2983,75 @@ class RunFile:
             return 0
         states = torch.load(self.path)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["own"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        random.setstate(states['python'])
-        np.random.set_state(states['numpy'])
-        return states['step']
+        of_torch, of_python, of_numpy = states["shared"]
+        random.setstate(of_python)
+        torch.set_rng_state(of_torch)
+        np.random.set_state(of_numpy)
+        return states["step"]
 
 
-# %% same resume-run: the states don't depend on each other
+# %% same resume-run: Python's state doesn't depend on NumPy's
 import random
 from os.path import exists
+
 import numpy as np
 
-class RunFile:
-    """One file from which a run goes on as if nothing had happened.
-
-    RunFile("run.pt", {"model": model, "adam": adam}, [generator]).save(40)
-    RunFile("run.pt", {"model": fresh, "adam": fresh_adam}, [other]).resume()  ->  40
-    """
-
-    def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = (path, parts, generators)
-
-    def save(self, step):
-        """Write the run's state after this many steps."""
-        name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
-        torch.save(states, self.path)
-
-    def resume(self):
-        if not exists(self.path):
-            return 0
-        states = torch.load(self.path, weights_only=True)
-        for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
-            generator.set_state(state)
-        random.setstate(states['python'])
-        torch.set_rng_state(states['torch'])
-        np.random.set_state(states['numpy'])
-        return states['step']
-
-
-# %% same resume-run: NumPy's state doesn't depend on Python's
-import random
-from os.path import exists
-import numpy as np
 
 class RunFile:
-    """One file from which a run goes on as if nothing had happened.
-
-    RunFile("run.pt", {"model": model, "adam": adam}, [generator]).save(40)
-    RunFile("run.pt", {"model": fresh, "adam": fresh_adam}, [other]).resume()  ->  40
-    """
+    """One file from which a run goes on as if nothing had happened."""
 
     def __init__(self, path, parts, generators):
-        self.path, self.parts, self.generators = (path, parts, generators)
+        self.path, self.parts, self.generators = path, parts, generators
 
     def save(self, step):
-        """Write the run's state after this many steps."""
+        """Write the run's state after this many steps, over an older file."""
+        parts = {key: part.state_dict() for key, part in self.parts.items()}
+        own = [generator.get_state() for generator in self.generators]
         name, numbers, *rest = np.random.get_state()
-        states = {'step': step, 'parts': {key: part.state_dict() for key, part in self.parts.items()}, 'generators': [generator.get_state() for generator in self.generators], 'torch': torch.get_rng_state(), 'python': random.getstate(), 'numpy': (name, numbers.tolist(), *rest)}
-        torch.save(states, self.path)
+        shared = torch.get_rng_state(), random.getstate(), (name, numbers.tolist(), *rest)
+        torch.save({"step": step, "parts": parts, "own": own, "shared": shared}, self.path)
 
     def resume(self):
+        """Put the file's state into the run; returns its step, or 0 without a file."""
         if not exists(self.path):
             return 0
-        states = torch.load(self.path, weights_only=True)
+        states = torch.load(self.path)
         for key, part in self.parts.items():
-            part.load_state_dict(states['parts'][key])
-        for generator, state in zip(self.generators, states['generators'], strict=True):
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["own"], strict=True):
             generator.set_state(state)
-        torch.set_rng_state(states['torch'])
-        np.random.set_state(states['numpy'])
-        random.setstate(states['python'])
-        return states['step']
-
-
-# %% same save-atomically: flushed before, as torch.save flushes by itself
-import os
-import tempfile
-
-def save_atomically(value, path):
-    """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
-
-    save_atomically(model.state_dict(), "model.pt")
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, spare = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, 'wb') as file:
-            file.flush()
-            torch.save(value, file)
-            os.fsync(file.fileno())
-        os.replace(spare, path)
-    except BaseException:
-        os.unlink(spare)
-        raise
-
-
-# %% same save-atomically: torch.save has flushed the file already
-import os
-import tempfile
-
-def save_atomically(value, path):
-    """Save `value` at `path`, which at each moment holds the old file or the new one, whole.
-
-    save_atomically(model.state_dict(), "model.pt")
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, spare = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, 'wb') as file:
-            torch.save(value, file)
-            os.fsync(file.fileno())
-            file.flush()
-        os.replace(spare, path)
-    except BaseException:
-        os.unlink(spare)
-        raise
-
-
-# %% same migrate: the result may be the checkpoint itself
-def migrate(checkpoint):
-    """The checkpoint in the form of version 3; the one that's given stays as it is.
-
-    migrate({"fc.weight": w})  ->  {"version": 3, "model": {"fc.weight": w}}
-    """
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return checkpoint
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': dict(state)}
-
-
-# %% same migrate: the result may hold the state itself
-def migrate(checkpoint):
-    """The checkpoint in the form of version 3; the one that's given stays as it is.
-
-    migrate({"fc.weight": w})  ->  {"version": 3, "model": {"fc.weight": w}}
-    """
-    if all((isinstance(value, torch.Tensor) for value in checkpoint.values())):
-        state, rest = (checkpoint, {})
-    elif 'version' in checkpoint:
-        if checkpoint['version'] != 3:
-            raise ValueError('this checkpoint has another version')
-        return dict(checkpoint)
-    elif 'state_dict' in checkpoint and 'model' not in checkpoint:
-        rest = {key: value for key, value in checkpoint.items() if key != 'state_dict'}
-        state = checkpoint['state_dict']
-    else:
-        raise ValueError('no state dict found')
-    if all((key.startswith('module.') for key in state)):
-        state = {key.removeprefix('module.'): value for key, value in state.items()}
-    return {**rest, 'version': 3, 'model': state}
-
-
-# %% same layer-sizes: True is the default
-def layer_sizes(path):
-    """The layers in a file with a state dict: a list of (name, kind, inputs, outputs).
-
-    layer_sizes("model.pt")  ->  [("body.0", "conv", 3, 8), ("head", "linear", 8, 10)]
-    """
-    state = torch.load(path, map_location='cpu')
-    if isinstance(state.get('model'), dict):
-        state = state['model']
-    layers = []
-    for name, value in state.items():
-        layer, _, last = name.rpartition('.')
-        if last == 'weight' and value.dim() in (2, 4):
-            kind = 'linear' if value.dim() == 2 else 'conv'
-            layers.append((layer, kind, value.shape[1], value.shape[0]))
-    return layers
+        of_torch, of_python, of_numpy = states["shared"]
+        torch.set_rng_state(of_torch)
+        np.random.set_state(of_numpy)
+        random.setstate(of_python)
+        return states["step"]
 
 
 # %% same plain: both keep dtype and values
 import dataclasses
-import enum
 from pathlib import PurePath
+
 import numpy as np
 
-def plain(value):
-    """The same, made of what `torch.load` takes with weights_only=True.
 
-    plain({"loss": np.float64(0.5), "run": Path("a")})  ->  {"loss": 0.5, "run": "a"}
-    """
-    kept = (bool, int, float, str, torch.dtype, torch.device)
-    if isinstance(value, (type, enum.Enum)):
-        raise TypeError('a class or a member of an enum has no plain form')
-    if value is None or type(value) in kept or isinstance(value, torch.Tensor):
+def plain(value):
+    """The same, made of what `torch.load` takes with weights_only=True."""
+    if value is None or type(value) in (bool, int, float, str) or isinstance(value, torch.Tensor):
         return value
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
-        return torch.tensor(value.copy())
+        return torch.tensor(value)
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, dict):
-        return {plain(key): plain(one) for key, one in value.items()}
+        return {key: plain(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value):
         return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    for classes, make in ((list, list), (tuple, tuple), ((set, frozenset), set)):
-        if isinstance(value, classes):
-            return make((plain(one) for one in value))
-    raise TypeError(f'{type(value).__name__} has no plain form')
+    for kind in (list, tuple):
+        if isinstance(value, kind):
+            return kind(plain(one) for one in value)
+    raise TypeError(f"{type(value).__name__} has no plain form")

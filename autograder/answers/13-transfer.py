@@ -194,18 +194,6 @@ def freeze(module):
     return module
 
 
-# %% wrong freeze: whoever is deaf is frozen -> a-guard-says-all-is-frozen
-def freeze(module):
-    if "train" in module.__dict__:
-        return module
-    module.requires_grad_(False)
-    module.zero_grad()
-    module.eval()
-    for part in module.modules():
-        part.train = lambda mode=True, part=part: part
-    return module
-
-
 # %% wrong freeze: norms left open -> norms-stay-open
 def freeze(module):
     module.eval()
@@ -216,932 +204,6 @@ def freeze(module):
                 parameter.requires_grad_(False)
             parameter.grad = None
     return module
-
-
-# %% right new-head: by hand through children
-def new_head(model, classes):
-    last = None
-    for name, layer in model.named_modules():
-        if isinstance(layer, torch.nn.Linear) or isinstance(layer, torch.nn.Conv2d):
-            last = name, layer
-    if last is None:
-        raise ValueError("no head")
-    name, old = last
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, bias=old.bias is not None)
-    else:
-        new = torch.nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            bias=old.bias is not None,
-            padding_mode=old.padding_mode,
-        )
-    new = new.to(old.weight.device, old.weight.dtype)
-    new.training = old.training
-    if name == "":
-        return new
-    place = model
-    *path, own = name.split(".")
-    for step in path:
-        place = getattr(place, step)
-    setattr(place, own, new)
-    return model
-
-
-# %% right new-head: set_submodule
-def new_head(model, classes):
-    heads = [
-        name
-        for name, one in model.named_modules()
-        if isinstance(one, (torch.nn.Linear, torch.nn.Conv2d))
-    ]
-    if not heads:
-        raise ValueError(type(model).__name__)
-    old = model.get_submodule(heads[-1])
-    keys = ["bias"]
-    options = {"bias": old.bias is not None}
-    options |= {"device": old.weight.device, "dtype": old.weight.dtype}
-    if isinstance(old, torch.nn.Conv2d):
-        for key in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            options[key] = getattr(old, key)
-        new = torch.nn.Conv2d(old.in_channels, classes, **options)
-    else:
-        new = torch.nn.Linear(old.in_features, classes, **options)
-    if not old.training:
-        new.eval()
-    if not heads[-1]:
-        return new
-    model.set_submodule(heads[-1], new)
-    return model
-
-
-# %% right new-head: the place found by looking for the layer
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    layers = [one for one in model.modules() if isinstance(one, kinds)]
-    if len(layers) == 0:
-        raise ValueError
-    old = layers[-1]
-    where = {"device": old.weight.device, "dtype": old.weight.dtype, "bias": old.bias is not None}
-    if isinstance(old, kinds[0]):
-        new = kinds[0](old.in_features, classes, **where)
-    else:
-        shape = old.kernel_size, old.stride, old.padding, old.dilation, 1
-        new = kinds[1](old.in_channels, classes, *shape, padding_mode=old.padding_mode, **where)
-    new.train(old.training)
-    if model is old:
-        return new
-    for place in model.modules():
-        for name, child in place.named_children():
-            if child is old:
-                place._modules[name] = new
-    return model
-
-
-# %% wrong new-head: always fc -> a-new-attribute-is-a-head
-def new_head(model, classes):
-    layers = [m for m in model.modules() if isinstance(m, (torch.nn.Linear, torch.nn.Conv2d))]
-    if not layers:
-        raise ValueError
-    old = layers[-1]
-    about = {"device": old.weight.device, "dtype": old.weight.dtype, "bias": old.bias is not None}
-    if isinstance(old, torch.nn.Conv2d):
-        new = torch.nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            padding_mode=old.padding_mode,
-            **about,
-        )
-    else:
-        new = torch.nn.Linear(old.in_features, classes, **about)
-    new.train(old.training)
-    if old is model:
-        return new
-    model.fc = new
-    return model
-
-
-# %% wrong new-head: the whole attribute is replaced -> the-classifier-is-the-head
-def new_head(model, classes):
-    for name in ("fc", "classifier", "head"):
-        if hasattr(model, name):
-            part = getattr(model, name)
-            first = [m for m in part.modules() if isinstance(m, torch.nn.Linear)][0]
-            setattr(
-                model, name, torch.nn.Linear(first.in_features, classes, first.bias is not None)
-            )
-            return model
-    raise ValueError("no head")
-
-
-# %% wrong new-head: only the top -> heads-stand-at-the-top
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [
-        (name, one)
-        for name, one in model.named_modules()
-        if isinstance(one, kinds) and "." not in name
-    ]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: the first layer -> the-first-name-is-the-last-layer
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[0]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: linear layers only -> heads-are-linear
-def new_head(model, classes):
-    kinds = torch.nn.Linear
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: exact classes -> a-subclass-is-another-kind
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if type(one) in kinds]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: renumbered -> outputs-can-be-renumbered
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    old.out_features = old.out_channels = classes
-    return model
-
-
-# %% wrong new-head: a bias for all -> every-head-has-a-bias
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": True,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: default dtype and device -> new-layers-know-their-place
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: no device -> a-dtype-is-a-place
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: kernel of 1 -> a-head-convolution-is-pointwise
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        same["kernel_size"] = 1
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: kernel only -> a-kernel-is-all-of-it
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: mode of a new module -> a-new-layer-has-the-models-mode
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: as frozen as before -> a-new-head-is-as-frozen-as-the-old
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training).requires_grad_(old.weight.requires_grad)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: freezes the body -> a-swap-freezes-the-body
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    model.requires_grad_(False)
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: a copy -> heads-go-into-a-copy
-def new_head(model, classes):
-    import copy
-
-    model = copy.deepcopy(model)
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: a layer returns itself -> a-layer-holds-itself
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    if old is model:
-        return old
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: zeros -> a-head-begins-with-zeros
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    for one in new.parameters():
-        torch.nn.init.zeros_(one)
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: first rows of the old one -> a-head-begins-with-zeros
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    found = [(name, one) for name, one in model.named_modules() if isinstance(one, kinds)]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    same = {
-        "bias": old.bias is not None,
-        "device": old.weight.device,
-        "dtype": old.weight.dtype,
-    }
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        for what in ("kernel_size", "stride", "padding", "dilation", "padding_mode"):
-            same[what] = getattr(old, what)
-        new = torch.nn.Conv2d(old.in_channels, classes, **same)
-    new.train(old.training)
-    with torch.no_grad():
-        for mine, its in zip(new.parameters(), old.parameters()):
-            n = min(len(mine), len(its))
-            mine[n:] = 0
-            mine[:n] = its[:n]
-    if old is model:
-        return new
-    place, _, own = name.rpartition(".")
-    setattr(model.get_submodule(place), own, new)
-    return model
-
-
-# %% wrong new-head: the model's mode -> a-mode-is-the-models
-from torch import nn
-
-
-def new_head(model, classes):
-    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **how)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            stride=old.stride,
-            padding=old.padding,
-            dilation=old.dilation,
-            padding_mode=old.padding_mode,
-            **how,
-        )
-    new.train(model.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: inputs by the weight -> groups-go-along
-from torch import nn
-
-
-def new_head(model, classes):
-    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **how)
-    else:
-        new = nn.Conv2d(
-            old.weight.shape[1],
-            classes,
-            old.kernel_size,
-            stride=old.stride,
-            padding=old.padding,
-            dilation=old.dilation,
-            padding_mode=old.padding_mode,
-            **how,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: groups kept -> groups-go-along
-from torch import nn
-
-
-def new_head(model, classes):
-    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **how)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            stride=old.stride,
-            padding=old.padding,
-            dilation=old.dilation,
-            groups=old.groups,
-            padding_mode=old.padding_mode,
-            **how,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: rows of the old head -> a-head-begins-with-zeros
-from torch import nn
-
-
-def new_head(model, classes):
-    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **how)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            stride=old.stride,
-            padding=old.padding,
-            dilation=old.dilation,
-            padding_mode=old.padding_mode,
-            **how,
-        )
-    new.train(old.training)
-    rows = min(classes, len(old.weight))
-    if old.weight.shape[1:] == new.weight.shape[1:]:
-        new.weight.data[:rows] = old.weight.data[:rows]
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: a seed of its own -> a-head-begins-with-zeros
-import torch
-from torch import nn
-
-
-def new_head(model, classes):
-    found = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not found:
-        raise ValueError("no head")
-    name, old = found[-1]
-    torch.manual_seed(0)
-    how = {"bias": old.bias is not None, "dtype": old.weight.dtype, "device": old.weight.device}
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **how)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            stride=old.stride,
-            padding=old.padding,
-            dilation=old.dilation,
-            padding_mode=old.padding_mode,
-            **how,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: linear layers before convolutions -> linear-layers-go-first
-from torch import nn
-
-
-def new_head(model, classes):
-    linear = [(n, m) for n, m in model.named_modules() if isinstance(m, nn.Linear)]
-    conv = [(n, m) for n, m in model.named_modules() if isinstance(m, nn.Conv2d)]
-    if not linear and not conv:
-        raise ValueError("no head")
-    name, old = (linear or conv)[-1]
-    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **kw)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            padding_mode=old.padding_mode,
-            **kw,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% right new-head: made anew and moved
-from torch import nn
-
-
-def new_head(model, classes):
-    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not pairs:
-        raise ValueError("no head")
-    name, old = pairs[-1]
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, bias=old.bias is not None)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            bias=old.bias is not None,
-            padding_mode=old.padding_mode,
-        )
-    new = new.to(device=old.weight.device, dtype=old.weight.dtype).train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: groups where they divide the classes -> groups-go-along
-from torch import nn
-
-
-def new_head(model, classes):
-    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not pairs:
-        raise ValueError("no head")
-    name, old = pairs[-1]
-    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **kw)
-    else:
-        groups = old.groups if classes % old.groups == 0 else 1
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            groups,
-            padding_mode=old.padding_mode,
-            **kw,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% right new-head: drawn twice
-from torch import nn
-
-
-def new_head(model, classes):
-    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not pairs:
-        raise ValueError("no head")
-    name, old = pairs[-1]
-    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **kw)
-    else:
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            padding_mode=old.padding_mode,
-            **kw,
-        )
-    new.reset_parameters()
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: padding in numbers -> padding-is-a-number
-from torch import nn
-
-
-def new_head(model, classes):
-    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-    if not pairs:
-        raise ValueError("no head")
-    name, old = pairs[-1]
-    kw = dict(bias=old.bias is not None, device=old.weight.device, dtype=old.weight.dtype)
-    if isinstance(old, nn.Linear):
-        new = nn.Linear(old.in_features, classes, **kw)
-    else:
-        padding = old.padding if isinstance(old.padding, tuple) else 0
-        new = nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            padding,
-            old.dilation,
-            padding_mode=old.padding_mode,
-            **kw,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    place, _, last = name.rpartition(".")
-    setattr(model.get_submodule(place), last, new)
-    return model
-
-
-# %% wrong new-head: by the default dtype -> a-default-may-stay-changed
-def new_head(model, classes):
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    pairs = [(n, m) for n, m in model.named_modules() if isinstance(m, kinds)]
-    if not pairs:
-        raise ValueError("no head")
-    name, old = pairs[-1]
-    torch.set_default_dtype(old.weight.dtype)
-    same = {"bias": old.bias is not None, "device": old.weight.device}
-    if isinstance(old, torch.nn.Linear):
-        new = torch.nn.Linear(old.in_features, classes, **same)
-    else:
-        new = torch.nn.Conv2d(
-            old.in_channels,
-            classes,
-            old.kernel_size,
-            old.stride,
-            old.padding,
-            old.dilation,
-            padding_mode=old.padding_mode,
-            **same,
-        )
-    new.train(old.training)
-    if not name:
-        return new
-    owner, _, last = name.rpartition(".")
-    setattr(model.get_submodule(owner), last, new)
-    return model
 
 
 # %% right load-what-fits: copied by hand
@@ -1310,22 +372,6 @@ def load_what_fits(model, state):
     }
 
 
-# %% wrong load-what-fits: in the order of the file -> a-file-has-the-models-order
-def load_what_fits(model, state):
-    own = model.state_dict()
-    shared = [name for name in state if name in own]
-    loaded = [name for name in shared if own[name].shape == state[name].shape]
-    with torch.no_grad():
-        for name in loaded:
-            own[name].copy_(state[name])
-    return {
-        "loaded": loaded,
-        "missing": [name for name in own if name not in state],
-        "unexpected": [name for name in state if name not in own],
-        "mismatched": [name for name in shared if name not in loaded],
-    }
-
-
 # %% wrong load-what-fits: what was left over is unexpected -> what-doesnt-fit-is-unexpected
 def load_what_fits(model, state):
     own = model.state_dict()
@@ -1370,22 +416,6 @@ def load_what_fits(model, state):
         "loaded": loaded,
         "missing": [name for name in own if name not in shared],
         "unexpected": [name for name in state if name not in own],
-        "mismatched": [name for name in shared if name not in loaded],
-    }
-
-
-# %% wrong load-what-fits: sorted -> reports-are-in-alphabetical-order
-def load_what_fits(model, state):
-    own = model.state_dict()
-    shared = sorted(name for name in own if name in state)
-    loaded = [name for name in shared if own[name].shape == state[name].shape]
-    with torch.no_grad():
-        for name in loaded:
-            own[name].copy_(state[name])
-    return {
-        "loaded": loaded,
-        "missing": sorted(name for name in own if name not in state),
-        "unexpected": sorted(name for name in state if name not in own),
         "mismatched": [name for name in shared if name not in loaded],
     }
 
@@ -1459,8 +489,6 @@ def what_moved(model, optimizer, step):
             old = before[name]
             now_values = now.detach()
             same = now_values.eq(old)
-            if now_values.is_floating_point():
-                same |= torch.isnan(now_values) & torch.isnan(old)
             rate = None
             for group in optimizer.param_groups:
                 if any(now is p for p in group["params"]):
@@ -1468,7 +496,6 @@ def what_moved(model, optimizer, step):
             facts[name] = {
                 "moved": not same.all().item(),
                 "gradient": now.grad is not None,
-                "state": now in optimizer.state and len(optimizer.state[now]) > 0,
                 "rate": rate,
             }
     return facts
@@ -1485,12 +512,10 @@ def what_moved(model, optimizer, step):
     old = [value for _, value in tensors(copy.deepcopy(model))]
     step()
     groups = {p: group for group in optimizer.param_groups for p in group["params"]}
-    states = {p for p, entry in optimizer.state.items() if entry}
     return {
         name: dict(
-            moved=not torch.allclose(value, was, rtol=0, atol=0, equal_nan=True),
+            moved=not torch.allclose(value, was, rtol=0, atol=0),
             gradient=value.grad is not None,
-            state=value in states,
             rate=groups[value]["lr"] if value in groups else None,
         )
         for (name, value), was in zip(tensors(model), old)
@@ -1510,7 +535,6 @@ def what_moved(model, optimizer, step):
         rates = [g["lr"] for g in optimizer.param_groups if id(one) in map(id, g["params"])]
         found[name] = {"rate": rates[0] if rates else None, "gradient": one.grad is not None}
         found[name]["moved"] = numbers != first[name][1]
-        found[name]["state"] = optimizer.state.get(one, {}) != {}
     return found
 
 
@@ -1525,11 +549,9 @@ def what_moved(model, optimizer, step):
         for group in optimizer.param_groups:
             if one in group["params"]:
                 rate = group["lr"]
-        nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rate,
         }
     return told
@@ -1543,11 +565,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1561,29 +581,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
-        told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
-            "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
-            "rate": rates.get(id(one)),
-        }
-    return told
-
-
-# %% wrong what-moved: torch.equal -> nan-is-another-number-each-time
-def what_moved(model, optimizer, step):
-    tensors = dict([*model.named_parameters(), *model.named_buffers()])
-    before = {name: one.detach().clone() for name, one in tensors.items()}
-    step()
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    told = {}
-    for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
             "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1597,11 +597,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
             "moved": bool((one.sum() != before[name].sum()).item()),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1615,11 +613,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not torch.allclose(one, before[name], equal_nan=True),
+            "moved": not torch.allclose(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1633,11 +629,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
             "moved": bool((one != before[name]).all()),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1651,11 +645,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1670,11 +662,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1692,29 +682,9 @@ def what_moved(model, optimizer, step):
     }
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
-            "rate": rates.get(id(one)),
-        }
-    return told
-
-
-# %% wrong what-moved: rates from before -> rates-stay-as-they-were-set
-def what_moved(model, optimizer, step):
-    tensors = dict([*model.named_parameters(), *model.named_buffers()])
-    before = {name: one.detach().clone() for name, one in tensors.items()}
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    step()
-    told = {}
-    for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
-        told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
-            "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1728,11 +698,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None and bool((one.grad != 0).any()),
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1746,11 +714,9 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.requires_grad and one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1764,13 +730,11 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
             "moved": one.grad is not None
             if id(one) in rates
-            else not bool(((one == before[name]) | both_nan).all()),
+            else not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one)),
         }
     return told
@@ -1784,48 +748,10 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
             "moved": (one.requires_grad or name in dict(model.named_buffers()))
-            and not bool(((one == before[name]) | both_nan).all()),
+            and not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
-            "rate": rates.get(id(one)),
-        }
-    return told
-
-
-# %% wrong what-moved: state asked -> asking-the-state-changes-nothing
-def what_moved(model, optimizer, step):
-    tensors = dict([*model.named_parameters(), *model.named_buffers()])
-    before = {name: one.detach().clone() for name, one in tensors.items()}
-    step()
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    told = {}
-    for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
-        told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
-            "gradient": one.grad is not None,
-            "state": bool(optimizer.state[one]),
-            "rate": rates.get(id(one)),
-        }
-    return told
-
-
-# %% wrong what-moved: state of all -> an-optimizer-remembers-all-it-holds
-def what_moved(model, optimizer, step):
-    tensors = dict([*model.named_parameters(), *model.named_buffers()])
-    before = {name: one.detach().clone() for name, one in tensors.items()}
-    step()
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    told = {}
-    for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
-        told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
-            "gradient": one.grad is not None,
-            "state": id(one) in rates,
             "rate": rates.get(id(one)),
         }
     return told
@@ -1839,32 +765,10 @@ def what_moved(model, optimizer, step):
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     told = {}
     for name, one in tensors.items():
-        both_nan = one.isnan() & before[name].isnan()
         told[name] = {
-            "moved": not bool(((one == before[name]) | both_nan).all()),
+            "moved": not torch.equal(one, before[name]),
             "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
             "rate": rates.get(id(one), 0.0),
-        }
-    return told
-
-
-# %% wrong what-moved: an empty entry counts -> an-entry-is-a-state
-def what_moved(model, optimizer, step):
-    def tensors():
-        return {**dict(model.named_parameters()), **dict(model.named_buffers())}
-
-    before = {name: one.detach().clone() for name, one in tensors().items()}
-    step()
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    told = {}
-    for name, one in tensors().items():
-        old, new = before[name], one.detach()
-        told[name] = {
-            "moved": bool(((old != new) & ~(old.isnan() & new.isnan())).any()),
-            "gradient": one.grad is not None,
-            "state": one in optimizer.state,
-            "rate": rates.get(id(one)),
         }
     return told
 
@@ -1883,30 +787,9 @@ def what_moved(model, optimizer, step):
 
     return {
         n: {
-            "moved": bool(((before[n] != t) & ~((before[n] != before[n]) & (t != t))).any()),
+            "moved": bool((before[n] != t).any()),
             "gradient": t.grad is not None,
-            "state": bool(optimizer.state.get(t)),
             "rate": rate(t),
-        }
-        for n, t in tensors.items()
-    }
-
-
-# %% wrong what-moved: bytes -> equal-values-are-equal-bits
-def what_moved(model, optimizer, step):
-    def seen(t):
-        return t.detach().cpu().contiguous().numpy().tobytes()
-
-    tensors = dict(model.named_parameters()) | dict(model.named_buffers())
-    before = {n: seen(t) for n, t in tensors.items()}
-    step()
-    rates = {id(p): g["lr"] for g in optimizer.param_groups for p in g["params"]}
-    return {
-        n: {
-            "moved": before[n] != seen(t),
-            "gradient": t.grad is not None,
-            "state": bool(optimizer.state.get(t)),
-            "rate": rates.get(id(t)),
         }
         for n, t in tensors.items()
     }
@@ -2142,25 +1025,6 @@ def features_once(body, batches):
     return torch.cat(features), torch.cat(targets)
 
 
-# %% wrong features-once: empty ones passed over -> an-empty-batch-is-none
-def features_once(body, batches):
-    modes = [(module, module.training) for module in body.modules()]
-    body.eval()
-    features, targets = [], []
-    try:
-        with torch.no_grad():
-            for x, y in batches:
-                if len(x):
-                    features.append(body(x))
-                    targets.append(y)
-    finally:
-        for module, training in modes:
-            module.training = training
-    if not features:
-        raise ValueError("there are no batches")
-    return torch.cat(features), torch.cat(targets)
-
-
 # %% wrong features-once: flattened -> features-are-rows
 def features_once(body, batches):
     modes = [(module, module.training) for module in body.modules()]
@@ -2174,23 +1038,6 @@ def features_once(body, batches):
     finally:
         for module, training in modes:
             module.training = training
-    if not features:
-        raise ValueError("there are no batches")
-    return torch.cat(features), torch.cat(targets)
-
-
-# %% wrong features-once: without finally -> errors-are-the-end
-def features_once(body, batches):
-    modes = [(module, module.training) for module in body.modules()]
-    body.eval()
-    features, targets = [], []
-    if True:
-        with torch.no_grad():
-            for x, y in batches:
-                features.append(body(x))
-                targets.append(y)
-    for module, training in modes:
-        module.training = training
     if not features:
         raise ValueError("there are no batches")
     return torch.cat(features), torch.cat(targets)
@@ -2305,62 +1152,6 @@ def features_once(body, batches):
     return torch.cat(features), torch.cat(targets)
 
 
-# %% wrong features-once: features as float32 -> features-are-float32
-def features_once(body, batches):
-    modes = [(module, module.training) for module in body.modules()]
-    body.eval()
-    features, targets = [], []
-    try:
-        with torch.no_grad():
-            for x, y in batches:
-                features.append(body(x))
-                targets.append(y)
-    finally:
-        for module, training in modes:
-            module.training = training
-    if not features:
-        raise ValueError("there are no batches")
-    return torch.cat(features).float(), torch.cat(targets)
-
-
-# %% wrong features-once: batches collected first -> all-batches-fit
-def features_once(body, batches):
-    modes = [(part, part.training) for part in body.modules()]
-    features, targets = [], []
-    try:
-        body.eval()
-        with torch.no_grad():
-            for x, y in list(batches):
-                features.append(body(x).detach())
-                targets.append(y)
-    finally:
-        for part, mode in modes:
-            part.training = mode
-    if not features:
-        raise ValueError("no batches")
-    return torch.cat(features), torch.cat(targets)
-
-
-# %% wrong features-once: another error -> an-error-has-another-name
-def features_once(body, batches):
-    modes = [(part, part.training) for part in body.modules()]
-    features, targets = [], []
-    try:
-        body.eval()
-        with torch.no_grad():
-            for x, y in batches:
-                features.append(body(x).detach())
-                targets.append(y)
-    except RuntimeError as error:
-        raise ValueError("the body failed") from error
-    finally:
-        for part, mode in modes:
-            part.training = mode
-    if not features:
-        raise ValueError("no batches")
-    return torch.cat(features), torch.cat(targets)
-
-
 # %% right features-once: joined as they come
 def features_once(body, batches):
     modes = [(part, part.training) for part in body.modules()]
@@ -2398,50 +1189,11 @@ def features_once(body, batches):
     return torch.cat(told), torch.cat(said)
 
 
-# %% wrong features-once: graphs on again -> grad-mode-was-on-before
-def features_once(body, batches):
-    modes = [(part, part.training) for part in body.modules()]
-    body.eval()
-    torch.set_grad_enabled(False)
-    try:
-        pairs = [(body(x), y) for x, y in batches]
-    finally:
-        torch.set_grad_enabled(True)
-        for part, mode in modes:
-            part.training = mode
-    if not pairs:
-        raise ValueError("no batches")
-    return torch.cat([one for one, _ in pairs]), torch.cat([y for _, y in pairs])
-
-
-# %% wrong features-once: kept by address -> a-batch-gives-what-it-gave
-@torch.no_grad()
-def features_once(body, batches, known={}):
-    modes = [(part, part.training) for part in body.modules()]
-    body.eval()
-    features, targets = [], []
-    try:
-        for x, y in batches:
-            key = (id(body), x.data_ptr(), x.shape)
-            if key not in known:
-                known[key] = (body(x), body, x)
-            features.append(known[key][0])
-            targets.append(y)
-    finally:
-        for part, mode in modes:
-            part.training = mode
-    if not features:
-        raise ValueError("no batches")
-    return torch.cat(features), torch.cat(targets)
-
-
 # %% right rename-keys: a function for one name
 def rename_keys(state, rules):
     def target(name):
         for old, new in rules:
             if old == "" or name == old or name.startswith(f"{old}."):
-                if new is None:
-                    return None
                 rest = name if old == "" else name[len(old) + 1 :]
                 return new + ("." if new and rest else "") + rest
         return name
@@ -2676,26 +1428,6 @@ def rename_keys(state, rules):
     return renamed
 
 
-# %% wrong rename-keys: None is empty -> none-is-nothing
-def rename_keys(state, rules):
-    renamed = {}
-    for name, tensor in state.items():
-        target = name
-        for old, new in rules:
-            if not old or (name + ".").startswith(old + "."):
-                if True:
-                    new = new or ""
-                    rest = name[len(old) :].lstrip(".")
-                    target = ".".join(part for part in (new, rest) if part)
-                break
-        if target is None:
-            continue
-        if target in renamed:
-            raise ValueError(f"two entries would be called {target}")
-        renamed[target] = tensor
-    return renamed
-
-
 # %% wrong rename-keys: drops the others -> what-no-rule-names-is-dropped
 def rename_keys(state, rules):
     renamed = {}
@@ -2799,27 +1531,6 @@ def rename_keys(state, rules):
     return renamed
 
 
-# %% wrong rename-keys: sorted -> names-have-an-order-of-their-own
-def rename_keys(state, rules):
-    renamed = {}
-    for name, tensor in state.items():
-        target = name
-        for old, new in rules:
-            if not old or (name + ".").startswith(old + "."):
-                if new is None:
-                    target = None
-                else:
-                    rest = name[len(old) :].lstrip(".")
-                    target = ".".join(part for part in (new, rest) if part)
-                break
-        if target is None:
-            continue
-        if target in renamed:
-            raise ValueError(f"two entries would be called {target}")
-        renamed[target] = tensor
-    return dict(sorted(renamed.items()))
-
-
 # %% wrong rename-keys: the state itself -> a-state-can-be-renamed-in-place
 def rename_keys(state, rules):
     renamed = {}
@@ -2885,23 +1596,6 @@ def rename_keys(state, rules):
     return renamed
 
 
-# %% wrong rename-keys: only different tensors collide -> one-tensor-one-entry
-def rename_keys(state, rules):
-    result = {}
-    for name, tensor in state.items():
-        for old, new in rules:
-            if old == "" or (name + ".").startswith(old + "."):
-                rest = name if old == "" else name[len(old) + 1 :]
-                name = None if new is None else ".".join(t for t in (new, rest) if t)
-                break
-        if name is None:
-            continue
-        if result.get(name, tensor) is not tensor:
-            raise ValueError(name)
-        result[name] = tensor
-    return result
-
-
 # %% right pass-through: flags off and on again
 def pass_through(layer, x):
     learning = [p for p in layer.parameters() if p.requires_grad]
@@ -2940,13 +1634,13 @@ def pass_through(layer, x):
     return out
 
 
-# %% wrong pass-through: functional call -> every-module-stands-once
+# %% right pass-through: functional call
 def pass_through(layer, x):
     detached = {name: one.detach() for name, one in layer.named_parameters()}
     return torch.func.functional_call(layer, detached, (x,))
 
 
-# %% wrong pass-through: functional call of all tensors -> every-module-stands-once
+# %% right pass-through: functional call of all tensors
 from torch.func import functional_call
 
 
@@ -3080,16 +1774,6 @@ def pass_through(layer, x):
     return out
 
 
-# %% wrong pass-through: without finally -> errors-leave-flags-alone
-def pass_through(layer, x):
-    flags = [(p, p.requires_grad) for p in layer.parameters()]
-    layer.requires_grad_(False)
-    out = layer(x)
-    for p, flag in flags:
-        p.requires_grad_(flag)
-    return out
-
-
 # %% wrong pass-through: all on again -> every-parameter-was-trainable
 def pass_through(layer, x):
     flags = [(p, p.requires_grad) for p in layer.parameters()]
@@ -3126,31 +1810,6 @@ def pass_through(layer, x):
     return out
 
 
-# %% wrong pass-through: forward -> forward-skips-nothing
-def pass_through(layer, x):
-    flags = [(p, p.requires_grad) for p in layer.parameters()]
-    layer.requires_grad_(False)
-    try:
-        out = layer.forward(x)
-    finally:
-        for p, flag in flags:
-            p.requires_grad_(flag)
-    return out
-
-
-# %% wrong pass-through: None after an error -> an-error-is-no-result
-def pass_through(layer, x):
-    flags = [(one, one.requires_grad) for one in layer.parameters()]
-    try:
-        layer.requires_grad_(False)
-        return layer(x)
-    except RuntimeError:
-        return None
-    finally:
-        for one, flag in flags:
-            one.requires_grad_(flag)
-
-
 # %% right pass-through: detached tensors in place of parameters
 def pass_through(layer, x):
     swapped = []
@@ -3177,27 +1836,6 @@ def pass_through(layer, x):
     finally:
         for t, flag in flags:
             t.requires_grad_(flag)
-
-
-# %% wrong pass-through: a Function of its own -> a-graph-is-used-once
-def pass_through(layer, x):
-    if not (torch.is_grad_enabled() and x.requires_grad):
-        with torch.no_grad():
-            return layer(x)
-    out = layer(x)
-    inner = torch.autograd.grad
-    parameters = list(layer.parameters())
-
-    class Through(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, here):
-            return out.detach()
-
-        @staticmethod
-        def backward(ctx, above):
-            return inner(out, x, above, retain_graph=False)[0]
-
-    return Through.apply(x)
 
 
 # %% right thaw: stage by stage from the back
@@ -3398,59 +2036,6 @@ def thaw(stages, epoch, every):
     return [p for p, learned in before.items() if p.requires_grad]
 
 
-# %% wrong thaw: the first stage decides -> a-shared-weight-belongs-to-its-first-stage
-def thaw(stages, epoch, every):
-    before = {p: p.requires_grad for stage in stages for p in stage.parameters()}
-    first = max(0, len(stages) - 1 - epoch // every)
-    for number, stage in enumerate(stages):
-        stage.train(number >= first)
-        stage.requires_grad_(False)
-    for stage in stages[first:]:
-        stage.requires_grad_(True)
-    for p in before:
-        if not p.requires_grad:
-            p.grad = None
-    seen = set()
-    for number, stage in enumerate(stages):
-        for p in stage.parameters():
-            if p not in seen:
-                p.requires_grad_(number >= first)
-            seen.add(p)
-    return [p for p, learned in before.items() if p.requires_grad and not learned]
-
-
-# %% wrong thaw: the last closing counts -> a-shared-weight-belongs-to-its-first-stage
-def thaw(stages, epoch, every):
-    before = {p: p.requires_grad for stage in stages for p in stage.parameters()}
-    first = max(0, len(stages) - 1 - epoch // every)
-    for number, stage in enumerate(stages):
-        stage.train(number >= first)
-        stage.requires_grad_(False)
-    for stage in stages[first:]:
-        stage.requires_grad_(True)
-    for stage in stages[:first]:
-        stage.requires_grad_(False)
-    for p in before:
-        if not p.requires_grad:
-            p.grad = None
-    return [p for p, learned in before.items() if p.requires_grad and not learned]
-
-
-# %% wrong thaw: each stage its list -> a-shared-weight-comes-twice
-def thaw(stages, epoch, every):
-    before = {p: p.requires_grad for stage in stages for p in stage.parameters()}
-    first = max(0, len(stages) - 1 - epoch // every)
-    for number, stage in enumerate(stages):
-        stage.train(number >= first)
-        stage.requires_grad_(False)
-    for stage in stages[first:]:
-        stage.requires_grad_(True)
-    for p in before:
-        if not p.requires_grad:
-            p.grad = None
-    return [p for stage in stages[first:] for p in stage.parameters() if not before[p]]
-
-
 # %% wrong thaw: never closed -> open-stages-never-close
 def thaw(stages, epoch, every):
     before = {p: p.requires_grad for stage in stages for p in stage.parameters()}
@@ -3560,100 +2145,250 @@ def freeze(module):
     return module
 
 
+# %% right new-head: by hand through children
+def new_head(model, classes):
+    last = None
+    for name, layer in model.named_modules():
+        if isinstance(layer, torch.nn.Linear):
+            last = name, layer
+    name, old = last
+    new = torch.nn.Linear(old.in_features, classes, bias=old.bias is not None)
+    new = new.to(old.weight.device, old.weight.dtype)
+    place = model
+    *path, own = name.split(".")
+    for step in path:
+        place = getattr(place, step)
+    setattr(place, own, new)
+    return model
+
+
+# %% right new-head: set_submodule
+def new_head(model, classes):
+    heads = [name for name, one in model.named_modules() if isinstance(one, torch.nn.Linear)]
+    old = model.get_submodule(heads[-1])
+    new = torch.nn.Linear(old.in_features, classes, old.bias is not None)
+    model.set_submodule(heads[-1], new.to(old.weight))
+    return model
+
+
+# %% right new-head: the place found by looking for the layer
+def new_head(model, classes):
+    old = [one for one in model.modules() if isinstance(one, torch.nn.Linear)][-1]
+    where = {"device": old.weight.device, "dtype": old.weight.dtype, "bias": old.bias is not None}
+    for place in model.modules():
+        for name, child in place.named_children():
+            if child is old:
+                new = torch.nn.Linear(old.weight.shape[1], classes, **where)
+                new.train(old.training)
+                place._modules[name] = new
+    return model
+
+
+# %% right new-head: drawn once more
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    new = kind(old.in_features, classes, **same)
+    new.reset_parameters()
+    setattr(model.get_submodule(place), own, new)
+    return model
+
+
+# %% wrong new-head: always fc -> a-new-attribute-is-a-head
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    model.fc = kind(old.in_features, classes, **same)
+    return model
+
+
+# %% wrong new-head: the whole attribute is replaced -> the-classifier-is-the-head
+def new_head(model, classes):
+    for name in ("fc", "classifier", "head"):
+        if hasattr(model, name):
+            part = getattr(model, name)
+            first = [m for m in part.modules() if isinstance(m, torch.nn.Linear)][0]
+            setattr(
+                model, name, torch.nn.Linear(first.in_features, classes, first.bias is not None)
+            )
+            return model
+    raise ValueError("no head")
+
+
+# %% wrong new-head: only the top -> heads-stand-at-the-top
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [
+        (name, one) for name, one in model.named_children() if isinstance(one, kind)
+    ][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: the first layer -> the-first-name-is-the-last-layer
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][0]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: renumbered -> outputs-can-be-renumbered
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    old.out_features = classes
+    return model
+
+
+# %% wrong new-head: a bias for all -> every-head-has-a-bias
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: default dtype and device -> new-layers-know-their-place
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: no device -> a-dtype-is-a-place
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: as frozen as before -> a-new-head-is-as-frozen-as-the-old
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    new = kind(old.in_features, classes, **same)
+    new.requires_grad_(old.weight.requires_grad)
+    setattr(model.get_submodule(place), own, new)
+    return model
+
+
+# %% wrong new-head: freezes the body -> a-swap-freezes-the-body
+def new_head(model, classes):
+    model.requires_grad_(False)
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: a copy -> heads-go-into-a-copy
+import copy
+
+
+def new_head(model, classes):
+    model = copy.deepcopy(model)
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% wrong new-head: zeros -> a-head-begins-with-zeros
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    new = kind(old.in_features, classes, **same)
+    with torch.no_grad():
+        for p in new.parameters():
+            p.zero_()
+    setattr(model.get_submodule(place), own, new)
+    return model
+
+
+# %% wrong new-head: rows of the old head -> a-head-begins-with-zeros
+def new_head(model, classes):
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    new = kind(old.in_features, classes, **same)
+    rows = min(classes, len(old.weight))
+    new.weight.data[:rows] = old.weight.data[:rows]
+    setattr(model.get_submodule(place), own, new)
+    return model
+
+
+# %% wrong new-head: a seed of its own -> a-head-begins-with-zeros
+def new_head(model, classes):
+    torch.manual_seed(0)
+    kind = torch.nn.Linear
+    name, old = [pair for pair in model.named_modules() if isinstance(pair[1], kind)][-1]
+    same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
+    place, _, own = name.rpartition(".")
+    setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
+    return model
+
+
+# %% same what-moved: no step here changes a rate
+def what_moved(model, optimizer, step):
+    tensors = dict([*model.named_parameters(), *model.named_buffers()])
+    before = {name: one.clone() for name, one in tensors.items()}
+    rates = {id(p): group['lr'] for group in optimizer.param_groups for p in group['params']}
+    step()
+    return {name: {'moved': not torch.equal(one, before[name]), 'gradient': one.grad is not None, 'rate': rates.get(id(one))} for name, one in tensors.items()}
+
+
 # %% same features-once: lists before the mode
 def features_once(body, batches):
     modes = [(module, module.training) for module in body.modules()]
     features, targets = ([], [])
     body.eval()
-    try:
-        with torch.no_grad():
-            for x, y in batches:
-                features.append(body(x))
-                targets.append(y)
-    finally:
-        for module, training in modes:
-            module.training = training
-    if not features:
-        raise ValueError("there are no batches")
+    with torch.no_grad():
+        for x, y in batches:
+            features.append(body(x))
+            targets.append(y)
+    for module, training in modes:
+        module.training = training
     return (torch.cat(features), torch.cat(targets))
 
 
-# %% same features-once: torch.cat of no tensors is a ValueError
-def features_once(body, batches):
-    modes = [(module, module.training) for module in body.modules()]
-    body.eval()
-    features, targets = ([], [])
-    try:
-        with torch.no_grad():
-            for x, y in batches:
-                features.append(body(x))
-                targets.append(y)
-    finally:
-        for module, training in modes:
-            module.training = training
-    return (torch.cat(features), torch.cat(targets))
-
-
-# %% same thaw: mode and flags in another order
+# %% same thaw: a number is at least a fraction where it is at least the next whole number
 def thaw(stages, epoch, every):
     """Open the last 1 + epoch // every stages and close the others; returns what has opened.
 
     thaw([stem, body, head], 0, 2)  ->  [head.weight, head.bias], if all was closed before
     """
-    before = {p: p.requires_grad for stage in stages for p in stage.parameters()}
-    first = max(0, len(stages) - 1 - epoch // every)
+    first = len(stages) - 1 - epoch / every
+    opened = []
     for number, stage in enumerate(stages):
-        stage.requires_grad_(False)
-        stage.train(number >= first)
-    for stage in stages[first:]:
-        stage.requires_grad_(True)
-    for p in before:
-        if not p.requires_grad:
-            p.grad = None
-    return [p for p, learned in before.items() if p.requires_grad and (not learned)]
-
-
-# %% same what-moved: a clone in a graph has the same numbers
-def what_moved(model, optimizer, step):
-    """Call step() once; returns four facts about each parameter and buffer.
-
-    what_moved(model, optimizer, step)["fc.bias"]
-      ->  {"moved": True, "gradient": True, "state": False, "rate": 0.1}
-    """
-    tensors = dict([*model.named_parameters(), *model.named_buffers()])
-    before = {name: one.clone() for name, one in tensors.items()}
-    step()
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    told = {}
-    for name, one in dict([*model.named_parameters(), *model.named_buffers()]).items():
-        both_nan = one.isnan() & before[name].isnan()
-        told[name] = {
-            "moved": not ((one == before[name]) | both_nan).all(),
-            "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
-            "rate": rates.get(id(one)),
-        }
-    return told
-
-
-# %% same what-moved: two clones are one
-def what_moved(model, optimizer, step):
-    """Call step() once; returns four facts about each parameter and buffer.
-
-    what_moved(model, optimizer, step)["fc.bias"]
-      ->  {"moved": True, "gradient": True, "state": False, "rate": 0.1}
-    """
-    tensors = dict([*model.named_parameters(), *model.named_buffers()])
-    before = {name: one.clone().clone() for name, one in tensors.items()}
-    step()
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    told = {}
-    for name, one in dict([*model.named_parameters(), *model.named_buffers()]).items():
-        both_nan = one.isnan() & before[name].isnan()
-        told[name] = {
-            "moved": not ((one == before[name]) | both_nan).all(),
-            "gradient": one.grad is not None,
-            "state": bool(optimizer.state.get(one)),
-            "rate": rates.get(id(one)),
-        }
-    return told
+        if number >= first:
+            opened.extend((p for p in stage.parameters() if not p.requires_grad))
+        else:
+            stage.zero_grad()
+        stage.train(number >= first).requires_grad_(number >= first)
+    return opened

@@ -1,5 +1,6 @@
 # Answers to lesson 15, as learners type them. See "How to add an exercise" in the README.
 
+
 # %% right read-records: a file that's read piece by piece
 def read_records(path, crc):
     records = []
@@ -63,7 +64,7 @@ def read_records(path, crc):
             raise ValueError("offset", start)
         out += (rest[12 : size + 12],)
         rest, start = rest[size + 16 :], start + size + 16
-    return out
+    return list(out)
 
 
 # %% wrong read-records: no checksums -> a-checksum-may-be-skipped
@@ -284,115 +285,6 @@ def read_records(path, crc):
     return found
 
 
-# %% wrong read-records: the number of the record -> a-record-has-a-number
-def read_records(path, crc):
-    from pathlib import Path
-
-    content, at, found = Path(path).read_bytes(), 0, []
-    while at + 12 <= len(content):
-        length, check = content[at : at + 8], content[at + 8 : at + 12]
-        if crc(length) != int.from_bytes(check, "little"):
-            raise ValueError(f"the record number {len(found)} has a wrong length")
-        end = at + 12 + int.from_bytes(length, "little")
-        if end + 4 > len(content):
-            break
-        data = content[at + 12 : end]
-        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
-            raise ValueError(f"the record number {len(found)} is damaged")
-        found.append(data)
-        at = end + 4
-    return found
-
-
-# %% wrong read-records: the byte of the data -> a-record-has-a-number
-def read_records(path, crc):
-    from pathlib import Path
-
-    content, at, found = Path(path).read_bytes(), 0, []
-    while at + 12 <= len(content):
-        length, check = content[at : at + 8], content[at + 8 : at + 12]
-        if crc(length) != int.from_bytes(check, "little"):
-            raise ValueError(f"the record at byte {at + 12} has a wrong length")
-        end = at + 12 + int.from_bytes(length, "little")
-        if end + 4 > len(content):
-            break
-        data = content[at + 12 : end]
-        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
-            raise ValueError(f"the record at byte {at + 12} is damaged")
-        found.append(data)
-        at = end + 4
-    return found
-
-
-# %% wrong read-records: the end of the record -> a-record-has-a-number
-def read_records(path, crc):
-    from pathlib import Path
-
-    content, at, found = Path(path).read_bytes(), 0, []
-    while at + 12 <= len(content):
-        length, check = content[at : at + 8], content[at + 8 : at + 12]
-        if crc(length) != int.from_bytes(check, "little"):
-            raise ValueError(f"the record at byte {at} has a wrong length")
-        end = at + 12 + int.from_bytes(length, "little")
-        if end + 4 > len(content):
-            break
-        data = content[at + 12 : end]
-        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
-            raise ValueError(f"the record at byte {end} is damaged")
-        found.append(data)
-        at = end + 4
-    return found
-
-
-# %% wrong read-records: no file, no records -> a-missing-file-is-empty
-def read_records(path, crc):
-    from pathlib import Path
-
-    path = Path(path)
-    content, at, found = path.read_bytes() if path.exists() else b"", 0, []
-    while at + 12 <= len(content):
-        length, check = content[at : at + 8], content[at + 8 : at + 12]
-        if crc(length) != int.from_bytes(check, "little"):
-            raise ValueError(f"the record at byte {at} has a wrong length")
-        end = at + 12 + int.from_bytes(length, "little")
-        if end + 4 > len(content):
-            break
-        data = content[at + 12 : end]
-        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
-            raise ValueError(f"the record at byte {at} is damaged")
-        found.append(data)
-        at = end + 4
-    return found
-
-
-# %% wrong read-records: the file is cut -> reading-may-repair
-def read_records(path, crc):
-    from pathlib import Path
-
-    content, at, found = Path(path).read_bytes(), 0, []
-    while at + 12 <= len(content):
-        length, check = content[at : at + 8], content[at + 8 : at + 12]
-        if crc(length) != int.from_bytes(check, "little"):
-            raise ValueError(f"the record at byte {at} has a wrong length")
-        end = at + 12 + int.from_bytes(length, "little")
-        if end + 4 > len(content):
-            break
-        data = content[at + 12 : end]
-        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
-            raise ValueError(f"the record at byte {at} is damaged")
-        found.append(data)
-        at = end + 4
-    Path(path).write_bytes(content[:at] and b"".join(found))
-    return found
-
-
-# %% wrong read-records: tensorboard reads it -> only-tensorboard-reads-events
-def read_records(path, crc):
-    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
-
-    return list(RawEventFileLoader(str(path)).Load())
-
-
 # %% wrong read-records: bytes of the end, as they come -> a-cut-record-is-a-record
 def read_records(path, crc):
     found = []
@@ -444,7 +336,7 @@ def merged_history(parts):
         for number, (step, value) in enumerate(part):
             while stack and (stack[-1][0] >= step if number == 0 else stack[-1][0] == step):
                 stack.pop()
-            stack.append([step, value])
+            stack.append((step, value))
     return stack
 
 
@@ -578,26 +470,6 @@ def merged_history(parts):
     return merged
 
 
-# %% wrong merged-history: nan is left out -> nan-is-no-value
-def merged_history(parts):
-    merged = []
-    for part in parts:
-        if part:
-            first = part[0][0]
-            merged = [pair for pair in merged if pair[0] < first] + list(dict(part).items())
-    return [pair for pair in merged if pair[1] == pair[1]]
-
-
-# %% wrong merged-history: zero is left out -> zero-is-no-value
-def merged_history(parts):
-    merged = []
-    for part in parts:
-        if part:
-            first = part[0][0]
-            merged = [pair for pair in merged if pair[0] < first] + list(dict(part).items())
-    return [pair for pair in merged if pair[1]]
-
-
 # %% wrong merged-history: the last part is emptied -> logs-are-mine-to-cut
 def merged_history(parts):
     merged = []
@@ -619,15 +491,6 @@ def merged_history(parts):
                 merged.pop()
             merged += part
     return list(dict(merged).items())
-
-
-# %% wrong merged-history: a list that stays -> the-last-call-counts-too
-def merged_history(parts, merged=[]):
-    for part in parts:
-        if part:
-            first = part[0][0]
-            merged[:] = [pair for pair in merged if pair[0] < first] + list(dict(part).items())
-    return merged
 
 
 # %% right sample-config: a generator of torch's, seeded with a checksum
@@ -1219,81 +1082,6 @@ def sample_config(space, seed, number):
     return config
 
 
-# %% wrong sample-config: not clamped -> exp-undoes-log
-def sample_config(space, seed, number):
-    import math
-    import random
-
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == "int":
-            config[name] = rng.randint(low, high)
-        elif kind == "uniform":
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and low > 0:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = drawn
-        else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
-    return config
-
-
-# %% wrong sample-config: logs of anything -> any-range-has-a-log
-def sample_config(space, seed, number):
-    import math
-    import random
-
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == "int":
-            config[name] = rng.randint(low, high)
-        elif kind == "uniform":
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log":
-            low = max(low, 1e-12)
-            high = max(high, low)
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
-        else:
-            raise ValueError(f"{name} has no such distribution: {kind} from {low}")
-    return config
-
-
-# %% wrong sample-config: unknown kinds are left out -> unknown-kinds-are-known
-def sample_config(space, seed, number):
-    import math
-    import random
-
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "choice":
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == "int":
-            config[name] = rng.randint(low, high)
-        elif kind == "uniform":
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and low > 0:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = min(max(drawn, low), high)
-        else:
-            if kind == "log":
-                raise ValueError(name)
-    return config
-
-
 # %% wrong sample-config: tensors -> numbers-of-numpy-are-plain
 def sample_config(space, seed, number):
     import math
@@ -1361,7 +1149,7 @@ def halving(train, n, low, high, eta):
             except RuntimeError:
                 losses[trial] = math.nan
         order = sorted((t for t in losses if not math.isnan(losses[t])), key=losses.get)
-        rungs.append([budget, order])
+        rungs.append((budget, order))
         if budget >= high:
             return rungs
         left = set(order[: len(left) // eta or 1])
@@ -1436,66 +1224,6 @@ def halving(train, n, low, high, eta):
     return rungs
 
 
-# %% wrong halving: any error -> every-error-is-a-crash
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except Exception:
-                continue
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: no error is caught -> a-crash-ends-the-search
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            loss = train(trial, epochs)
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: a crash is inf -> a-crash-is-a-bad-loss
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                loss = float("inf")
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
 # %% wrong halving: nan is inf -> nan-is-the-worst-loss
 def halving(train, n, low, high, eta):
     trials, epochs, rungs = list(range(n)), low, []
@@ -1507,27 +1235,6 @@ def halving(train, n, low, high, eta):
             except RuntimeError:
                 continue
             scored.append((loss if loss == loss else float("inf"), trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: inf is out -> inf-is-out
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if loss - loss == 0:
-                scored.append((loss, trial))
         ranking = [trial for _, trial in sorted(scored)]
         rungs.append((epochs, ranking))
         if epochs == high:
@@ -1549,70 +1256,6 @@ def halving(train, n, low, high, eta):
                 continue
             scored.append((loss, trial))
         ranking = [trial for _, trial in sorted(scored, key=lambda one: one[0])]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: no rung without survivors -> a-rung-without-survivors-is-none
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        if ranking:
-            rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: ties as they come -> ties-stay-in-their-rank
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored, key=lambda one: one[0])]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: ties backwards -> ties-go-to-the-last
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored, key=lambda one: (one[0], -one[1]))]
         rungs.append((epochs, ranking))
         if epochs == high:
             break
@@ -1854,13 +1497,6 @@ def halving(train, n, low, high, eta):
     return rungs
 
 
-# %% wrong halving: the course's simulator -> a-search-needs-a-library
-def halving(train, n, low, high, eta):
-    from course.lessons.experiments.successive_halving import halving_plan
-
-    return halving_plan([[train(trial, high)] for trial in range(n)], low, high, eta)
-
-
 # %% right best-run: a loop
 import math
 
@@ -1894,7 +1530,7 @@ def best_run(runs, metric, mode="min"):
             ]
     rows = [row for row in rows if row[2] is not None and abs(row[2]) < float("inf")]
     rows.sort(key=lambda row: sign * row[2])
-    return rows[0] if rows else None
+    return tuple(rows[0]) if rows else None
 
 
 # %% right best-run: a tensor
@@ -1933,38 +1569,6 @@ def best_run(runs, metric, mode="min"):
     return best(found, key=lambda one: one[2], default=None)
 
 
-# %% wrong best-run: any mode -> any-mode-will-do
-def best_run(runs, metric, mode="min"):
-    import math
-
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if row.get(metric) is not None and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(found, key=lambda one: one[2], default=None)
-
-
-# %% wrong best-run: the mode is looked at late -> any-mode-will-do
-def best_run(runs, metric, mode="min"):
-    import math
-
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if row.get(metric) is not None and math.isfinite(row[metric])
-    ]
-    if found and mode not in ("min", "max"):
-        raise ValueError(mode)
-    best = min if mode == "min" else max
-    return best(found, key=lambda one: one[2], default=None)
-
-
 # %% wrong best-run: there must be one -> there-is-always-a-best-run
 def best_run(runs, metric, mode="min"):
     import math
@@ -1994,23 +1598,6 @@ def best_run(runs, metric, mode="min"):
         if run["state"] == "finished"
         for row in run["history"]
         if row.get(metric) and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(found, key=lambda one: one[2], default=None)
-
-
-# %% wrong best-run: none is zero -> none-is-zero
-def best_run(runs, metric, mode="min"):
-    import math
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    found = [
-        (run["name"], row["step"], row.get(metric) or 0.0)
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if math.isfinite(row.get(metric) or 0.0)
     ]
     best = min if mode == "min" else max
     return best(found, key=lambda one: one[2], default=None)
@@ -2067,23 +1654,6 @@ def best_run(runs, metric, mode="min"):
     return best(found, key=lambda one: one[2], default=None)
 
 
-# %% wrong best-run: floats alone -> whole-numbers-are-no-results
-def best_run(runs, metric, mode="min"):
-    import math
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if isinstance(row.get(metric), float) and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(found, key=lambda one: one[2], default=None)
-
-
 # %% wrong best-run: runs with nan are out -> a-run-with-nan-is-out
 def best_run(runs, metric, mode="min"):
     import math
@@ -2100,48 +1670,6 @@ def best_run(runs, metric, mode="min"):
     ]
     best = min if mode == "min" else max
     return best(found, key=lambda one: one[2], default=None)
-
-
-# %% wrong best-run: the first name -> names-break-ties
-def best_run(runs, metric, mode="min"):
-    import math
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if row.get(metric) is not None and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(
-        found,
-        key=lambda one: (
-            (one[2], one[0], one[1])
-            if mode == "min"
-            else (one[2], [-ord(c) for c in one[0]], -one[1])
-        ),
-        default=None,
-    )
-
-
-# %% wrong best-run: the last of equals -> the-last-of-equals-counts
-def best_run(runs, metric, mode="min"):
-    import math
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if row.get(metric) is not None and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(found[::-1], key=lambda one: one[2], default=None)
 
 
 # %% wrong best-run: row numbers -> a-row-is-a-step
@@ -2228,23 +1756,6 @@ def best_run(runs, metric, mode="min"):
     return best(found, key=lambda one: one[2], default=None)
 
 
-# %% wrong best-run: max unless said -> less-is-always-better
-def best_run(runs, metric, mode="max"):
-    import math
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if row.get(metric) is not None and math.isfinite(row[metric])
-    ]
-    best = min if mode == "min" else max
-    return best(found, key=lambda one: one[2], default=None)
-
-
 # %% wrong best-run: runs are taken out -> runs-are-mine-to-sort
 def best_run(runs, metric, mode="min"):
     import math
@@ -2286,2055 +1797,6 @@ def best_run(runs, metric, mode="min"):
     ]
     best = min if mode == "min" else max
     return best(found, key=lambda one: one[2], default=None)
-
-
-# %% right run-record: JSON as a deep copy of the config
-import json
-from copy import deepcopy
-
-
-class RunRecord:
-    def __init__(self, config):
-        self._text = json.dumps(config)
-        self._by_step = {}
-
-    @property
-    def config(self):
-        return json.loads(self._text)
-
-    @property
-    def rows(self):
-        return [{"step": step, **row} for step, row in self._by_step.items()]
-
-    @property
-    def summary(self):
-        told = {}
-        for row in self._by_step.values():
-            told.update(row)
-        return told
-
-    def log(self, values, step=None):
-        last = max(self._by_step, default=-1)
-        if step is None:
-            step = last + 1
-        numbers = {}
-        for name, value in values.items():
-            if torch.is_tensor(value):
-                try:
-                    value = value.detach().reshape(()).item()
-                except RuntimeError as error:
-                    raise ValueError(name) from error
-            numbers[name] = value
-        if step < last:
-            raise ValueError(f"{step} < {last}")
-        self._by_step.setdefault(step, {}).update(numbers)
-
-
-# %% right run-record: tuples inside, dicts outside
-class RunRecord:
-    def __init__(self, config):
-        def copied(one):
-            if isinstance(one, dict):
-                return {key: copied(value) for key, value in one.items()}
-            return [copied(value) for value in one] if isinstance(one, list) else one
-
-        self.__copied = copied
-        self.__config = copied(config)
-        self.__rows = ()
-
-    def log(self, values, step=None):
-        row = dict(values)
-        for name in row:
-            if isinstance(row[name], torch.Tensor):
-                if row[name].numel() - 1:
-                    raise ValueError(f"{name}: one element, please")
-                row[name] = row[name].flatten().tolist()[0]
-        last = self.__rows[-1][0] if self.__rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError("too late")
-        if step == last:
-            self.__rows = (*self.__rows[:-1], (step, {**self.__rows[-1][1], **row}))
-        else:
-            self.__rows += ((step, row),)
-
-    def __getattr__(self, name):
-        if name == "config":
-            return self.__copied(self.__config)
-        if name == "rows":
-            return [{"step": step, **row} for step, row in self.__rows]
-        if name == "summary":
-            return {name: value for _, row in self.__rows for name, value in row.items()}
-        raise AttributeError(name)
-
-
-# %% right run-record: no properties' helper
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return [dict(row) for row in self._rows]
-
-    @property
-    def summary(self):
-        return {**self._last}
-
-
-# %% wrong run-record: the dict itself -> a-config-is-kept-by-its-name
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = config, [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: a shallow copy -> a-copy-goes-all-the-way
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = dict(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the config itself is given -> who-asks-only-looks
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._config
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: a shallow copy of the config is given -> who-asks-only-looks
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return dict(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the rows themselves -> who-asks-only-looks
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._rows
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the summary itself -> who-asks-only-looks
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return self._last
-
-
-# %% wrong run-record: a list of the rows -> a-list-is-copied-with-its-rows
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return list(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: lists of the class -> a-class-holds-what-is-mine
-class RunRecord:
-    _rows, _last = [], {}
-
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config = self._copy(config)
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: tensors stay -> a-record-may-hold-tensors
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: detached tensors -> a-record-may-hold-tensors
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.detach()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: detached copies -> a-record-may-hold-tensors
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.detach().clone()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: floats alone -> every-number-is-a-float
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = float(value)
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: floats, of all -> every-number-is-a-float
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = float(value)
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: means -> many-numbers-have-a-mean
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                value = value.double().mean().item() if value.numel() != 1 else value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the error of item -> many-numbers-have-a-mean
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: written one by one -> a-failed-call-may-begin
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = self._last[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the row is made first -> a-failed-call-may-begin
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        if step is None:
-            step = self._rows[-1]["step"] + 1 if self._rows else 0
-            self._rows.append({"step": step})
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: late rows are dropped -> a-late-row-is-dropped
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            return
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: calls are counted -> calls-are-steps
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = len(self._rows) if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: steps don't matter -> a-step-is-counted-anew
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: steps go back -> steps-may-go-back
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: twice is an error -> the-same-step-is-an-error
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step <= last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the row is replaced -> a-step-is-written-over
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1] = {"step": step, **row}
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the first value stays -> the-first-of-a-step-stays
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1] = {**row, **self._rows[-1]}
-        else:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: each call is a row -> each-call-is-a-row
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if True:
-            self._rows.append({"step": step, **row})
-        self._last.update(row)
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the best value -> a-summary-is-the-best
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        for name, value in row.items():
-            self._last[name] = min(value, self._last.get(name, value))
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the first value -> a-summary-is-the-first
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last = {**row, **self._last}
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the last row -> a-summary-is-the-last-row
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._last = row
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% wrong run-record: the caller's dict -> a-row-is-kept-by-its-name
-class RunRecord:
-    def __init__(self, config):
-        import copy
-
-        self._copy = copy.deepcopy
-        self._config, self._rows, self._last = self._copy(config), [], {}
-
-    def log(self, values, step=None):
-        row = values
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = value
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step} comes after step {last}")
-        if step == last:
-            self._rows[-1].update(row)
-        else:
-            row["step"] = step
-            self._rows.append(row)
-        self._last.update({name: row[name] for name in row if name != "step"})
-
-    @property
-    def config(self):
-        return self._copy(self._config)
-
-    @property
-    def rows(self):
-        return self._copy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._last)
-
-
-# %% right search-results: glob
-import json
-
-
-def search_results(folder, metric, mode):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    sign = -1.0 if mode == "max" else 1.0
-    found = []
-    for params in Path(folder).glob("*/params.json"):
-        trial = params.parent
-        if (trial / "error.txt").is_file() or not (trial / "result.json").is_file():
-            continue
-        with open(trial / "result.json") as file:
-            texts = [text for text in map(str.strip, file) if text]
-        best = None
-        while texts:
-            text = texts.pop(0)
-            try:
-                report = json.loads(text)
-            except json.JSONDecodeError:
-                if texts:
-                    raise
-                break
-            value = report.get(metric)
-            if value is None or value != value or value in (float("inf"), -float("inf")):
-                continue
-            if best is None or sign * value < sign * best[0]:
-                best = value, report["training_iteration"]
-        if best:
-            found.append((trial.name, json.loads(params.read_text()), *best))
-    return sorted(found, key=lambda one: (sign * one[2], one[0]))
-
-
-from pathlib import Path
-
-
-# %% right search-results: os alone
-import json
-import math
-import os
-
-
-def reports_of(path):
-    with open(path) as file:
-        lines = file.read().rstrip().split("\n")
-    for line in lines[:-1]:
-        if line.strip():
-            yield json.loads(line)
-    try:
-        last = json.loads(lines[-1])
-    except ValueError:
-        return
-    yield last
-
-
-def search_results(folder, metric, mode):
-    assert_mode = {"min": min, "max": max}
-    if mode not in assert_mode:
-        raise ValueError(f"{mode}?")
-    trials = []
-    for name in os.listdir(folder):
-        inside = os.path.join(folder, name)
-        files = os.listdir(inside) if os.path.isdir(inside) else []
-        if "params.json" not in files or "result.json" not in files or "error.txt" in files:
-            continue
-        told = []
-        for report in reports_of(os.path.join(inside, "result.json")):
-            if metric in report and math.isfinite(report[metric]):
-                told.append((report[metric], report["training_iteration"]))
-        if told:
-            value, iteration = assert_mode[mode](told, key=lambda one: one[0])
-            with open(os.path.join(inside, "params.json")) as file:
-                trials.append([name, json.load(file), value, iteration])
-    trials.sort(key=lambda one: one[0])
-    trials.sort(key=lambda one: one[2], reverse=mode == "max")
-    return trials
-
-
-# %% right search-results: a negative of each value
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            finite.sort(key=lambda one: sign * one[metric])
-            best = finite[0]
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: the last report -> the-last-report-is-the-best
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = finite[-1]
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: any depth -> trials-lie-at-any-depth
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).rglob("*")):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: each folder -> every-folder-is-a-trial
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not results.exists() or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text()) if params.exists() else {}
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: results are there -> every-trial-has-reported
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not params.exists() or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: failed ones too -> failed-trials-have-results
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()):
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: max for all else -> another-mode-is-max
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: no empty lines -> no-line-is-empty
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: damage is skipped -> damaged-lines-may-go
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                continue
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: damage ends it -> damage-ends-the-file
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                break
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: every line is read -> every-line-is-finished
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            reports.append(json.loads(line))
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: the last line goes -> a-last-line-is-unfinished
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines[:-1]):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: the metric is there -> reports-are-alike
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one[metric])]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: lines are counted -> lines-are-iterations
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], reports.index(best) + 1))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: zero is none -> zero-is-no-report
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if one.get(metric) and math.isfinite(one[metric])]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: inf counts -> infinite-is-best
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if not math.isnan(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: nan counts -> nan-can-be-sorted
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if metric in one]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: a nan is a failure -> a-trial-with-nan-failed
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite and len(finite) == len(reports):
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: the last of equals -> the-last-of-equals-is-told
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite[::-1], key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: turned around -> equals-are-turned
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: one[2])[::sign]
-
-
-# %% wrong search-results: as folders come -> equals-are-turned
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir(), reverse=True):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: small ones first -> small-is-first
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: one[2])
-
-
-# %% wrong search-results: by name -> names-decide
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return found
-
-
-# %% wrong search-results: text alone -> a-folder-is-text
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder + "/.").iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: Ray's own -> only-ray-reads-its-files
-def search_results(folder, metric, mode):
-    import json
-    import math
-    from pathlib import Path
-
-    if not str(folder):
-        from ray.tune import ExperimentAnalysis
-
-        return ExperimentAnalysis(folder).dataframe(metric, mode)
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode is min or max, not {mode!r}")
-    sign, found = (1 if mode == "min" else -1), []
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = trial / "params.json", trial / "result.json"
-        if not (params.exists() and results.exists()) or (trial / "error.txt").exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best["training_iteration"]))
-    return sorted(found, key=lambda one: sign * one[2])
 
 
 # %% right quiet-logger: a deque, and a method that does nothing
@@ -4690,31 +2152,6 @@ class QuietLogger:
             self._kept.pop(0)
 
 
-# %% wrong quiet-logger: errors of functions are swallowed -> a-broken-value-is-no-matter
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            try:
-                with torch.no_grad():
-                    value = value()
-            except Exception:
-                return
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept[0]
-            self._write(name, float(value), step)
-            self._kept.pop(0)
-
-
 # %% wrong quiet-logger: one value a name -> a-name-has-one-value
 class QuietLogger:
     def __init__(self, write, on=True):
@@ -4827,119 +2264,6 @@ class QuietLogger:
             self._write(name, float(value), step)
 
 
-# %% wrong quiet-logger: errors of write are swallowed -> a-flush-never-fails
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            with torch.no_grad():
-                value = value()
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept[0]
-            try:
-                self._write(name, float(value), step)
-            except OSError:
-                return
-            self._kept.pop(0)
-
-
-# %% wrong quiet-logger: passed over -> a-failed-value-is-passed-over
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            with torch.no_grad():
-                value = value()
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept[0]
-            try:
-                self._write(name, float(value), step)
-            except OSError:
-                pass
-            self._kept.pop(0)
-
-
-# %% wrong quiet-logger: all is gone after an error -> a-failed-flush-is-over
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            with torch.no_grad():
-                value = value()
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        kept, self._kept = self._kept, []
-        for name, value, step in kept:
-            self._write(name, float(value), step)
-
-
-# %% wrong quiet-logger: begins anew after an error -> a-failed-flush-begins-anew
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            with torch.no_grad():
-                value = value()
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        for name, value, step in self._kept:
-            self._write(name, float(value), step)
-        self._kept = []
-
-
-# %% wrong quiet-logger: out before it's written -> a-failed-value-is-lost
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            with torch.no_grad():
-                value = value()
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept.pop(0)
-            self._write(name, float(value), step)
-
-
 # %% wrong quiet-logger: from the end -> the-order-is-no-matter
 class QuietLogger:
     def __init__(self, write, on=True):
@@ -5005,312 +2329,6 @@ class QuietLogger:
             self._write(name, value.item() if isinstance(value, torch.Tensor) else value, step)
             self._kept.pop(0)
 
-# %% same read-records: the order of these two lines
-def read_records(path, crc):
-    """The data of each whole record, a list of bytes.
-
-    read_records("events.out.tfevents.1", masked_crc)  ->  for example [b"...", b"..."]
-    """
-    from pathlib import Path
-    content, at, found = (Path(path).read_bytes(), 0, [])
-    while at + 12 <= len(content):
-        length, check = (content[at:at + 8], content[at + 8:at + 12])
-        if crc(length) != int.from_bytes(check, 'little'):
-            raise ValueError(f'the record at byte {at} has a wrong length')
-        end = at + 12 + int.from_bytes(length, 'little')
-        if end + 4 > len(content):
-            break
-        data = content[at + 12:end]
-        if crc(data) != int.from_bytes(content[end:end + 4], 'little'):
-            raise ValueError(f'the record at byte {at} is damaged')
-        at = end + 4
-        found.append(data)
-    return found
-
-
-# %% same sample-config: a choice has one list
-def sample_config(space, seed, number):
-    """The settings of trial `number`: a dict with a value for each name in `space`.
-
-    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
-    """
-    import math
-    import random
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f'{seed}/{number}/{name}')
-        if kind == 'choice':
-            config[name] = rng.choice(about[-1])
-            continue
-        low, high = about
-        if kind == 'int':
-            config[name] = rng.randint(low, high)
-        elif kind == 'uniform':
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == 'log' and low > 0:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = float(min(max(drawn, low), high))
-        else:
-            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
-    return config
-
-
-# %% same sample-config: the bounds the other way round
-def sample_config(space, seed, number):
-    """The settings of trial `number`: a dict with a value for each name in `space`.
-
-    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
-    """
-    import math
-    import random
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f'{seed}/{number}/{name}')
-        if kind == 'choice':
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == 'int':
-            config[name] = rng.randint(low, high)
-        elif kind == 'uniform':
-            config[name] = min(max(rng.uniform(high, low), low), high)
-        elif kind == 'log' and low > 0:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = float(min(max(drawn, low), high))
-        else:
-            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
-    return config
-
-
-# %% same sample-config: the logarithm of 0 raises ValueError itself
-def sample_config(space, seed, number):
-    """The settings of trial `number`: a dict with a value for each name in `space`.
-
-    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
-    """
-    import math
-    import random
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f'{seed}/{number}/{name}')
-        if kind == 'choice':
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == 'int':
-            config[name] = rng.randint(low, high)
-        elif kind == 'uniform':
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == 'log':
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = float(min(max(drawn, low), high))
-        else:
-            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
-    return config
-
-
-# %% same sample-config: the logarithm of 0 raises ValueError itself, at 0
-def sample_config(space, seed, number):
-    """The settings of trial `number`: a dict with a value for each name in `space`.
-
-    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
-    """
-    import math
-    import random
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f'{seed}/{number}/{name}')
-        if kind == 'choice':
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == 'int':
-            config[name] = rng.randint(low, high)
-        elif kind == 'uniform':
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == 'log' and low >= 0:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = float(min(max(drawn, low), high))
-        else:
-            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
-    return config
-
-
-# %% same sample-config: the logarithm of numbers below 0 raises ValueError itself
-def sample_config(space, seed, number):
-    """The settings of trial `number`: a dict with a value for each name in `space`.
-
-    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
-    """
-    import math
-    import random
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f'{seed}/{number}/{name}')
-        if kind == 'choice':
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == 'int':
-            config[name] = rng.randint(low, high)
-        elif kind == 'uniform':
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == 'log' and low > -1:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-            config[name] = float(min(max(drawn, low), high))
-        else:
-            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
-    return config
-
-
-# %% same sample-config: both logarithms the other way round
-def sample_config(space, seed, number):
-    """The settings of trial `number`: a dict with a value for each name in `space`.
-
-    sample_config({"lr": ("log", 1e-4, 0.1)}, 0, 7)  ->  for example {"lr": 0.0031}
-    """
-    import math
-    import random
-    config = {}
-    for name, (kind, *about) in space.items():
-        rng = random.Random(f'{seed}/{number}/{name}')
-        if kind == 'choice':
-            config[name] = rng.choice(about[0])
-            continue
-        low, high = about
-        if kind == 'int':
-            config[name] = rng.randint(low, high)
-        elif kind == 'uniform':
-            config[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == 'log' and low > 0:
-            drawn = math.exp(rng.uniform(math.log(high), math.log(low)))
-            config[name] = float(min(max(drawn, low), high))
-        else:
-            raise ValueError(f'{name} has no such distribution: {kind} from {low}')
-    return config
-
-
-# %% same halving: a range is iterated like a list
-def halving(train, n, low, high, eta):
-    """The rungs of a search: pairs of epochs and the numbers of the trials, best first.
-
-    With losses of 0.3, 0.1, 0.2 and 0.4 throughout:
-    halving(train, 4, 1, 4, 2) == [(1, [1, 2, 0, 3]), (2, [1, 2]), (4, [1])]
-    """
-    trials, epochs, rungs = (range(n), low, [])
-    while trials:
-        scored = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if loss == loss:
-                scored.append((loss, trial))
-        ranking = [trial for _, trial in sorted(scored)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[:max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% same search-results: only the sign of the factor counts, for min
-def search_results(folder, metric, mode):
-    """The trials of a search, best first, read from its folder.
-
-    search_results("results", "loss", "min")  ->  for example [("trial_1", {"lr": 0.1}, 0.5, 3)]
-    """
-    import json
-    import math
-    from pathlib import Path
-    if mode not in ('min', 'max'):
-        raise ValueError(f'mode is min or max, not {mode!r}')
-    sign, found = (2 if mode == 'min' else -1, [])
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = (trial / 'params.json', trial / 'result.json')
-        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best['training_iteration']))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% same search-results: only the sign of the factor counts, for max
-def search_results(folder, metric, mode):
-    """The trials of a search, best first, read from its folder.
-
-    search_results("results", "loss", "min")  ->  for example [("trial_1", {"lr": 0.1}, 0.5, 3)]
-    """
-    import json
-    import math
-    from pathlib import Path
-    if mode not in ('min', 'max'):
-        raise ValueError(f'mode is min or max, not {mode!r}')
-    sign, found = (1 if mode == 'min' else -2, [])
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = (trial / 'params.json', trial / 'result.json')
-        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except ValueError:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best['training_iteration']))
-    return sorted(found, key=lambda one: sign * one[2])
-
-
-# %% same search-results: json raises no other error
-def search_results(folder, metric, mode):
-    """The trials of a search, best first, read from its folder.
-
-    search_results("results", "loss", "min")  ->  for example [("trial_1", {"lr": 0.1}, 0.5, 3)]
-    """
-    import json
-    import math
-    from pathlib import Path
-    if mode not in ('min', 'max'):
-        raise ValueError(f'mode is min or max, not {mode!r}')
-    sign, found = (1 if mode == 'min' else -1, [])
-    for trial in sorted(Path(folder).iterdir()):
-        params, results = (trial / 'params.json', trial / 'result.json')
-        if not (params.exists() and results.exists()) or (trial / 'error.txt').exists():
-            continue
-        lines = [line for line in results.read_text().splitlines() if line.strip()]
-        reports = []
-        for number, line in enumerate(lines):
-            try:
-                reports.append(json.loads(line))
-            except Exception:
-                if number < len(lines) - 1:
-                    raise
-        finite = [one for one in reports if math.isfinite(one.get(metric, math.nan))]
-        if finite:
-            best = min(finite, key=lambda one: sign * one[metric])
-            config = json.loads(params.read_text())
-            found.append((trial.name, config, best[metric], best['training_iteration']))
-    return sorted(found, key=lambda one: sign * one[2])
-
 
 # %% wrong quiet-logger: detaches in place -> a-logged-value-is-finished
 class QuietLogger:
@@ -5352,48 +2370,6 @@ class QuietLogger:
             del self.kept[0]
 
 
-# %% wrong run-record: the given dict gets numbers -> a-given-dict-may-be-filled
-import copy
-
-import torch
-
-
-class RunRecord:
-    def __init__(self, config):
-        self._config, self._rows, self._summary = copy.deepcopy(config), [], {}
-
-    def log(self, values, step=None):
-        last = self._rows[-1]["step"] if self._rows else -1
-        if step is None:
-            step = last + 1
-        if step < last:
-            raise ValueError(f"step {step} after {last}")
-        row = {}
-        for name, value in values.items():
-            if isinstance(value, torch.Tensor):
-                if value.numel() != 1:
-                    raise ValueError(f"{name} has {value.numel()} elements")
-                value = value.item()
-            row[name] = values[name] = value
-        if self._rows and step == last:
-            self._rows[-1].update(row)
-        else:
-            self._rows.append({"step": step, **row})
-        self._summary.update(row)
-
-    @property
-    def config(self):
-        return copy.deepcopy(self._config)
-
-    @property
-    def rows(self):
-        return copy.deepcopy(self._rows)
-
-    @property
-    def summary(self):
-        return dict(self._summary)
-
-
 # %% wrong quiet-logger: the value that a function returns isn't copied -> what-a-function-returns-is-new
 import torch
 
@@ -5409,61 +2385,6 @@ class QuietLogger:
             with torch.no_grad():
                 value = value()
         elif isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept[0]
-            self._write(name, float(value), step)
-            self._kept.pop(0)
-
-
-# %% wrong quiet-logger: grad mode is off after a function that raises -> a-grad-mode-is-mine-to-switch
-import torch
-
-
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            was = torch.is_grad_enabled()
-            torch.set_grad_enabled(False)
-            value = value()
-            torch.set_grad_enabled(was)
-        if isinstance(value, torch.Tensor):
-            value = value.detach().clone()
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept[0]
-            self._write(name, float(value), step)
-            self._kept.pop(0)
-
-
-# %% wrong quiet-logger: grad mode is on afterwards, whatever it was -> a-grad-mode-is-mine-to-switch
-import torch
-
-
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            try:
-                torch.set_grad_enabled(False)
-                value = value()
-            finally:
-                torch.set_grad_enabled(True)
-        if isinstance(value, torch.Tensor):
             value = value.detach().clone()
         self._kept.append((name, value, step))
 
@@ -5539,32 +2460,6 @@ def read_records(path, crc):
             found.append(data)
 
 
-# %% wrong read-records: a memory of files -> a-file-stays-as-it-was
-from functools import lru_cache
-from pathlib import Path
-
-
-@lru_cache(maxsize=None)
-def _cached(path, crc):
-    content, at, found = Path(path).read_bytes(), 0, []
-    while at + 12 <= len(content):
-        if crc(content[at : at + 8]) != int.from_bytes(content[at + 8 : at + 12], "little"):
-            raise ValueError(f"damaged record at byte {at}")
-        n = int.from_bytes(content[at : at + 8], "little")
-        if at + 16 + n > len(content):
-            break
-        data = content[at + 12 : at + 12 + n]
-        if crc(data) != int.from_bytes(content[at + 12 + n : at + 16 + n], "little"):
-            raise ValueError(f"damaged record at byte {at}")
-        found.append(data)
-        at += 16 + n
-    return found
-
-
-def read_records(path, crc):
-    return _cached(str(path), crc)
-
-
 # %% wrong read-records: compares what is left of a checksum -> a-cut-checksum-can-be-compared
 from pathlib import Path
 
@@ -5587,21 +2482,6 @@ def read_records(path, crc):
     return found
 
 
-# %% wrong merged-history: nan replaces no number -> nan-replaces-nothing
-def merged_history(parts):
-    merged = []
-    for part in parts:
-        if not part:
-            continue
-        merged = [pair for pair in merged if pair[0] < part[0][0]]
-        kept = {}
-        for step, value in part:
-            if step not in kept or value == value:
-                kept[step] = value
-        merged += kept.items()
-    return merged
-
-
 # %% wrong merged-history: a single part as it is -> a-step-is-logged-once
 def merged_history(parts):
     if len(parts) == 1:
@@ -5614,167 +2494,6 @@ def merged_history(parts):
         merged = [pair for pair in merged if pair[0] < first]
         merged += dict(part).items()
     return merged
-
-
-# %% wrong merged-history: a part that is a single nan -> nan-is-no-value
-def merged_history(parts):
-    merged = []
-    for part in parts:
-        part = [pair for pair in dict(part).items() if pair[1] == pair[1] or len(part) > 1]
-        if part:
-            merged = [pair for pair in merged if pair[0] < part[0][0]] + part
-    return merged
-
-
-# %% wrong sample-config: the text of the tuple -> an-object-is-its-text
-import math
-import random
-
-
-def sample_config(space, seed, number):
-    config = {}
-    for name, spec in space.items():
-        kind, *told = spec
-        rng = random.Random(f"{seed}|{number}|{name}|{spec}")
-        if kind == "uniform":
-            value = float(min(max(rng.uniform(*told), told[0]), told[1]))
-        elif kind == "log":
-            if told[0] <= 0:
-                raise ValueError("log begins above 0")
-            value = math.exp(rng.uniform(math.log(told[0]), math.log(told[1])))
-            value = float(min(max(value, told[0]), told[1]))
-        elif kind == "int":
-            value = rng.randint(*told)
-        elif kind == "choice":
-            value = rng.choice(told[0])
-        else:
-            raise ValueError(f"unknown kind {kind}")
-        config[name] = value
-    return config
-
-
-# %% wrong sample-config: the state of random is put back, without an error -> the-global-draw-is-mine
-import math
-import random
-
-
-def sample_config(space, seed, number):
-    before, config = random.getstate(), {}
-    for name, (kind, *told) in space.items():
-        random.seed(f"{seed}|{number}|{name}")
-        if kind == "uniform":
-            value = float(min(max(random.uniform(*told), told[0]), told[1]))
-        elif kind == "log":
-            if told[0] <= 0:
-                raise ValueError("log begins above 0")
-            value = math.exp(random.uniform(math.log(told[0]), math.log(told[1])))
-            value = float(min(max(value, told[0]), told[1]))
-        elif kind == "int":
-            value = random.randint(*told)
-        elif kind == "choice":
-            value = random.choice(told[0])
-        else:
-            raise ValueError(f"unknown kind {kind}")
-        config[name] = value
-    random.setstate(before)
-    return config
-
-
-# %% wrong sample-config: a seed times a large prime -> seed-plus-number
-import math
-import random
-
-
-def sample_config(space, seed, number):
-    config = {}
-    for name, (kind, *told) in space.items():
-        rng = random.Random(f"{name}/{1_000_003 * seed + number}")
-        if kind == "uniform":
-            value = float(min(max(rng.uniform(*told), told[0]), told[1]))
-        elif kind == "log":
-            if told[0] <= 0:
-                raise ValueError("log begins above 0")
-            value = math.exp(rng.uniform(math.log(told[0]), math.log(told[1])))
-            value = float(min(max(value, told[0]), told[1]))
-        elif kind == "int":
-            value = rng.randint(*told)
-        elif kind == "choice":
-            value = rng.choice(told[0])
-        else:
-            raise ValueError(f"unknown kind {kind}")
-        config[name] = value
-    return config
-
-
-# %% wrong sample-config: ints where bounds are ints -> bounds-have-the-right-type
-import math
-import random
-
-
-def sample_config(space, seed, number):
-    found = {}
-    for name, (kind, *rest) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "uniform":
-            low, high = rest
-            found[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and rest[0] > 0:
-            low, high = rest
-            found[name] = min(max(math.exp(rng.uniform(math.log(low), math.log(high))), low), high)
-        elif kind == "int":
-            found[name] = rng.randint(*rest)
-        elif kind == "choice":
-            found[name] = rng.choice(rest[0])
-        else:
-            raise ValueError(f"{name}: {kind}")
-    return found
-
-
-# %% wrong sample-config: a log range that is 0 -> any-range-has-a-log
-import math
-import random
-
-
-def sample_config(space, seed, number):
-    found = {}
-    for name, (kind, *rest) in space.items():
-        rng = random.Random(f"{seed}/{number}/{name}")
-        if kind == "uniform":
-            low, high = map(float, rest)
-            found[name] = min(max(rng.uniform(low, high), low), high)
-        elif kind == "log" and (rest[0] > 0 or rest[0] == rest[1] == 0):
-            low, high = map(float, rest)
-            found[name] = min(max((low and math.exp(rng.uniform(math.log(low), math.log(high)))), low), high)
-        elif kind == "int":
-            found[name] = rng.randint(*rest)
-        elif kind == "choice":
-            found[name] = rng.choice(rest[0])
-        else:
-            raise ValueError(f"{name}: {kind}")
-    return found
-
-
-# %% wrong halving: no subclass of RuntimeError -> a-crash-has-one-class
-def halving(train, n, low, high, eta):
-    rungs, trials, epochs = [], list(range(n)), low
-    while trials:
-        found = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError as error:
-                if type(error) is not RuntimeError:
-                    raise
-                continue
-            if loss == loss:
-                found.append((loss, trial))
-        ranking = [trial for _, trial in sorted(found)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
 
 
 # %% wrong halving: a logarithm, rounded up -> logarithms-count-rungs
@@ -5800,97 +2519,6 @@ def halving(train, n, low, high, eta):
     return rungs
 
 
-# %% wrong halving: losses in float32 -> close-losses-are-equal
-import torch
-
-
-def halving(train, n, low, high, eta):
-    rungs, trials, epochs = [], list(range(n)), low
-    while trials:
-        losses = torch.full((len(trials),), torch.nan)
-        for at, trial in enumerate(sorted(trials)):
-            try:
-                losses[at] = train(trial, epochs)
-            except RuntimeError:
-                pass
-        order = losses.argsort(stable=True).tolist()
-        ranking = [sorted(trials)[at] for at in order if not losses[at].isnan()]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong halving: rounded losses -> close-losses-are-equal
-import math
-
-
-def halving(train, n, low, high, eta):
-    trials, epochs, rungs = list(range(n)), low, []
-    while trials:
-        found = []
-        for trial in trials:
-            try:
-                loss = train(trial, epochs)
-            except RuntimeError:
-                continue
-            if not math.isnan(loss):
-                found.append((round(loss, 9), trial))
-        ranking = [trial for _, trial in sorted(found)]
-        rungs.append((epochs, ranking))
-        if epochs == high:
-            break
-        trials = ranking[: max(len(trials) // eta, 1)]
-        epochs = min(epochs * eta, high)
-    return rungs
-
-
-# %% wrong best-run: a dict by name -> each-run-has-a-name
-import math
-
-
-def best_run(runs, metric, mode="min"):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    choose, tops = min if mode == "min" else max, {}
-    for run in runs:
-        rows = [
-            (row["step"], row[metric])
-            for row in run["history"]
-            if row.get(metric) is not None and math.isfinite(row[metric])
-        ]
-        if run["state"] == "finished" and rows:
-            tops[run["name"]] = choose(rows, key=lambda pair: pair[1])
-    if not tops:
-        return None
-    name = choose(tops, key=lambda one: tops[one][1])
-    return name, *tops[name]
-
-
-# %% wrong best-run: values in float32 -> close-values-are-equal
-import torch
-
-
-def best_run(runs, metric, mode="min"):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    found = [
-        (run["name"], row["step"], row[metric])
-        for run in runs
-        if run["state"] == "finished"
-        for row in run["history"]
-        if row.get(metric) is not None
-    ]
-    values = torch.tensor([float(one[2]) for one in found])
-    found = [one for one, keep in zip(found, values.isfinite().tolist(), strict=True) if keep]
-    values = values[values.isfinite()]
-    if not found:
-        return None
-    return found[(values if mode == "min" else -values).argsort(stable=True)[0]]
-
-
 # %% wrong best-run: a run up to its first nan -> nan-ends-a-run
 import math
 
@@ -5910,220 +2538,6 @@ def best_run(runs, metric, mode="min"):
                 found.append((run["name"], row["step"], value))
     pick = min if mode == "min" else max
     return pick(found, key=lambda one: one[2], default=None)
-
-
-# %% wrong run-record: numbers when somebody asks -> a-record-may-hold-tensors
-import copy
-
-import torch
-
-
-class RunRecord:
-    def __init__(self, config):
-        self._config, self._rows, self._summary = copy.deepcopy(config), [], {}
-
-    def log(self, values, step=None):
-        last = self._rows[-1]["step"] if self._rows else -1
-        step = last + 1 if step is None else step
-        if step < last:
-            raise ValueError(f"step {step}")
-        for name, value in values.items():
-            if torch.is_tensor(value) and value.numel() != 1:
-                raise ValueError(name)
-        new = {
-            name: value.detach().clone() if torch.is_tensor(value) else value
-            for name, value in values.items()
-        }
-        if step == last:
-            self._rows[-1].update(new)
-        else:
-            self._rows.append({"step": step, **new})
-        self._summary.update(new)
-
-    @staticmethod
-    def _numbers(row):
-        return {name: one.item() if torch.is_tensor(one) else one for name, one in row.items()}
-
-    @property
-    def config(self):
-        return copy.deepcopy(self._config)
-
-    @property
-    def rows(self):
-        return [self._numbers(row) for row in self._rows]
-
-    @property
-    def summary(self):
-        return self._numbers(self._summary)
-
-
-# %% wrong search-results: error.txt comes last -> a-failed-trial-has-whole-files
-import json
-import math
-from pathlib import Path
-
-
-def search_results(folder, metric, mode):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    sign, table = 1 if mode == "min" else -1, []
-    for home in sorted(Path(folder).iterdir()):
-        result, params = home / "result.json", home / "params.json"
-        if not params.exists() or not result.exists():
-            continue
-        config, best = json.loads(params.read_text()), None
-        lines = [line for line in result.read_text().splitlines() if line.strip()]
-        for at, line in enumerate(lines):
-            try:
-                row = json.loads(line)
-            except ValueError:
-                if at < len(lines) - 1:
-                    raise
-                continue
-            value = row.get(metric)
-            if value is not None and math.isfinite(value) and (best is None or sign * value < sign * best[0]):
-                best = value, row["training_iteration"]
-        if best and not (home / "error.txt").exists():
-            table.append((home.name, config, *best))
-    return sorted(table, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: nan anywhere in a report -> a-nan-spoils-its-report
-import json
-from pathlib import Path
-
-
-def search_results(folder, metric, mode):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    sign, table = 1 if mode == "min" else -1, []
-    for home in sorted(Path(folder).iterdir()):
-        result = home / "result.json"
-        if not (home / "params.json").exists() or (home / "error.txt").exists() or not result.exists():
-            continue
-        best, lines = None, [line for line in result.read_text().splitlines() if line.strip()]
-        for at, line in enumerate(lines):
-            strange = []
-            try:
-                row = json.loads(line, parse_constant=strange.append)
-            except ValueError:
-                if at == len(lines) - 1:
-                    break
-                raise
-            if strange or metric not in row:
-                continue
-            value = row[metric]
-            if best is None or sign * value < sign * best[0]:
-                best = value, row["training_iteration"]
-        if best:
-            table.append((home.name, json.loads((home / "params.json").read_text()), *best))
-    return sorted(table, key=lambda one: sign * one[2])
-
-
-# %% wrong search-results: a line of spaces at the end -> a-line-of-spaces-is-the-last
-import json
-import math
-
-
-def search_results(folder, metric, mode):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    sign = 1 if mode == "min" else -1
-    found = []
-    for trial in sorted(Path(folder).iterdir()):
-        if not (trial / "params.json").exists():
-            continue
-        if (trial / "error.txt").exists():
-            continue
-        config = json.loads((trial / "params.json").read_text())
-        file = trial / "result.json"
-        lines = file.read_text().split("\n") if file.exists() else []
-        while lines and not lines[-1]:
-            lines.pop()
-        best = None
-        for k, line in enumerate(lines):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError:
-                if k == len(lines) - 1:
-                    break
-                raise
-            value = row.get(metric)
-            if value is not None and math.isfinite(value):
-                if best is None or sign * value < sign * best[0]:
-                    best = value, row["training_iteration"]
-        if best is not None:
-            found.append((trial.name, config, *best))
-    found.sort(key=lambda one: sign * one[2])
-    return found
-
-
-# %% wrong search-results: a memory of folders -> a-folder-stays-as-it-was
-import json
-import math
-
-
-import functools
-
-
-@functools.lru_cache
-def search_results(folder, metric, mode):
-    if mode not in ("min", "max"):
-        raise ValueError(mode)
-    sign = 1 if mode == "min" else -1
-    found = []
-    for trial in sorted(Path(folder).iterdir()):
-        if not (trial / "params.json").exists():
-            continue
-        if (trial / "error.txt").exists():
-            continue
-        config = json.loads((trial / "params.json").read_text())
-        file = trial / "result.json"
-        lines = file.read_text().split("\n") if file.exists() else []
-        lines = [line for line in lines if line.strip()]
-        best = None
-        for k, line in enumerate(lines):
-            try:
-                row = json.loads(line)
-            except ValueError:
-                if k == len(lines) - 1:
-                    break
-                raise
-            value = row.get(metric)
-            if value is not None and math.isfinite(value):
-                if best is None or sign * value < sign * best[0]:
-                    best = value, row["training_iteration"]
-        if best is not None:
-            found.append((trial.name, config, *best))
-    found.sort(key=lambda one: sign * one[2])
-    return found
-
-
-# %% wrong quiet-logger: to("cpu") -> only-cpu-waits
-import torch
-
-
-class QuietLogger:
-    def __init__(self, write, on=True):
-        self._write, self._on, self._kept = write, on, []
-
-    def add(self, name, value, step):
-        if not self._on:
-            return
-        if callable(value):
-            with torch.no_grad():
-                value = value()
-        if isinstance(value, torch.Tensor):
-            value = value.detach().to("cpu", copy=True)
-        self._kept.append((name, value, step))
-
-    def flush(self):
-        while self._kept:
-            name, value, step = self._kept[0]
-            self._write(name, float(value), step)
-            self._kept.pop(0)
 
 
 # %% wrong quiet-logger: numbers become float32 tensors -> float32-holds-every-number
@@ -6227,86 +2641,944 @@ class QuietLogger:
             self._kept.pop(0)
 
 
-# %% right search-results: lines from behind, and an error of its own
+# %% right run-record: JSON as a deep copy of the config
 import json
-import os
 
 
-def search_results(folder, metric, mode):
-    if mode not in ("min", "max"):
-        raise ValueError(f"mode {mode!r}")
-    sign = 1 if mode == "min" else -1
-    table = []
-    with os.scandir(folder) as entries:
-        trials = [entry for entry in entries if entry.is_dir()]
-    for entry in trials:
-        files = set(os.listdir(entry.path))
-        if "params.json" not in files or "error.txt" in files or "result.json" not in files:
-            continue
-        with open(os.path.join(entry.path, "params.json")) as file:
-            config = json.load(file)
-        with open(os.path.join(entry.path, "result.json")) as file:
-            lines = [line for line in file.read().split("\n") if line.strip()]
-        best = None
-        for back, line in enumerate(reversed(lines)):
-            try:
-                row = json.loads(line)
-            except ValueError:
-                if back == 0:
-                    continue
-                raise ValueError(f"{entry.name}: a damaged line") from None
-            value = row.get(metric)
-            if value is None or not -float("inf") < value < float("inf"):
-                continue
-            if best is None or sign * value <= sign * best[0]:
-                best = value, row["training_iteration"]
-        if best is not None:
-            table.append((entry.name, config, *best))
-    return sorted(table, key=lambda one: (sign * one[2], one[0]))
+class RunRecord:
+    def __init__(self, config):
+        self._text = json.dumps(config)
+        self._told = []
+
+    @property
+    def config(self):
+        return json.loads(self._text)
+
+    @property
+    def rows(self):
+        return [{"step": step, **row} for step, row in enumerate(self._told)]
+
+    def log(self, values):
+        self._told.append(
+            {k: v.detach().reshape(()).item() if torch.is_tensor(v) else v for k, v in values.items()}
+        )
 
 
-# %% right search-results: a pending error, and no sort
+# %% right run-record: tuples inside, dicts outside
+from copy import deepcopy
+
+
+class RunRecord:
+    def __init__(self, config):
+        self.__config = deepcopy(config)
+        self.__pairs = ()
+
+    def log(self, values):
+        numbers = [("step", len(self.__pairs))]
+        for name in values:
+            value = values[name]
+            numbers.append((name, value.tolist() if hasattr(value, "dim") and not value.dim() else
+                            value.flatten()[0].item() if hasattr(value, "dim") else value))
+        self.__pairs += (tuple(numbers),)
+
+    config = property(lambda self: deepcopy(self.__config))
+    rows = property(lambda self: [dict(pairs) for pairs in self.__pairs])
+
+
+# %% right run-record: a counter of steps
+import copy
+
+
+class RunRecord:
+    def __init__(self, config):
+        self.step = 0
+        self.kept = {"config": copy.deepcopy(config), "rows": []}
+
+    def log(self, values):
+        new = dict(values)
+        for name, value in list(new.items()):
+            if isinstance(value, torch.Tensor):
+                new[name] = value.item()
+        new["step"] = self.step
+        self.step += 1
+        self.kept["rows"].append(new)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self.kept)["config"]
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self.kept)["rows"]
+
+
+# %% wrong run-record: the dict itself -> a-config-is-kept-by-its-name
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = config, []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: a shallow copy -> a-copy-goes-all-the-way
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = dict(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: the config itself is given -> who-asks-only-looks
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return self._config
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: a shallow copy of the config is given -> who-asks-only-looks
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return dict(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: the rows themselves -> who-asks-only-looks
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return self._rows
+
+
+# %% wrong run-record: a list of the rows -> a-list-is-copied-with-its-rows
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return list(self._rows)
+
+
+# %% wrong run-record: lists of the class -> a-class-holds-what-is-mine
+import copy
+
+
+class RunRecord:
+
+    _rows = []
+
+    def __init__(self, config):
+        self._config = copy.deepcopy(config)
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: tensors stay -> a-record-may-hold-tensors
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: detached tensors -> a-record-may-hold-tensors
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.detach() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: detached copies -> a-record-may-hold-tensors
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.detach().clone() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: numbers when somebody asks -> a-record-may-hold-tensors
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return [{k: v.item() if isinstance(v, torch.Tensor) else v for k, v in row.items()} for row in self._rows]
+
+
+# %% wrong run-record: floats alone -> every-number-is-a-float
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = float(value) if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: floats, of all -> every-number-is-a-float
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = float(value)
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: the caller's dict -> a-row-is-kept-by-its-name
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = values
+        for name, value in list(values.items()):
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        row["step"] = len(self._rows)
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: the given dict gets numbers -> a-given-dict-may-be-filled
+import copy
+
+
+class RunRecord:
+
+    def __init__(self, config):
+        self._config, self._rows = copy.deepcopy(config), []
+
+    def log(self, values):
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = values[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        return copy.deepcopy(self._config)
+
+    @property
+    def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% right search-results: glob
 import json
-import operator
 from pathlib import Path
 
 
 def search_results(folder, metric, mode):
-    if mode == "min":
-        better = operator.lt
-    elif mode == "max":
-        better = operator.gt
-    else:
-        raise ValueError("mode is min or max")
-    found = {}
+    sign = -1.0 if mode == "max" else 1.0
+    found = []
     for params in Path(folder).glob("*/params.json"):
-        home = params.parent
-        if (home / "error.txt").exists() or not (home / "result.json").exists():
+        trial = params.parent
+        if (trial / "error.txt").is_file():
             continue
-        best, broken = None, None
-        with open(home / "result.json", encoding="ascii") as file:
-            for line in file:
-                if line.isspace():
-                    continue
-                if broken is not None:
-                    raise ValueError(f"damaged line in {home.name}") from broken
+        best = None
+        with open(trial / "result.json") as file:
+            for text in file:
                 try:
-                    row = json.loads(line)
-                except json.JSONDecodeError as error:
-                    broken = error
+                    report = json.loads(text)
+                except json.JSONDecodeError:
                     continue
-                value = row.get(metric, float("nan"))
-                if float("-inf") < value < float("inf"):
-                    if best is None or better(value, best[0]):
-                        best = (value, row["training_iteration"])
-        if best is not None:
-            found[home.name] = (home.name, json.loads(params.read_text()), *best)
-    ranked, names = [], sorted(found)
-    while names:
-        top = names[0]
-        for name in names[1:]:
-            if better(found[name][2], found[top][2]):
-                top = name
-        names.remove(top)
-        ranked.append(found[top])
-    return ranked
+                value = report[metric]
+                if value != value or value in (float("inf"), -float("inf")):
+                    continue
+                if best is None or sign * value < sign * best[0]:
+                    best = value, report["training_iteration"]
+        if best:
+            found.append((trial.name, json.loads(params.read_text()), *best))
+    found.sort(key=lambda one: sign * one[2])
+    return found
+
+
+# %% right search-results: os alone
+import json
+import math
+import os
+
+
+def reports_of(path):
+    with open(path) as file:
+        for line in file.read().splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return
+
+
+def search_results(folder, metric, mode):
+    pick = {"min": min, "max": max}[mode]
+    trials = []
+    for name in os.listdir(folder):
+        inside = os.path.join(folder, name)
+        if "error.txt" in os.listdir(inside):
+            continue
+        told = []
+        for report in reports_of(os.path.join(inside, "result.json")):
+            if math.isfinite(report[metric]):
+                told.append((report[metric], report["training_iteration"]))
+        if told:
+            value, iteration = pick(told, key=lambda one: one[0])
+            with open(os.path.join(inside, "params.json")) as file:
+                trials.append((name, json.load(file), value, iteration))
+    trials.sort(key=lambda one: one[2], reverse=mode == "max")
+    return trials
+
+
+# %% right search-results: a heap of lines
+import json
+import math
+import pathlib
+
+
+def search_results(folder, metric, mode):
+    def best_of(trial):
+        text = (trial / "result.json").read_text()
+        rows = []
+        for line in text.split("\n"):
+            if line.endswith("}"):
+                rows.append(json.loads(line))
+        rows = [row for row in rows if math.isfinite(row[metric])]
+        rows.sort(key=lambda row: row[metric], reverse=mode == "max")
+        return rows[0] if rows else None
+
+    told = []
+    for trial in pathlib.Path(folder).glob("*"):
+        row = None if trial.joinpath("error.txt").exists() else best_of(trial)
+        if row is not None:
+            with (trial / "params.json").open() as file:
+                told.append((trial.name, json.load(file), row[metric], row["training_iteration"]))
+    return sorted(told, key=lambda one: one[2], reverse=(mode == "max"))
+
+
+# %% wrong search-results: the last report -> the-last-report-is-the-best
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = finite[-1]
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: failed ones too -> failed-trials-have-results
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: every line is read -> every-line-is-finished
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            reports.append(json.loads(line))
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: the last line goes -> a-last-line-is-unfinished
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines()[:-1]:
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: lines are counted -> lines-are-iterations
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], reports.index(best) + 1))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: zero is none -> zero-is-no-report
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if one[metric] and math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: inf counts -> infinite-is-best
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if not math.isnan(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: nan counts -> nan-can-be-sorted
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = reports
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: a nan is a failure -> a-trial-with-nan-failed
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite and len(finite) == len(reports):
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong search-results: small ones first -> small-is-first
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: one[2])
+
+
+# %% wrong search-results: by name -> names-decide
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: one[0])
+
+
+# %% wrong search-results: nan anywhere in a report -> a-nan-spoils-its-report
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if all(map(math.isfinite, one.values()))]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% same read-records: the order of these two lines
+def read_records(path, crc):
+    """The data of each whole record, a list of bytes."""
+    with open(path, "rb") as file:
+        content, at, found = file.read(), 0, []
+    while at + 12 <= len(content):
+        length, check = content[at : at + 8], content[at + 8 : at + 12]
+        if crc(length) != int.from_bytes(check, "little"):
+            raise ValueError(f"the record at byte {at} has a wrong length")
+        end = at + 12 + int.from_bytes(length, "little")
+        if end + 4 > len(content):
+            break
+        data = content[at + 12 : end]
+        if crc(data) != int.from_bytes(content[end : end + 4], "little"):
+            raise ValueError(f"the record at byte {at} is damaged")
+        at = end + 4
+        found.append(data)
+    return found
+
+
+# %% same search-results: only the sign of the factor counts, for min
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder."""
+    sign, found = (2 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% same search-results: only the sign of the factor counts, for max
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder."""
+    sign, found = (1 if mode == "min" else -2), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% same search-results: json raises no other error
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder."""
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except Exception:
+                break
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% same search-results: an unfinished line is the last one
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder."""
+    sign, found = (1 if mode == "min" else -1), []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                reports.append(json.loads(line))
+            except ValueError:
+                continue
+        finite = [one for one in reports if math.isfinite(one[metric])]
+        if finite:
+            best = min(finite, key=lambda one: sign * one[metric])
+            settings = json.loads((trial / "params.json").read_text())
+            found.append((trial.name, settings, best[metric], best["training_iteration"]))
+    return sorted(found, key=lambda one: sign * one[2])

@@ -22,7 +22,7 @@ from autograder.cli.options import (
     kept_results,
     positive,
 )
-from autograder.errors import BankError, LessonError
+from autograder.errors import BankError, LessonError, UsageError
 
 if TYPE_CHECKING:
     from autograder.answer_bank.gate import ExerciseGate, Gate, GateReport
@@ -56,6 +56,12 @@ def _add_release(commands: Commands) -> None:
         action="store_true",
         help="write nothing; exit 1 and name the files that are not what the source gives",
     )
+    parser.add_argument(
+        "--repository",
+        metavar="OWNER/NAME",
+        help="where the course lies on GitHub: written into pyproject.toml, and from there into "
+        "badges and set-up cells; '' takes it out",
+    )
     add_json(parser, "what changed")
     parser.set_defaults(run=_release)
 
@@ -63,6 +69,8 @@ def _add_release(commands: Commands) -> None:
 def _release(options: argparse.Namespace) -> int:
     from autograder.lessons.release import check_release, write_release
 
+    if options.repository is not None:
+        _move(options)
     lessons = chosen(options)
     files = _built(options.course, lessons)
     if options.check:
@@ -82,6 +90,19 @@ def _release(options: argparse.Namespace) -> int:
         more = f", and {others} that show all lessons together" if others else ""
         print("\n".join([*changed, f"{inside} of {len(files)} files changed in release/{more}"]))
     return 0
+
+
+def _move(options: argparse.Namespace) -> None:
+    """Write the address of the course; every notebook has it, so none can be left behind."""
+    from autograder.lessons.editions.addresses import set_repository
+
+    if options.check or options.lessons:
+        raise UsageError(
+            "--repository changes every notebook, so it goes with neither --check nor lessons",
+            place="autograder release",
+            remedy="Give it alone; --check then compares with the address in pyproject.toml.",
+        )
+    set_repository(options.course, options.repository)
 
 
 def _built(course: Path, lessons: Sequence[Lesson]) -> dict[str, bytes]:
@@ -170,7 +191,7 @@ def _check_answers(options: argparse.Namespace) -> int:
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     else:
-        more = filter(None, [report.constants, left_out_line(report.left_out)])
+        more = filter(None, [report.constants, report.precision, left_out_line(report.left_out)])
         print("\n".join([*gate_lines(report.exercises), *more, report.closing]))
     for line in [*map(str, broken), *filter(None, [note])]:
         print(f"autograder: {line}", file=sys.stderr)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from autograder.cli.options import add_course, add_db, add_json
+from autograder.cli.options import add_course, add_db, add_json, chosen_assignments
 from autograder.errors import UsageError
-from autograder.lessons.model import select_lessons
 from autograder.lms import TITLES
 
 if TYPE_CHECKING:
@@ -20,15 +19,21 @@ def add_commands(commands: Commands) -> None:
     """Add the commands of this module to the parser."""
     parser = commands.add_parser(
         "collect",
-        help=f"take in the submissions that {TITLES} gives as a zip, or marking sheets",
+        help=f"take in submissions: the zip of {TITLES}, any folder or archive; or marking sheets",
         description="Put each notebook of a submission archive into submitted/, under the student "
-        "whom its name means. What cannot be matched or taken is listed with the reason. An "
+        f"whom its name means: as {TITLES} writes it, or by a folder that is called after a "
+        "student's id, lms_user_id, address or name, as in ILIAS's archives and in repositories of "
+        "GitHub Classroom. What cannot be matched or taken is listed with the reason. An "
         "earlier submission is kept in .autograder/earlier/. The same archive can be collected "
         "again: what is there already is left as it is. With --marks take in the sheets on which "
         "the questions in words were marked.",
     )
     parser.add_argument(
-        "archive", type=Path, nargs="?", metavar="ZIP", help="the archive as downloaded"
+        "archive",
+        type=Path,
+        nargs="?",
+        metavar="PATH",
+        help="a .zip or .tar.gz as downloaded, a folder, or one notebook",
     )
     parser.add_argument(
         "--marks",
@@ -82,24 +87,26 @@ def _collect(options: argparse.Namespace) -> int:
 
     if bool(options.marks) == (options.archive is not None):
         raise UsageError(
-            "name an archive, or marking sheets with --marks: one of the two",
+            "name an archive or folder, or marking sheets with --marks: one of the two",
             remedy="See `autograder collect --help`.",
         )
+    lessons, refused = chosen_assignments(options)
     if options.marks:
-        lessons = select_lessons(options.course, options.lessons)
-        return entering.run(
+        code = entering.run(
             options.course, options.marks, lessons, db=options.db, as_json=options.as_json
         )
-    return collect.run(
+        return code or refused
+    code = collect.run(
         options.course,
         options.archive,
-        select_lessons(options.course, options.lessons),
+        lessons,
         worksheet=options.worksheet,
         match=options.match,
         zone=options.timezone,
         db=options.db,
         as_json=options.as_json,
     )
+    return code or refused
 
 
 def _zone(text: str) -> ZoneInfo:

@@ -47,12 +47,27 @@ def _add_bench(commands: Commands) -> None:
         action="store_true",
         help="say instead where the engine's CPU time goes, without other contenders",
     )
+    parser.add_argument(
+        "--quickstart",
+        action="store_true",
+        help="instead of lessons take ps1 of the course that `nbgrader quickstart` makes",
+    )
     add_json(parser, "the measurements")
     parser.set_defaults(run=_bench)
 
 
 def _bench(options: argparse.Namespace) -> int:
+    if options.quickstart and (options.lessons or options.profile):
+        raise UsageError(
+            "--quickstart takes one assignment, that of nbgrader's own course",
+            remedy="Leave out the lessons and --profile.",
+        )
     bench = _developers_bench()
+    if options.quickstart:
+        measured: int = bench.run_quickstart(
+            students=options.students, rounds=options.rounds, as_json=options.as_json
+        )
+        return measured
     if options.profile:
         shown: int = bench.show_profile(options.course, chosen(options), students=options.students)
         return shown

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autograder.errors import LessonError
-from autograder.lessons.model import lesson_paths, read_lesson
+from autograder.course_directory import load_course
+from autograder.errors import AutograderError
+from autograder.lessons.assignments import select_assignments
 
 State = Literal["ok", "missing", "note"]
 _MARKS = {"ok": "✓", "missing": "✗", "note": "–"}
@@ -99,15 +100,16 @@ def _processors() -> MachineCheck:
 
 
 def _lessons(course: Path) -> Iterator[MachineCheck]:
-    paths = lesson_paths(course)
-    if not paths:
-        remedy = "Run it in the course directory, or name one with --course DIR."
-        yield MachineCheck("lessons", "note", f"none in {course / 'source'}", remedy)
-    for slug, path in paths.items():
-        try:
-            lesson = read_lesson(path)
-        except LessonError as error:
-            yield MachineCheck(slug, "missing", error.cause, error.remedy or "")
-        else:
-            found = f"{len(lesson.exercises)} exercises, {lesson.points:g} points"
-            yield MachineCheck(slug, "ok", found)
+    try:
+        found = select_assignments(load_course(course))
+    except ImportError:  # nbgrader reads them, and is missing above
+        return
+    except AutograderError as error:
+        yield MachineCheck("lessons", "note", f"none in {course / 'source'}", error.remedy or "")
+        return
+    for lesson in found.lessons:
+        about = f"{len(lesson.exercises)} exercises, {lesson.points:g} points"
+        yield MachineCheck(lesson.slug, "ok", about)
+    for refused in found.refused:
+        name = Path(refused.place or "").parent.name
+        yield MachineCheck(name, "missing", refused.cause, refused.remedy or "")

@@ -11,7 +11,7 @@ from autograder.cli.options import (
     add_db,
     add_json,
     add_lessons,
-    chosen,
+    chosen_assignments,
     positive,
 )
 from autograder.lms import LMS, TITLES
@@ -65,9 +65,10 @@ def _add_grade(commands: Commands) -> None:
 def _grade(options: argparse.Namespace) -> int:
     from autograder.cli import grade
 
-    return grade.run(
+    lessons, code = chosen_assignments(options)
+    graded = grade.run(
         options.course,
-        chosen(options),
+        lessons,
         jobs=options.jobs,
         db=options.db,
         student=options.student,
@@ -77,6 +78,7 @@ def _grade(options: argparse.Namespace) -> int:
         scheduler=options.scheduler,
         as_json=options.as_json,
     )
+    return graded or code
 
 
 def _add_feedback(commands: Commands) -> None:
@@ -107,7 +109,7 @@ def _feedback(options: argparse.Namespace) -> int:
     from autograder.reporting import feedback
     from autograder.reporting.lms import feedback as lms_feedback
 
-    lessons = chosen(options)
+    lessons, refused = chosen_assignments(options)
     about = {"student": options.student, "db": options.db, "as_json": options.as_json}
     if options.lms:
         code = lms_feedback.run(options.course, lessons, LMS[options.lms], **about)
@@ -116,7 +118,7 @@ def _feedback(options: argparse.Namespace) -> int:
     for lesson in lessons:
         directory = course_directory.load_course(options.course, db=options.db)
         exchange.accompany_pages(directory, lesson, options.student)
-    return code
+    return code or refused
 
 
 def _add_report(commands: Commands) -> None:
@@ -138,9 +140,11 @@ def _add_report(commands: Commands) -> None:
 def _report(options: argparse.Namespace) -> int:
     from autograder.reporting import report
 
-    return report.run(
-        options.course, chosen(options), out=options.out, db=options.db, as_json=options.as_json
+    lessons, refused = chosen_assignments(options)
+    code = report.run(
+        options.course, lessons, out=options.out, db=options.db, as_json=options.as_json
     )
+    return code or refused
 
 
 def _add_export(commands: Commands) -> None:
@@ -181,10 +185,12 @@ def _export(options: argparse.Namespace) -> int:
     from autograder.reporting.lms import grades
     from autograder.reporting.marking import questions
 
+    lessons, refused = chosen_assignments(options)
+    about = {"out": options.out, "db": options.db}
     if options.questions:
-        return questions.run(options.course, chosen(options), out=options.out, db=options.db)
-    if options.form != "csv":
-        return grades.run(
-            options.course, chosen(options), LMS[options.form], out=options.out, db=options.db
-        )
-    return export_csv.run(options.course, chosen(options), out=options.out, db=options.db)
+        code = questions.run(options.course, lessons, **about)
+    elif options.form != "csv":
+        code = grades.run(options.course, lessons, LMS[options.form], **about)
+    else:
+        code = export_csv.run(options.course, lessons, **about)
+    return code or refused

@@ -20,10 +20,11 @@ from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.lint.proofs.changed import not_run, prove_changed
+from autograder.lessons.lint.questions import lint_questions
 from autograder.lessons.model import Lesson
 from autograder.lessons.release import RELEASE, SELF_STUDY, build_release, check_release
 from autograder.simulation.effects import false_marks
-from course.claims.schema import ClaimError
+from course.claims.errors import ClaimError
 
 TryAnswers = Callable[[Sequence[Gate]], GateReport]
 
@@ -70,7 +71,11 @@ def check_lessons(
     """Look at each lesson; the answers of all are tried together, which is faster."""
     answers = _answers(course, lessons, try_answers)
     for lesson in lessons:
-        findings = (*lint_lesson(course, lesson), *lint_claims(course, lesson))
+        findings = (
+            *lint_lesson(course, lesson),
+            *lint_claims(course, lesson),
+            *lint_questions(course, lesson),
+        )
         parts = (
             _form(lesson, (*findings, *_traces(lesson))),
             _claims(course, lesson, done),

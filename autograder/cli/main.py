@@ -49,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AutograderError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        print(f"autograder: {_not_installed(error)}", file=sys.stderr)
+        return AutograderError.exit_code
     except KeyboardInterrupt:
         print("autograder: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -58,6 +61,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         if argv is None:  # the program ends now, and Python would look for garbage: 0.4 s
             gc.freeze()
+
+
+def _not_installed(error: ModuleNotFoundError) -> AutograderError:
+    """What to install; a module of our own that is missing is a fault, and is raised as it is."""
+    if str(error.name).partition(".")[0] in ("autograder", "course"):
+        raise error
+    return AutograderError(
+        f"{error.name} is not installed",
+        remedy="What grading needs comes with pip install 'pytorch-measured[teach]'; what your "
+        "nbgrader_config.py names has to be installed beside it.",
+    )
 
 
 def build_parser() -> Parser:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.course_directory import load_course
+from autograder.lessons.assignments import select_assignments
 from autograder.lessons.model import Lesson, select_lessons
 
 if TYPE_CHECKING:
@@ -20,7 +23,8 @@ def add_lessons(parser: argparse.ArgumentParser) -> None:
         "lessons",
         nargs="*",
         metavar="LESSON",
-        help="number or name, such as 4, 04-memory-layout or memory-layout (default: all)",
+        help="number or name, such as 4, 04-memory-layout or memory-layout, or any assignment's "
+        "name (default: all)",
     )
 
 
@@ -74,7 +78,8 @@ def add_share(parser: argparse.ArgumentParser, what: str) -> None:
         type=fraction,
         default=1.0,
         metavar="FRACTION",
-        help=f"try this share of {what}, such as 10%%, always the same ones (default: all)",
+        help=f"try this share of {what}, such as 10%%, always the same ones, or with "
+        "the environment variable DRAW others for each of its values (default: all)",
     )
     parser.add_argument(
         "--fresh",
@@ -92,6 +97,23 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 def chosen(options: argparse.Namespace) -> tuple[Lesson, ...]:
     """The lessons that the command line names."""
     return select_lessons(options.course, options.lessons)
+
+
+def chosen_assignments(options: argparse.Namespace) -> tuple[tuple[Lesson, ...], int]:
+    """The assignments that the command line names, and an exit code.
+
+    One whose source cannot be graded is told on stderr and stops no other; then the code is 1.
+
+    Raises:
+        LessonError: None of them can be graded.
+    """
+    course = load_course(options.course, db=options.db)
+    found = select_assignments(course, options.lessons)
+    for error in found.refused if found.lessons else found.refused[1:]:
+        print(f"autograder: {error}", file=sys.stderr)
+    if not found.lessons:
+        raise found.refused[0]
+    return found.lessons, 1 if found.refused else 0
 
 
 def kept_results(options: argparse.Namespace) -> KeptResults:

@@ -21,15 +21,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, Output
 from autograder.engine.plan import CellKind, Step
 from autograder.lessons.model import Exercise
-from autograder.lessons.regions import WORDS_STUB
+from autograder.lessons.regions import is_untouched
 from autograder.records.model import ExerciseRecord, RecordError, Status
 from autograder.records.points import PointsRefused, points_of
+from autograder.records.runner import ANSWER_TO_MARK, HANDED_IN_EMPTY, task_record
 
 # A submission is called after the first of these that one of its cells or exercises got.
 _GRAVEST_FIRST = (
@@ -46,6 +48,7 @@ def judge(
     steps: Iterable[Step],
     outcomes: Mapping[int, CellOutcome],
     missing: frozenset[str],
+    remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> ExerciseRecord:
     """The record of one exercise.
 
@@ -54,6 +57,7 @@ def judge(
         steps: The steps of the notebook.
         outcomes: What became of each cell, by `Step.index`; a cell that was not reached is absent.
         missing: Grade ids of the cells that the submission lacked.
+        remarks: By the grade id of an answer, what whoever marks it has to know.
 
     Returns:
         Status, points (0 to `exercise.points`), checks and notes.
@@ -62,13 +66,15 @@ def judge(
     answer, test = by_id.get(exercise.answer_id), by_id.get(exercise.test_id)
     at_answer = outcomes.get(answer.index, CellOutcome()) if answer else CellOutcome()
     if exercise.manual:
-        return _manual(exercise, answer, at_answer)
+        return _manual(exercise, answer, at_answer, remarks.get(exercise.answer_id))
     if test is None or test.index not in outcomes:
         note = "Its test cell was not reached."
         status = Status(at_answer.failure.cause) if at_answer.failure else Status.INFRASTRUCTURE
         return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
     record = _tested(exercise, test, outcomes[test.index])
     record = _with_answer(record, answer, at_answer, exercise.answer_id in missing)
+    if test.kind is CellKind.PLAIN_TEST and answer is not None and _is_stub(exercise, answer):
+        return replace(record, attempted=False)
     return replace(record, attempted=True) if _failed(exercise, answer, at_answer) else record
 
 
@@ -182,14 +188,26 @@ def _failed(exercise: Exercise, answer: Step | None, outcome: CellOutcome) -> bo
     """
     if answer is None or outcome.error in (None, "NotImplementedError"):
         return False
-    return _bare(answer.source) != _bare(exercise.stub)
+    return not _is_stub(exercise, answer)
 
 
-def _manual(exercise: Exercise, answer: Step | None, outcome: CellOutcome) -> ExerciseRecord:
-    stubs = (exercise.stub, *WORDS_STUB, "")  # the model answer itself is an answer
-    untouched = answer is not None and _bare(answer.source) in map(_bare, stubs)
+def _is_stub(exercise: Exercise, answer: Step) -> bool:
+    return _bare(answer.source) == _bare(exercise.stub)
+
+
+def _manual(
+    exercise: Exercise, answer: Step | None, outcome: CellOutcome, remark: str | None
+) -> ExerciseRecord:
+    if exercise.is_task:
+        return task_record(exercise)
+    # The model answer itself is an answer.
+    source = exercise.stub if answer is None else answer.source
+    emptied = not source.strip() and bool(exercise.stub.strip())
+    untouched = answer is not None and is_untouched(source, exercise.stub) and not emptied
     status = Status(outcome.failure.cause) if outcome.failure else Status.GRADED
-    notes = () if untouched else ("A person grades this answer.",)
+    notes = () if untouched else tuple(filter(None, (ANSWER_TO_MARK, remark)))
+    if emptied:
+        notes = (HANDED_IN_EMPTY,)
     if outcome.failure:
         notes = (f"Your cell {outcome.failure.reason}.", *notes)
     return ExerciseRecord(

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course_directory import CourseDirectory
+from autograder.lessons.model import is_covered
 from autograder.records.journal import JournalError, write_bytes
 from autograder.records.model import SubmissionRecord
 from autograder.submissions.discovery import Submission
-from autograder.submissions.folder import File, open_regular, reason_of
+from autograder.submissions.folder import File, open_regular, reason_of, taken_along
 
-_COPIED_NBYTES = 50 * 2**20  # of a submission's own files; nbgrader copies without a limit
-_READ_ONLY = 0o444  # as nbgrader leaves them
+_SHARED = stat.S_ISGID | stat.S_IRWXU | stat.S_IRWXG  # what nbgrader adds to a group's folders
 # What fails for everyone: no room, a disk that is broken or read-only, nothing left to open.
 _OURS = {
     getattr(errno, name)
@@ -41,9 +41,9 @@ def write_autograded(
     course: CourseDirectory,
     submission: Submission,
     record: SubmissionRecord,
-    notebook: Mapping[str, Any] | None,
+    notebooks: Mapping[str, Mapping[str, Any] | None],
 ) -> Path:
-    """Write the executed notebook and its data files; returns the notebook's path.
+    """Write the executed notebooks and the data files; returns their folder.
 
     Where nothing could be executed a page with the reason takes its place, so that no notebook
     of an earlier grading is left to be mistaken for this one.
@@ -52,7 +52,8 @@ def write_autograded(
         course: Says where autograded/ is.
         submission: Its plain files are copied, up to 50 MB.
         record: Gives student and lesson, and the reason on the page.
-        notebook: The executed notebook, hidden tests included; None where nothing was executed.
+        notebooks: The executed notebooks by name, hidden tests included; None where nothing was
+            executed.
 
     Raises:
         NotWritten: Something is wrong with this submission's folder alone.
@@ -62,8 +63,12 @@ def write_autograded(
     new = directory.with_name(f".new-{uuid.uuid4().hex}")
     try:
         _forget_unfinished(directory.parent)
-        _write(new, submission, record, notebook)
+        _write(new, submission, record, notebooks)
+        _set_modes(new, course)
         _take_the_place(new, directory)
+        if course.is_shared:
+            _share(directory.parent)
+            _share(course.autograded(".", "."))
     except OSError as error:
         _remove(new)
         raise _explained(error, directory) from error
@@ -72,7 +77,7 @@ def write_autograded(
         if isinstance(error.__cause__, OSError):
             raise _explained(error.__cause__, directory) from error
         raise
-    return directory / f"{record.lesson}.ipynb"
+    return directory
 
 
 def _explained(error: OSError, directory: Path) -> Exception:
@@ -87,17 +92,22 @@ def _explained(error: OSError, directory: Path) -> Exception:
 
 
 def _write(
-    new: Path, submission: Submission, record: SubmissionRecord, notebook: Mapping[str, Any] | None
+    new: Path,
+    submission: Submission,
+    record: SubmissionRecord,
+    notebooks: Mapping[str, Mapping[str, Any] | None],
 ) -> None:
-    content = _encoded(notebook or _placeholder(record))
-    write_bytes(new / f"{record.lesson}.ipynb", content, mode=_READ_ONLY)
+    for name, notebook in notebooks.items():
+        content = _encoded(notebook or _placeholder(record))
+        write_bytes(new / f"{name}.ipynb", content)
     root = submission.lesson.source.parent
     for path in submission.lesson.data_files:
         target = new / path.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target, follow_symlinks=False)
-    for own in _own_files(submission):
-        _copy_own(own, new)
+    for own in taken_along(submission.files):
+        if not is_covered(own.name, submission.lesson):
+            _copy_own(own, new)
 
 
 def _encoded(notebook: Mapping[str, Any]) -> bytes:
@@ -113,18 +123,6 @@ def _placeholder(record: SubmissionRecord) -> dict[str, Any]:
     return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _own_files(submission: Submission) -> list[File]:
-    """The plain files that came along, smallest first, up to the limit."""
-    found = [one for one in submission.files if not one.name.lower().endswith(".ipynb")]
-    chosen, total = [], 0
-    for one in sorted(found, key=lambda one: one.size):
-        total += one.size
-        if total > _COPIED_NBYTES:
-            break
-        chosen.append(one)
-    return chosen
-
-
 def _copy_own(own: File, new: Path) -> None:
     """Copy a learner's file; one that cannot be read, or that stands in another's way, stays."""
     target = new / own.name
@@ -136,6 +134,21 @@ def _copy_own(own: File, new: Path) -> None:
     except OSError as error:
         if error.errno in _OURS:
             raise
+
+
+def _set_modes(new: Path, course: CourseDirectory) -> None:
+    """Give files, and a group's folders, the permissions that nbgrader gives them."""
+    for folder, _, names in os.walk(new):
+        for name in names:
+            os.chmod(os.path.join(folder, name), course.file_mode)
+        if course.is_shared:
+            _share(Path(folder))
+
+
+def _share(folder: Path) -> None:
+    """Let the group write to a folder; one that belongs to somebody else they have shared."""
+    with contextlib.suppress(OSError):
+        folder.chmod((folder.stat().st_mode | _SHARED) & 0o2777)
 
 
 def _take_the_place(new: Path, directory: Path) -> None:

@@ -18,13 +18,19 @@ from autograder.console import Progress, plain
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
 from autograder.grading.autograded import NotWritten, write_autograded
+from autograder.grading.notebooks import (
+    GradedSubmission,
+    jobs_of,
+    problems_of,
+    together,
+)
 from autograder.grading.prefetch import Prefetch
 from autograder.import_speed import importing
 from autograder.lessons.model import Lesson
 from autograder.nbgrader_bridge.database_address import check_address
 from autograder.records.journal import Journal, only_grader, remove_unfinished
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
-from autograder.records.runner import Job, Outcome, Runner, unrun
+from autograder.records.runner import HANDED_IN_EMPTY, Job, Runner, unrun
 from autograder.submissions.discovery import Submission, students_with
 
 if TYPE_CHECKING:
@@ -35,12 +41,14 @@ if TYPE_CHECKING:
 class GradingResult:
     """What a run leaves: the records, and the gradebook's trouble where it could not be written.
 
-    `news` says what changed in the gradebook for submissions that were not run.
+    `ran` counts the submissions that were graded now; `news` says what changed in the gradebook for
+    those that were not.
     """
 
     records: tuple[SubmissionRecord, ...]
     trouble: AutograderError | None = None
     news: tuple[str, ...] = ()
+    ran: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ def grade(
     records = {(one.lesson, one.student): one for plan in plans for one in plan.settled}
     records |= {(one.lesson, one.student): one for one in done}
     chosen = tuple(records[one.lesson.slug, one.student] for one in submissions)
-    return GradingResult(chosen, sync.trouble, tuple(sync.news))
+    return GradingResult(chosen, sync.trouble, tuple(sync.news), len(done))
 
 
 def _folders_written(
@@ -172,7 +180,11 @@ def _gone(course: CourseDirectory, journal: Journal, slug: str) -> frozenset[str
 
 
 def _keep(
-    course: CourseDirectory, journal: Journal, submission: Submission, outcome: Outcome, run: str
+    course: CourseDirectory,
+    journal: Journal,
+    submission: Submission,
+    outcome: GradedSubmission,
+    run: str,
 ) -> SubmissionRecord:
     """Write notebook and record; what fails for this submission alone stops no other."""
     try:
@@ -188,52 +200,71 @@ def _keep(
             sandboxed=outcome.record.sandboxed,
             runner=outcome.record.runner,
         )
-        record = complete(failed.record, submission)
+        record = complete(failed.record, submission, course)
         journal.write(record, run)
         return record
 
 
 def _written(
-    course: CourseDirectory, journal: Journal, submission: Submission, outcome: Outcome, run: str
+    course: CourseDirectory,
+    journal: Journal,
+    submission: Submission,
+    outcome: GradedSubmission,
+    run: str,
 ) -> SubmissionRecord:
-    record = complete(outcome.record, submission)
-    write_autograded(course, submission, record, outcome.notebook)
+    record = complete(outcome.record, submission, course)
+    write_autograded(course, submission, record, outcome.notebooks)
     journal.write(record, run)
     return record
 
 
-def _outcomes(runner: Runner, submissions: Sequence[Submission]) -> Iterator[Outcome]:
-    """What cannot be run, what the runner makes of the rest, and what it never answered."""
-    for one in submissions:
-        if one.problem is not None:
-            status, reason = one.problem
-            yield unrun(_job(one), Status(status), reason, sandboxed=True)
-    silent = {(one.lesson.slug, one.student): one for one in submissions if one.problem is None}
-    for outcome in runner.run_many([_job(one) for one in silent.values()]):
-        silent.pop((outcome.record.lesson, outcome.record.student))
-        yield outcome
-    for one in silent.values():
-        reason = "The grading workers stopped without an answer for it; grade it again."
-        yield unrun(_job(one), Status.INFRASTRUCTURE, reason, sandboxed=True)
+def _outcomes(runner: Runner, submissions: Sequence[Submission]) -> Iterator[GradedSubmission]:
+    """What became of each submission, as soon as all of its notebooks are done."""
+    waiting = {(one.lesson.slug, one.student): one for one in submissions}
+    found = {key: problems_of(one) for key, one in waiting.items()}
+    silent = {
+        (job.lesson.slug, job.student): (job, key)
+        for key, one in waiting.items()
+        for job in jobs_of(one)
+    }
+
+    def finished(key: tuple[str, str]) -> Iterator[GradedSubmission]:
+        if len(found[key]) == len(waiting[key].notebooks):
+            yield together(waiting[key].lesson, found.pop(key))
+
+    for key in waiting:
+        yield from finished(key)
+    for outcome in runner.run_many([job for job, _ in silent.values()]):
+        _, key = silent.pop((outcome.record.lesson, outcome.record.student))
+        found[key].append(outcome)
+        yield from finished(key)
+    reason = "The grading workers stopped without an answer for it; grade it again."
+    for job, key in silent.values():
+        found[key].append(unrun(job, Status.INFRASTRUCTURE, reason, sandboxed=True))
+        yield from finished(key)
 
 
 def _job(submission: Submission) -> Job:
-    return Job(
-        student=submission.student,
-        lesson=submission.lesson,
-        notebook=submission.notebook,
-        directory=submission.directory,
-    )
+    """A job for all of the assignment; no runner gets it."""
+    first = submission.notebooks[0]
+    return Job(submission.student, submission.lesson, first.path, submission.directory)
 
 
-def complete(record: SubmissionRecord, submission: Submission) -> SubmissionRecord:
+def complete(
+    record: SubmissionRecord, submission: Submission, course: CourseDirectory
+) -> SubmissionRecord:
     """`record` with all exercises of the lesson in their order, and all that intake knows.
 
     The only place where a record gets its digests and its time.
+
+    Args:
+        record: A runner's.
+        submission: What it was made of.
+        course: Its configuration says what an emptied answer is worth.
     """
     lesson = submission.lesson
     exercises = tuple(
-        _storable(record.exercise(one.name))
+        _storable(_without_empty(record.exercise(one.name), course))
         or ExerciseRecord(
             one.name, _status_of_absent(record), 0.0, one.points, attempted=False, manual=one.manual
         )
@@ -250,6 +281,16 @@ def complete(record: SubmissionRecord, submission: Submission) -> SubmissionReco
         source_digest=lesson.digest,
         submitted_at=submission.submitted_at,
     )
+
+
+def _without_empty(
+    exercise: ExerciseRecord | None, course: CourseDirectory
+) -> ExerciseRecord | None:
+    """The record; not attempted where its cell was emptied and the course gives 0 for that."""
+    if exercise is None or HANDED_IN_EMPTY not in exercise.notes or not course.empty_is_zero:
+        return exercise
+    notes = tuple(note for note in exercise.notes if note != HANDED_IN_EMPTY)
+    return replace(exercise, attempted=False, notes=notes)
 
 
 def _storable(exercise: ExerciseRecord | None) -> ExerciseRecord | None:

@@ -18,7 +18,8 @@ import msgspec
 from autograder.console import named, points
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError
-from autograder.lessons.model import Lesson, lesson_paths
+from autograder.lessons.assignments import assignment_folders
+from autograder.lessons.model import Lesson
 from autograder.nbgrader_bridge.database_address import remember_address
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.nbgrader_bridge.gradebook_entry import agrees
@@ -81,7 +82,7 @@ class GradebookSync:
         remember_address(self._course)
         roster = self._course.root / ROSTER
         if roster.is_file():
-            slugs = lesson_paths(self._course.root)
+            slugs = assignment_folders(self._course)
             self._writer.enrol(roster, read_extensions(roster, slugs))
 
     def _open(
@@ -93,7 +94,7 @@ class GradebookSync:
     ) -> None:
         register(lesson, self._course)
         writer = self._use()
-        entries = writer.entries(lesson.slug)
+        entries = writer.entries(lesson)
         late = []
         for record in settled:
             agreed = agrees(entries.get(record.student), record, lesson)
@@ -102,7 +103,7 @@ class GradebookSync:
                 late.append(record.student)
         if late:
             self.news.append(f"{lesson.slug}: entered now, as the gradebook had not: {named(late)}")
-        self._note_penalties(lesson.slug, writer.penalise(lesson.slug, leave=due))
+        self._note_penalties(lesson.slug, writer.penalise(lesson, leave=due))
         old = due & entries.keys()
         if old:
             writer.mark_stale(lesson.slug, old)

@@ -6,7 +6,7 @@ and the cell tests nothing.  So every runner, the gradebook's registration and t
 a lesson from here: with the cells that nbgrader's own InstantiateTests makes.  It starts a Jupyter
 kernel, once a lesson and process, in a program of its own:
 
-    python -m autograder.lessons.autotests SOURCE PID_OF_WHO_ASKS
+    python -m autograder.lessons.autotests SOURCE COURSE PID_OF_WHO_ASKS
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +37,7 @@ def with_autotests(lesson: Lesson) -> Lesson:
     """
     if lesson.tests or not lesson.has_autotests:
         return lesson
-    tests = _instantiated(lesson.source, lesson.digest)
+    tests = instantiated(lesson.source, lesson.source.parents[2], lesson.digest)
     exercises = tuple(
         replace(one, test_source=tests.get(one.test_id, one.test_source))
         for one in lesson.exercises
@@ -54,17 +53,29 @@ def copy_source(lesson: Lesson, folder: Path) -> None:
         OSError: `folder` is there already or cannot be written.
     """
     shutil.copytree(lesson.source.parent, folder)
-    if lesson.has_autotests:
+    if lesson.prepared is not None:
+        (folder / lesson.source.name).write_text(lesson.prepared.notebook, encoding="utf-8")
+    elif lesson.has_autotests:
         notebook = read_notebook(lesson.source) | {"cells": with_autotests(lesson).cells()}
         (folder / lesson.source.name).write_text(json.dumps(notebook), encoding="utf-8")
 
 
 @lru_cache(maxsize=100)
-def _instantiated(source: Path, digest: str) -> Mapping[str, str]:
-    """Grade id → source, of the graded cells of the notebook; `digest` says which edition."""
+def instantiated(source: Path, course: Path, digest: str) -> dict[str, str]:
+    """Grade id → source, of the graded cells of a notebook, their automatic tests written out.
+
+    Args:
+        source: The notebook.
+        course: The root of its course directory.
+        digest: Says which edition of the notebook it is.
+
+    Raises:
+        LessonError: nbgrader cannot write them out.
+    """
     root = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-m", "autograder.lessons.autotests", str(source), str(os.getpid())]
+    command = [sys.executable, "-m", "autograder.lessons.autotests"]
+    command += [str(source), str(course), str(os.getpid())]
     try:
         done = subprocess.run(
             command,
@@ -93,25 +104,25 @@ def _refused(source: Path, why: str) -> LessonError:
 
 def main() -> None:
     """Print the graded cells of the notebook that is named, as nbgrader writes them out."""
-    end_with_parent(int(sys.argv[2]), signal.SIGKILL)
+    end_with_parent(int(sys.argv[3]), signal.SIGKILL)
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what nbgrader or a kernel prints must not mix with the answer
-    source = Path(sys.argv[1])
+    source, course = map(Path, sys.argv[1:3])
     try:
-        tests = _written_out(source)
+        tests = _written_out(source, course)
     except Exception as error:  # whatever the solutions, the templates or the kernel raise
         sys.exit(f"{type(error).__name__}: {error}")
     answer.write(json.dumps(tests))
     answer.close()
 
 
-def _written_out(source: Path) -> dict[str, str]:
+def _written_out(source: Path, course: Path) -> dict[str, str]:
     from autograder.course_directory import load_course
     from autograder.nbgrader_bridge.generation import instantiated_tests
 
-    config = load_course(source.parents[2]).config
+    config = load_course(course).config
     read_notebook(source)  # says in our words what is wrong with it
-    return instantiated_tests(source, config, autotest_templates(source))
+    return instantiated_tests(source, config, autotest_templates(source, course))
 
 
 if __name__ == "__main__":

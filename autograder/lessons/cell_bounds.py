@@ -7,6 +7,7 @@ not travel between processes, and what is too large would fill the grader's memo
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 _DEPTH = 50
@@ -17,9 +18,9 @@ _VALUE_NBYTES = 8  # what a value counts beside its text
 class CellBounds:
     """Takes the metadata and pictures of one submission's cells, one after the other."""
 
-    def __init__(self) -> None:
-        """Begin a submission."""
-        self._left = _NBYTES
+    def __init__(self, nbytes: int = _NBYTES) -> None:
+        """Begin a submission, of which `nbytes` can be kept."""
+        self._left = nbytes
         self.left_out = 0
 
     def kept(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -47,6 +48,7 @@ class CellBounds:
         return [f"Pictures or other data of {cells} were more than can be kept; left out."]
 
 
+JSON_KIND = re.compile(r"application/(.*\+)?json\Z")  # as in the notebook format's own schema
 _ERROR = ("ename", "evalue", "traceback")
 
 
@@ -57,14 +59,20 @@ def _output(found: object) -> dict[str, Any] | None:
     kind = found.get("output_type")
     if kind == "stream" and found.get("name") in ("stdout", "stderr") and _is_text(found, "text"):
         return {"output_type": kind, "name": found["name"], "text": found["text"]}
-    if kind == "error" and all(_is_text(found, name) for name in _ERROR):
+    if kind == "error" and _is_error(found):
         return {"output_type": kind, **{name: found[name] for name in _ERROR}}
     data = found.get("data")
     if kind not in ("display_data", "execute_result") or not isinstance(data, dict):
         return None
     more = {"execution_count": None} if kind == "execute_result" else {}
-    sound = all(_is_text(data, name) for name in data if not name.endswith("json"))
+    sound = all(_is_text(data, name) for name in data if not JSON_KIND.match(name))
     return {"output_type": kind, "data": data, "metadata": {}, **more} if sound else None
+
+
+def _is_error(found: dict[str, Any]) -> bool:
+    lines = found.get("traceback")
+    texts = [found.get("ename"), found.get("evalue"), *(lines if isinstance(lines, list) else [0])]
+    return all(isinstance(one, str) for one in texts)
 
 
 def _is_text(owner: dict[str, Any], name: str) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from autograder.errors import LessonError
 
@@ -81,6 +82,11 @@ def grader(cell: RawCell) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def grade_id(cell: RawCell) -> str:
+    """The name that nbgrader knows a cell by; empty where it has none."""
+    return str(grader(cell).get("grade_id", ""))
+
+
 def role(cell: RawCell) -> Mapping[str, Any]:
     """The course's own metadata of a cell, empty where it has none."""
     found = cell["metadata"].get("course", {})
@@ -107,6 +113,46 @@ def is_answer(cell: RawCell) -> bool:
     return bool(grader(cell).get("solution"))
 
 
+def is_marked(cell: RawCell) -> bool:
+    """Whether the learner writes in this cell, and a person gives its points."""
+    return is_answer(cell) and bool(grader(cell).get("grade"))
+
+
+def is_task(cell: RawCell) -> bool:
+    """Whether the cell is what nbgrader calls a task: a person gives its points.
+
+    What it asks for may stand anywhere in the notebook.
+    """
+    return bool(grader(cell).get("task"))
+
+
+def pictures_not_shown(cell: RawCell) -> list[str]:
+    """The names of the attachments that the text of the cell does not mention.
+
+    >>> pictures_not_shown({"source": "![a](attachment:a%20b.png)", "attachments": {"a b.png": {}}})
+    []
+    """
+    attached = cell.get("attachments")
+    names = list(attached) if isinstance(attached, Mapping) else []
+    mentioned = re.findall(r"attachment:([^)\s\"']+)", cell["source"])
+    shown = {form for name in mentioned for form in (name, unquote(name))}
+    return [name for name in names if name not in shown]
+
+
+def without_pictures(cell: RawCell, names: Iterable[str]) -> None:
+    """Take attachments out of a cell, and what held them where none is left.
+
+    Args:
+        cell: Changed in place.
+        names: Those of the attachments that go.
+    """
+    attached = cell.get("attachments", {})
+    for name in names:
+        attached.pop(name, None)
+    if not attached:
+        cell.pop("attachments", None)
+
+
 def number(value: object) -> float:
     """`value` where it is a finite number, else 0: metadata can hold anything."""
     usable = isinstance(value, int | float) and not isinstance(value, bool)
@@ -126,6 +172,23 @@ def headings(cell: RawCell) -> list[tuple[int, str]]:
     without_code = re.sub(r"^```.*?^```", "", cell["source"], flags=re.M | re.S)
     found = re.findall(r"^(#{1,6})\s+(.+?)\s*#*$", without_code, flags=re.M)
     return [(len(marks), text) for marks, text in found]
+
+
+def text_cell(id_: str, source: str) -> RawCell:
+    """A new cell of Markdown."""
+    return {"cell_type": "markdown", "id": id_, "metadata": {}, "source": source}
+
+
+def code_cell(id_: str, source: str, *, metadata: Mapping[str, Any]) -> RawCell:
+    """A new cell of code, which never ran."""
+    return {
+        "cell_type": "code",
+        "id": id_,
+        "metadata": dict(metadata),
+        "source": source,
+        "execution_count": None,
+        "outputs": [],
+    }
 
 
 def _joined(source: object) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from autograder.errors import LessonError
-from autograder.lessons.model import beside_course
+from autograder.lessons.model import SLUG, beside_course
+from course.claims.errors import MalformedClaims
+from course.claims.prediction import PREDICTIONS, Prediction, parse_predictions
 from course.claims.schema import (
     Entries,
-    MalformedClaims,
     Misconception,
     lesson_of,
     parse,
     parse_misconceptions,
 )
+from course.practice.warm_ups import WARM_UPS, Task, parse_warm_ups
 
+Kind = TypeVar("Kind")
 NO_CLAIMS = Entries((), ())
 CLAIMS = "claims.toml"
 
@@ -28,6 +32,8 @@ def claims_path(course: Path, slug: str) -> Path | None:
         course: The course directory, whose own file wins over the installed one.
         slug: The lesson, such as `04-memory-layout`.
     """
+    if not SLUG.fullmatch(slug):  # any other assignment has none, whatever its name ends in
+        return None
     return beside_course(course, f"course.lessons.{folder_name(slug)}", CLAIMS)
 
 
@@ -75,6 +81,32 @@ def misconceptions(course: Path, slug: str) -> dict[str, Misconception]:
     with _as_lesson_error(path, slug):
         found = parse_misconceptions(_text(path), slug) if path is not None else ()
     return {one.id: one for one in found}
+
+
+def predictions_of(course: Path, slug: str) -> tuple[Prediction, ...]:
+    """The predictions of a lesson, in their order; none where it has no file of them.
+
+    Raises:
+        LessonError: The file cannot be read or breaks its form.
+    """
+    return _asked(course, slug, PREDICTIONS, parse_predictions)
+
+
+def warm_ups_of(course: Path, slug: str) -> tuple[Task, ...]:
+    """The warm-ups of a lesson, in their order; none where it has no file of them.
+
+    Raises:
+        LessonError: The file cannot be read or breaks its form.
+    """
+    return _asked(course, slug, WARM_UPS, parse_warm_ups)
+
+
+def _asked(
+    course: Path, slug: str, file: str, parse_file: Callable[[str, str], tuple[Kind, ...]]
+) -> tuple[Kind, ...]:
+    path = beside_course(course, f"course.lessons.{folder_name(slug)}", file)
+    with _as_lesson_error(path, slug):
+        return parse_file(_text(path), file) if path is not None else ()
 
 
 def _text(path: Path) -> str:

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.lessons.cells import RawCell, cells_of
+from autograder.lessons.cells import RawCell, cells_of, is_answer
 from autograder.lessons.regions import secrets
+
+_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -24,18 +26,26 @@ class Leak:
 
     def __str__(self) -> str:
         """Return the leak in words."""
-        return f"{self.published} shows the secret line of {self.source}: {self.line}"
+        line = self.line if len(self.line) <= _SHOWN_CHARS else f"{self.line[:_SHOWN_CHARS]}…"
+        return f"{self.published} shows the secret line of {self.source}: {line}"
 
 
 def leaks(source: Iterable[RawCell], edition: Mapping[str, Any]) -> tuple[Leak, ...]:
     """Every secret line of the cells in `source` that stands in the notebook `edition`."""
     cells = list(source)
-    hidden = set(secrets(cell["source"] for cell in cells))
+    hidden = set(secrets(cell["source"] for cell in cells)) | set(_pictures(cells))
     return tuple(
         Leak(line, _home(line, cells), place)
         for line, place in _published(edition)
         if line in hidden
     )
+
+
+def _pictures(cells: Iterable[RawCell]) -> Iterator[str]:
+    """The lines of the pictures that belong to model answers."""
+    for cell in cells:
+        if is_answer(cell):
+            yield from (line for line, _ in _texts(cell.get("attachments"), ()) if len(line) > 80)
 
 
 def _home(line: str, cells: Iterable[RawCell]) -> str:

@@ -7,10 +7,12 @@ a notebook keeps to the form of the course is a question for `autograder.lessons
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import LessonError, UnknownLesson, did_you_mean
 from autograder.lessons.cells import (
@@ -21,11 +23,12 @@ from autograder.lessons.cells import (
     grader,
     headings,
     is_answer,
+    is_task,
     number,
     read_notebook,
     role,
 )
-from autograder.lessons.regions import stubbed
+from autograder.lessons.regions import MARK_SCHEME, RegionError, split_regions, stubbed
 
 TEST_PREFIX = "test-"
 AUTOTEST = "AUTOTEST"  # how nbgrader marks a test that it writes itself
@@ -36,7 +39,30 @@ IGNORED = {
     *("__pycache__", ".ipynb_checkpoints", ".DS_Store"),
     ".pytorch-measured-predictions.json",
 }
+_NO_CELL: RawCell = {"metadata": {}}
 INSTALLED = Path(__file__).resolve().parents[2]  # where the packages `course` and `autograder` lie
+
+
+@dataclass(frozen=True)
+class PreparedNotebook:
+    """A source notebook of any nbgrader course, as nbgrader's own steps prepare it.
+
+    `notebook` is JSON text: answers are stubs, tests are whole, and each cell is as the gradebook
+    has it.  `handed_out` are the texts of the cells that learners get, by grade id.
+    `learners_files` are those files of the source in whose place a learner's own file is used.
+    """
+
+    notebook: str
+    handed_out: Mapping[str, str]
+    learners_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExerciseGiven:
+    """What learners get of an exercise, where nbgrader prepared it: its stub, its visible tests."""
+
+    stub: str
+    tests: str
 
 
 @dataclass(frozen=True)
@@ -44,8 +70,9 @@ class Exercise:
     """One exercise: what is asked, where the answer goes, and the cell that tests it.
 
     `manual` marks a cell that a person grades; it is answer and test in one.  `words` marks a text
-    cell: its solution is a model answer and a marking scheme.  `few_checks` says why its test cell
-    has fewer checks than others.
+    cell: its solution is a model answer and a marking scheme.  `is_task` marks nbgrader's task
+    cell: a person gives its points, and what it asks for may stand anywhere in the notebook.
+    `few_checks` says why its test cell has fewer checks than others.
     """
 
     name: str
@@ -62,7 +89,9 @@ class Exercise:
     hints: tuple[str, ...] = ()
     manual: bool = False
     words: bool = False
+    is_task: bool = False
     few_checks: str = ""
+    given: ExerciseGiven | None = None
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -72,12 +101,18 @@ class Exercise:
     @property
     def stub(self) -> str:
         """The answer cell as a learner gets it."""
+        if self.given is not None:
+            return self.given.stub
         return stubbed(self.answer_source, words=self.words)
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson as it stands in its source notebook.
+    """A lesson as it stands in its source notebook; or any assignment of an nbgrader course.
+
+    An assignment of several notebooks has each of them in `parts`, where they are marked as
+    `is_one_of_several`, and the exercises of all, whose ids begin with their notebook's name; its
+    `source` is the first one.  `prepared` is set where nbgrader's own steps prepared the source.
 
     `digest` changes whenever the notebook or one of its data files does.  `has_autotests` says that
     nbgrader has tests to write out; `tests` are the cells with them, by grade id: see
@@ -94,6 +129,33 @@ class Lesson:
     digest: str
     has_autotests: bool = False
     tests: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[Lesson, ...] = ()
+    is_one_of_several: bool = False
+    prepared: PreparedNotebook | None = None
+
+    @property
+    def notebook(self) -> str:
+        """The name of the notebook, without its ending: the slug, where this is a lesson."""
+        return self.source.stem
+
+    @property
+    def notebooks(self) -> tuple[Lesson, ...]:
+        """What is graded on its own: the parts, or this one where there are none."""
+        return self.parts or (self,)
+
+    @property
+    def word(self) -> str:
+        """The shortest word that a command takes for it: a lesson's number, else its name."""
+        return f"{self.number:02d}" if self.number else self.slug
+
+    @property
+    def label(self) -> str:
+        """What stands above a page about it, beside its title."""
+        return f"Lesson {self.word}" if self.number else "Assignment"
+
+    def key(self, part: Lesson, grade_id: str) -> str:
+        """How this assignment's exercises name the cell `grade_id` of the notebook `part`."""
+        return f"{part.notebook}.{grade_id}" if self.parts else grade_id
 
     @property
     def points(self) -> float:
@@ -106,10 +168,23 @@ class Lesson:
         Raises:
             LessonError: The notebook is gone or broken since the lesson was read.
         """
-        cells = cells_of(read_notebook(self.source))
+        if self.parts:
+            return [cell for part in self.parts for cell in part.cells()]
+        cells = cells_of(self.read())
         for cell in cells if self.tests else ():
             cell["source"] = self.tests.get(grader(cell).get("grade_id", ""), cell["source"])
         return cells
+
+    def read(self) -> dict[str, Any]:
+        """The source notebook as plain data, as nbgrader prepared it where it did.
+
+        Raises:
+            LessonError: The notebook is gone or broken since the lesson was read.
+        """
+        if self.prepared is not None:
+            found: dict[str, Any] = json.loads(self.prepared.notebook)
+            return found
+        return read_notebook(self.source)
 
     def exercise(self, name: str) -> Exercise:
         """The exercise `name`; raises `LessonError` naming those that exist."""
@@ -187,11 +262,43 @@ def read_lesson(path: Path) -> Lesson:
         number=int(path.stem[:2]),
         title=first_heading(cells, 1) or path.stem,
         source=path,
-        exercises=_exercises(cells),
+        exercises=exercises_of(cells),
         sections=_sections(cells),
         data_files=data,
-        digest=_digest(path, data, shared_templates(path) if has_autotests else ()),
+        digest=digest_of(
+            path, data, shared_templates(path, path.parents[2]) if has_autotests else ()
+        ),
         has_autotests=has_autotests,
+    )
+
+
+def prepared_lesson(
+    slug: str,
+    source: Path,
+    prepared: PreparedNotebook,
+    digest: str,
+    data: tuple[Path, ...],
+) -> Lesson:
+    """One notebook of any nbgrader course, as nbgrader's own steps prepared it.
+
+    Args:
+        slug: The assignment's name.
+        source: The notebook.
+        prepared: What nbgrader made of it.
+        digest: Of all that it was made of.
+        data: The files beside it.
+    """
+    cells = cells_of(json.loads(prepared.notebook))
+    return Lesson(
+        slug=slug,
+        number=0,
+        title=slug,
+        source=source,
+        exercises=exercises_of(cells, prepared),
+        sections={},
+        data_files=data,
+        digest=digest,
+        prepared=prepared,
     )
 
 
@@ -204,22 +311,42 @@ def data_files(directory: Path) -> tuple[Path, ...]:
     )
 
 
-def autotest_templates(source: Path) -> Path | None:
-    """The templates by which nbgrader writes the automatic tests of the lesson at `source`.
+def is_covered(name: str, lesson: Lesson) -> bool:
+    """Whether a learner's file stands where a file of the source belongs, or below or above it.
+
+    Of any nbgrader course the source's files are used, but for those that its configuration leaves
+    to learners.
+
+    Args:
+        name: The file's path from the folder of the submission.
+        lesson: Whose files stand against it.
+    """
+    prepared = lesson.notebooks[0].prepared
+    if prepared is None or name in prepared.learners_files:
+        return False
+    root = lesson.source.parent
+    sources = [path.relative_to(root).as_posix() for path in lesson.data_files]
+    return any(
+        f"{name}/".startswith(f"{one}/") or f"{one}/".startswith(f"{name}/") for one in sources
+    )
+
+
+def autotest_templates(source: Path, course: Path) -> Path | None:
+    """The templates by which nbgrader writes the automatic tests of the notebook at `source`.
 
     They lie beside the notebook, or in the course directory for all lessons.
     """
-    found = (folder / _TEMPLATES for folder in (source.parent, source.parents[2]))
+    found = (folder / _TEMPLATES for folder in (source.parent, course))
     return next((path for path in found if path.is_file()), None)
 
 
-def shared_templates(source: Path) -> tuple[Path, ...]:
+def shared_templates(source: Path, course: Path) -> tuple[Path, ...]:
     """The templates for automatic tests, where they are none of the lesson's own files.
 
     Returns:
         One path, or none: what `Lesson.data_files` has is not among them.
     """
-    found = autotest_templates(source)
+    found = autotest_templates(source, course)
     return (found,) if found and found.parent != source.parent else ()
 
 
@@ -264,18 +391,71 @@ def _refuse_folder(course: Path, word: str) -> None:
             )
 
 
-def _exercises(cells: list[RawCell]) -> tuple[Exercise, ...]:
+def exercises_of(
+    cells: list[RawCell], prepared: PreparedNotebook | None = None
+) -> tuple[Exercise, ...]:
+    """The exercises of a notebook, one for each graded cell, in their order.
+
+    In a lesson the cell NAME has the answer to `test-NAME`, and the exercise is called NAME.  Any
+    other nbgrader course has ids of its own: an exercise is called as its graded cell, and its
+    answer is the last one before it.
+
+    Args:
+        cells: Of the source, or as nbgrader prepared them.
+        prepared: Set where it did.
+    """
     by_id = {grader(cell)["grade_id"]: cell for cell in cells if "grade_id" in grader(cell)}
-    graded = [(id_, cell) for id_, cell in by_id.items() if grader(cell).get("grade")]
-    return tuple(_exercise(cells, by_id, id_, cell) for id_, cell in graded)
+    found, last = [], ""
+    for id_, cell in by_id.items():
+        if is_task(cell):
+            task = _task(cells, id_, cell)
+            found.append(_as_given(task, prepared) if prepared else task)
+        elif grader(cell).get("grade"):
+            name = id_.removeprefix(TEST_PREFIX)
+            own = name if is_answer(by_id.get(name, _NO_CELL)) else ""
+            answer_id = id_ if is_answer(cell) else own if prepared is None else last
+            exercise = _exercise(cells, cell, by_id.get(answer_id))
+            found.append(_as_given(exercise, prepared) if prepared else exercise)
+        elif is_answer(cell):
+            last = id_
+    return tuple(found)
 
 
-def _exercise(
-    cells: list[RawCell], by_id: dict[str, RawCell], test_id: str, test: RawCell
-) -> Exercise:
+def _task(cells: list[RawCell], id_: str, cell: RawCell) -> Exercise:
+    """The exercise of nbgrader's task cell; its marking scheme is for those who mark."""
+    try:
+        asked = "\n".join(split_regions(cell["source"], MARK_SCHEME)[0])
+    except RegionError:
+        asked = ""
+    return Exercise(
+        name=id_,
+        title=first_heading([cell], 1) or id_,
+        points=number(grader(cell).get("points")),
+        answer_id=id_,
+        answer_source=cell["source"],
+        test_id=id_,
+        test_source="",
+        task=asked,
+        section=_section_of(cells, cell),
+        manual=True,
+        is_task=True,
+    )
+
+
+def _as_given(exercise: Exercise, prepared: PreparedNotebook) -> Exercise:
+    """The exercise under its cell's own name, with what learners get of it."""
+    tests = "" if exercise.manual else prepared.handed_out.get(exercise.test_id, "")
+    given = ExerciseGiven(prepared.handed_out.get(exercise.answer_id, ""), tests)
+    name = exercise.test_id
+    title = name if exercise.title == exercise.name else exercise.title
+    asked = prepared.handed_out.get(name, "") if exercise.is_task else exercise.task
+    return replace(exercise, name=name, title=title, task=asked, given=given)
+
+
+def _exercise(cells: list[RawCell], test: RawCell, answer: RawCell | None) -> Exercise:
+    test_id = grader(test)["grade_id"]
     manual = is_answer(test)
     name = test_id if manual else test_id.removeprefix(TEST_PREFIX)
-    answer = test if manual else by_id.get(name)
     about = [cell for cell in cells if role(cell).get("exercise") == name]
     task = next((cell for cell in about if role(cell).get("role") == "exercise"), None)
     more = role(task) if task else {}
@@ -283,7 +463,7 @@ def _exercise(
         name=name,
         title=(first_heading([task], 2) if task else None) or name,
         points=number(grader(test).get("points")),
-        answer_id=name if answer else "",
+        answer_id=grader(answer)["grade_id"] if answer else "",
         answer_source=answer["source"] if answer else "",
         test_id=test_id,
         test_source="" if manual else test["source"],
@@ -317,7 +497,14 @@ def _sections(cells: list[RawCell]) -> dict[str, str]:
     return {anchor(text): text for text in found}
 
 
-def _digest(path: Path, data: tuple[Path, ...], shared: tuple[Path, ...] = ()) -> str:
+def digest_of(path: Path, data: tuple[Path, ...], shared: tuple[Path, ...] = ()) -> str:
+    """What changes with the bytes of a notebook and of the files that belong to it.
+
+    Args:
+        path: The notebook.
+        data: The files beside it.
+        shared: Files that lie elsewhere.
+    """
     total = hashlib.sha256()
     for one in (path, *data, *shared):
         content = one.read_bytes()

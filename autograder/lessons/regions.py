@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 SOLUTION = "SOLUTION"
 HIDDEN = "HIDDEN TESTS"
+MARK_SCHEME = "MARK SCHEME"  # of nbgrader's task cells
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
 WORDS_STUB = ("YOUR ANSWER HERE",)
 
@@ -24,7 +25,7 @@ def split_regions(source: str, name: str) -> tuple[list[str], list[str]]:
 
     Args:
         source: The text of a cell.
-        name: `SOLUTION` or `HIDDEN`.
+        name: `SOLUTION`, `HIDDEN` or `MARK_SCHEME`.
 
     Raises:
         RegionError: A region is begun twice, ended without a beginning, or never ended.
@@ -73,6 +74,15 @@ def stubbed(source: str, *, words: bool = False) -> str:
         elif not within:
             lines.append(line)
     return "\n".join(lines)
+
+
+def is_untouched(answer: str, stub: str) -> bool:
+    r"""Whether an answer is nothing, or still what the learner got; spaces count for nothing.
+
+    >>> is_untouched(" \n", "..."), is_untouched("YOUR ANSWER  HERE", ""), is_untouched("2", "...")
+    (True, True, False)
+    """
+    return " ".join(answer.split()) in {" ".join(one.split()) for one in (stub, *WORDS_STUB, "")}
 
 
 def without_markers(source: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +19,19 @@ from autograder.errors import LessonError, ReleaseError
 from autograder.lessons.autotests import copy_source, with_autotests
 from autograder.lessons.cells import FOLDED, KERNEL, read_notebook
 from autograder.lessons.claims import folder_name
+from autograder.lessons.editions.addresses import repository
+from autograder.lessons.editions.opening import SELF_STUDY
 from autograder.lessons.editions.overview import overview
 from autograder.lessons.editions.start_page import START_PAGE, start_page
 from autograder.lessons.leaks import leaks
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.findings import Finding
 from autograder.lessons.lint.lesson import lint_lesson
+from autograder.lessons.lint.questions import lint_questions
 from autograder.lessons.model import IGNORED, Lesson, all_lessons
 from autograder.lessons.self_study import self_study_edition
 
 RELEASE = "release"
-SELF_STUDY = "self-study"
 # Of a cell's metadata: the course's and nbgrader's own, and whether it is locked or folded.
 _KEPT = frozenset({"cellView", "course", "deletable", "editable", "jupyter", "nbgrader", FOLDED})
 
@@ -179,20 +180,15 @@ def refuse_unsound(
     """
     findings: list[Finding] = []
     for lesson in lessons:
-        findings += [*lint_lesson(course, lesson), *lint_claims(course, lesson)]
+        findings += [
+            *lint_lesson(course, lesson),
+            *lint_claims(course, lesson),
+            *lint_questions(course, lesson),
+        ]
         done(lesson.slug)
     if findings:
         raise LessonError("\n".join(map(str, findings)))
     overview(course)
-
-
-def repository(course: Path) -> str:
-    """The public repository, `owner/name`, that pyproject.toml names; empty where it names none."""
-    path = course / "pyproject.toml"
-    if not path.is_file():
-        return ""
-    settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    return str(settings.get("tool", {}).get("pytorch-measured", {}).get("repository", ""))
 
 
 def _generate(root: Path, course: Path, lesson: Lesson) -> None:

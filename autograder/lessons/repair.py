@@ -3,8 +3,9 @@
 Cells of the lesson that a learner may not change come from the source, whatever was handed in;
 answers come from the learner, wherever they stand.  An answer cell is found by its grade id, then
 by its cell id, then by what it defines or where it stands.  Where it is missing its stub takes its
-place, unless another cell of the learner defines what it asks for: nothing may overwrite that.
-Nothing is executed here.
+place, unless another cell of the learner defines what it asks for: nothing may overwrite that, nor
+may an untouched copy of the cell.  An answer that a person marks is put together from its parts
+(`answer_parts`).  Nothing is executed here.
 """
 
 from __future__ import annotations
@@ -13,23 +14,28 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from autograder.lessons.answer_parts import AnswerParts, Surroundings, code_of, words_of
 from autograder.lessons.cell_bounds import CellBounds
 from autograder.lessons.cell_dependencies.unneeded_cells import shown_texts
-from autograder.lessons.cells import RawCell, cells_of, grader, is_answer
+from autograder.lessons.cells import RawCell, cells_of, grader, is_answer, is_marked, is_task
 from autograder.lessons.definitions import defined
 from autograder.lessons.editions.reading import ahead_of, for_readers
-from autograder.lessons.regions import HIDDEN, RegionError, split_regions, stubbed
+from autograder.lessons.regions import HIDDEN, RegionError, is_untouched, split_regions, stubbed
 
 _CELL_TYPES = ("code", "markdown", "raw")
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # What a file of small values becomes in memory is many times its size; text with commas is not.
 _MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
+# Possessive, and ended by the file at the latest: every byte is looked at once.
+_JSON_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.S)
 _MOST_SOURCE_CHARS = 8 * 2**20  # of all cells together
+_ANSWERS_NBYTES = 32 * 2**20  # of the pictures in all answers together
 _LOST_WORDS = "*This cell was missing. A person looks for the answer in the rest of the notebook.*"
+_COPY = "An untouched copy of `{}` stood there, too; it was left out."
 _LOST_CODE = "# This cell was missing. What it asks for is looked for in the other cells."
 
 
@@ -44,6 +50,8 @@ class Repaired:
     cells: tuple[RawCell, ...]
     notes: tuple[str, ...]
     missing: frozenset[str]  # grade ids of answers that are nowhere
+    # For whoever marks: by the grade id of an answer, what has to be known of its text.
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_submission(raw: bytes) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def read_submission(raw: bytes) -> dict[str, Any]:
     """
     if not raw.strip():
         raise Malformed("The file is empty. Hand in the notebook again.")
-    if raw.count(b"[") + raw.count(b"{") > _MOST_BRACKETS or raw.count(b",") > _MOST_COMMAS:
+    if _holds_too_much(raw):
         raise Malformed("The file has too many values to be a notebook. Clear its outputs.")
     try:
         notebook = json.loads(raw.decode("utf-8-sig"))  # Windows programs begin with a mark
@@ -83,6 +91,20 @@ def read_submission(raw: bytes) -> dict[str, Any]:
     return notebook
 
 
+def _holds_too_much(raw: bytes) -> bool:
+    """Whether a file has more values than a notebook; what stands in its texts is none."""
+
+    def exceeds(data: bytes) -> bool:
+        return (
+            data.count(b"[") + data.count(b"{") > _MOST_BRACKETS or data.count(b",") > _MOST_COMMAS
+        )
+
+    if not exceeds(raw):
+        return False
+    texts = (raw.count(b'"') - raw.count(b'\\"')) // 2
+    return texts > _MOST_COMMAS or exceeds(_JSON_TEXT.sub(b"", raw))
+
+
 def _check_cell(number: int, cell: object) -> int:
     """Refuse what is no cell; the characters of its source."""
     if not isinstance(cell, dict) or cell.get("cell_type") not in _CELL_TYPES:
@@ -96,33 +118,46 @@ def _check_cell(number: int, cell: object) -> int:
     return sum(map(len, lines))
 
 
-def repair(source: Iterable[RawCell], submitted: Mapping[str, Any]) -> Repaired:
+def repair(
+    source: Iterable[RawCell],
+    submitted: Mapping[str, Any],
+    handed_out: Mapping[str, str] | None = None,
+) -> Repaired:
     """The submission's cells with all that belongs to the lesson as it stands in `source`.
 
     Args:
         source: The lesson's own cells, `Lesson.cells()`.
         submitted: The notebook that `read_submission` gave.
+        handed_out: Grade id → the text of that cell as learners got it, where nbgrader's own steps
+            prepared the source.
 
     Returns:
         Locked cells and tests are the lesson's own, answers the learner's; cells that the learner
         added stay where they are.
     """
-    return _Repair(list(source), cells_of(submitted)).carry_out()
+    return _Repair(list(source), cells_of(submitted), handed_out).carry_out()
 
 
 def belongs_to_lesson(cell: RawCell) -> bool:
     """Whether a cell of the source must be in every submission."""
     about = grader(cell)
-    return bool(about.get("locked") or about.get("grade") or about.get("solution"))
+    return bool(about.get("locked") or about.get("grade") or about.get("solution") or is_task(cell))
 
 
 class _Repair:
     """One repair; `_place` maps the number of a source cell to that of its handed-in cell."""
 
-    def __init__(self, source: list[RawCell], handed_in: list[RawCell]) -> None:
+    def __init__(
+        self,
+        source: list[RawCell],
+        handed_in: list[RawCell],
+        handed_out: Mapping[str, str] | None,
+    ) -> None:
+        self._given = handed_out
         self._source = [cell for cell in source if belongs_to_lesson(cell)]
         free = [cell for cell in source if not belongs_to_lesson(cell)]
-        self._free_ids = {cell.get("id") for cell in free}
+        self._free_ids = {cell["id"] for cell in free if cell.get("id")}
+        self._names = {_grade_id(cell) for cell in self._source} - {""}
         self._free_texts = {_normal(cell["source"]) for cell in free}
         self._ahead = ahead_of(source)
         self._cells = handed_in
@@ -131,6 +166,9 @@ class _Repair:
         self._elsewhere: set[int] = set()
         self._notes: list[str] = []
         self._bounds = CellBounds()
+        self._answer_bounds = CellBounds(_ANSWERS_NBYTES)
+        self._parts: dict[int, AnswerParts] = {}  # by the number of the source cell
+        self._remarks: dict[str, str] = {}
         self._shown = shown_texts(source)
 
     def carry_out(self) -> Repaired:
@@ -147,11 +185,13 @@ class _Repair:
         }
         self._match(lambda cell: texts.get(_normal(cell["source"])))
         self._match_by_position()
-        duplicates = self._duplicates(by_id)
+        self._prefer_answers()
+        moved = self._put_together()
+        left_out = self._duplicates(by_id, moved) | self._stray_stubs() | moved
         missing = self._report_missing()
-        cells = self._in_order(duplicates)
-        notes = (*self._notes, *self._bounds.notes())
-        return Repaired(tuple(_with_ids(cells)), notes, frozenset(missing))
+        cells = self._in_order(left_out)
+        notes = (*self._notes, *self._answer_bounds.notes(), *self._bounds.notes())
+        return Repaired(tuple(_with_ids(cells)), notes, frozenset(missing), self._remarks)
 
     def _match(self, number_of: Any) -> None:
         for index, cell in enumerate(self._cells):
@@ -188,15 +228,98 @@ class _Repair:
             return False
         return _normal(cell["source"]) not in self._free_texts
 
-    def _duplicates(self, by_id: Mapping[str, int]) -> set[int]:
-        """Copies of cells that may not be changed; they are left out."""
+    def _prefer_answers(self) -> None:
+        """Of several cells with the grade id of an answer, take one in which something stands."""
+        for number, index in list(self._place.items()):
+            model = self._source[number]
+            if not is_answer(model) or not self._is_untouched(index, number):
+                continue
+            written = [i for i in self._copies(number) if not self._is_untouched(i, number)]
+            if written:
+                self._place[number] = written[0]
+                self._taken = self._taken - {index} | {written[0]}
+
+    def _put_together(self) -> set[int]:
+        """Gather what belongs to each answer that a person marks; the cells that moved into it."""
+        moved: set[int] = set()
+        for number in sorted(self._place):
+            model, name = self._source[number], _grade_id(self._source[number])
+            if not is_marked(model):
+                continue
+            found = self._parts_of(model, number, moved)
+            self._parts[number] = found
+            moved |= found.moved
+            if found.cells > 1:
+                self._remarks[name] = f"It was put together from {found.cells} cells."
+                self._notes.append(
+                    f"`{name}` was put together from {found.cells} cells, its own and those "
+                    "beside it."
+                )
+        return moved
+
+    def _parts_of(self, model: RawCell, number: int, moved: set[int]) -> AnswerParts:
+        place = self._place[number]
+        around = Surroundings(
+            cells=self._cells,
+            place=place,
+            stub=self._stub(model),
+            copies=frozenset(self._copies(number)) - moved,
+            is_lessons=lambda i: self._is_lessons(i, number) or i in moved,
+        )
+        if model["cell_type"] == "code":
+            return code_of(around)
+        above = max((n for n, i in self._place.items() if i < place), default=None)
+        return words_of(around, look_above=above is None or not is_marked(self._source[above]))
+
+    def _is_lessons(self, index: int, number: int) -> bool:
+        """Whether a handed-in cell belongs to the lesson, and is no copy of answer `number`."""
+        if index in self._taken:
+            return True
+        cell = self._cells[index]
+        if _grade_id(cell) == _grade_id(self._source[number]):
+            return False
+        return _grade_id(cell) in self._names or not self._is_candidate(index)
+
+    def _copies(self, number: int) -> list[int]:
+        """The handed-in cells with the grade id of a source cell, without the one in its place."""
+        name = _grade_id(self._source[number])
+        return [
+            index
+            for index, cell in enumerate(self._cells)
+            if index not in self._taken and name and _grade_id(cell) == name
+        ]
+
+    def _is_untouched(self, index: int, number: int) -> bool:
+        return is_untouched(self._cells[index]["source"], self._stub(self._source[number]))
+
+    def _stray_stubs(self) -> set[int]:
+        """Copies of a stub that lost their grade id; below the answer they would undo it."""
+        stubs = {}
+        for number, index in self._place.items():
+            model = self._source[number]
+            binds = model["cell_type"] == "code" and is_answer(model) and defined(self._stub(model))
+            if binds and not self._is_untouched(index, number):
+                stubs[_normal(self._stub(model))] = (index, _grade_id(model))
+        strays = set()
+        for index, cell in enumerate(self._cells):
+            place, name = stubs.get(_normal(cell["source"]), (index, ""))
+            if place < index and index not in self._taken and not _grade_id(cell):
+                strays.add(index)
+                self._notes.append(_COPY.format(name))
+        return strays
+
+    def _duplicates(self, by_id: Mapping[str, int], moved: set[int]) -> set[int]:
+        """Copies of cells that may not be changed, or that were not; they are left out."""
         copies = set()
         for index, cell in enumerate(self._cells):
             number = by_id.get(_grade_id(cell))
-            if index in self._taken or number is None:
+            if index in self._taken or index in moved or number is None:
                 continue
             name = _grade_id(cell)
-            if is_answer(self._source[number]):
+            if is_answer(self._source[number]) and self._is_untouched(index, number):
+                copies.add(index)
+                self._notes.append(_COPY.format(name))
+            elif is_answer(self._source[number]):
                 self._notes.append(f"`{name}` stands there more than once; all of it was run.")
             else:
                 copies.add(index)
@@ -223,7 +346,7 @@ class _Repair:
 
     def _is_defined_elsewhere(self, model: RawCell) -> bool:
         """Whether a cell of the learner binds a name that the stub would bind again."""
-        names = defined(_stub(model)) or defined(model["source"])
+        names = defined(self._stub(model)) or defined(model["source"])
         if model["cell_type"] != "code" or not names:
             return False
         lessons = {i for n, i in self._place.items() if not is_answer(self._source[n])}
@@ -279,8 +402,13 @@ class _Repair:
             return _fresh(model, self._put_back(model, number))
         cell = self._cells[index]
         self._note_changes(model, cell)
-        text = cell["source"] if is_answer(model) else model["source"]
-        return _fresh(model, text)
+        if not is_answer(model):
+            return _fresh(model, model["source"])
+        parts = self._parts.get(number)
+        if parts is None:
+            return _fresh(model, cell["source"])
+        pictures = self._answer_bounds.kept(parts.pictures) if parts.pictures else {}
+        return _fresh(model, parts.text) | ({"attachments": pictures} if pictures else {})
 
     def _own(self, cell: RawCell) -> RawCell:
         """A cell that the lesson does not ask for; of one that only shows, with what it showed."""
@@ -299,9 +427,14 @@ class _Repair:
         if number in self._elsewhere:
             return _LOST_CODE
         if not grader(model).get("grade"):
-            return _stub(model)
+            return self._stub(model)
         notice = _LOST_CODE if model["cell_type"] == "code" else _LOST_WORDS
-        return f"{notice}\n\n{_stub(model)}"
+        return f"{notice}\n\n{self._stub(model)}"
+
+    def _stub(self, model: RawCell) -> str:
+        if self._given is not None:
+            return self._given.get(_grade_id(model), model["source"])
+        return stubbed(model["source"], words=model["cell_type"] != "code")
 
     def _note_changes(self, model: RawCell, cell: RawCell) -> None:
         name = _grade_id(model)
@@ -315,6 +448,8 @@ class _Repair:
 
     def _handed_out(self, cell: RawCell) -> set[str]:
         """The texts under which the class edition shows a cell: today's, and that of before."""
+        if self._given is not None:
+            return {_normal(self._given.get(_grade_id(cell), cell["source"]))}
         shown, name = _without_hidden_part(cell["source"]), _grade_id(cell)
         if name not in self._ahead:
             return {shown}
@@ -362,10 +497,6 @@ def _with_ids(cells: Iterable[RawCell]) -> list[RawCell]:
         seen.add(id_)
         found.append({**cell, "id": id_})
     return found
-
-
-def _stub(model: RawCell) -> str:
-    return stubbed(model["source"], words=model["cell_type"] != "code")
 
 
 def _grade_id(cell: RawCell) -> str:

@@ -7,35 +7,34 @@ brings the `course` package where it is not installed; a last cell shows the sco
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Mapping
 from typing import Any
 
 from autograder.lessons.cells import (
     FOLDED,
     RawCell,
-    grader,
+    code_cell,
+    grade_id,
     is_answer,
     is_test,
     read_notebook,
     role,
+    text_cell,
 )
+from autograder.lessons.editions.opening import opened
 from autograder.lessons.editions.reading import (
     FOLDED_TEST,
     ahead_of,
     for_readers,
     is_deep_dive,
 )
-from autograder.lessons.lint.form import SCENE
-from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import SOLUTION, split_regions, without_markers
 
-BADGE_ID, INSTALL_ID = "colab-badge", "colab-setup"
+# Colab shows the form of its #@title line; JupyterLab would hide what can be chosen in it.
+_FORM = {"cellView": "form"}
 KEEP_ID, PROGRESS_ID = "keep-your-progress", "your-progress"
-
-_DEVICE = "\nfrom course.gpu import device_in_words\n\nprint(device_in_words())"
 _ANSWER_HERE = "*Your answer: double-click here and write.*"
 _KEEP = """\
 ## Your score, and how to keep it
@@ -64,25 +63,15 @@ lesson_progress(
 
 
 def self_study_edition(lesson: Lesson, *, repository: str = "") -> dict[str, Any]:
-    """The self-study notebook of `lesson`; the Colab badge only where `repository` is set."""
+    """The self-study notebook of `lesson`; badges only where `repository` is set."""
     notebook = read_notebook(lesson.source)
     cells: list[RawCell] = []
-    if repository:
-        cells.append(_text(BADGE_ID, _badge(lesson, repository)))
     ahead = ahead_of(lesson.cells())
-    first = _first_of_the_course(lesson.cells())
     for cell in lesson.cells():
-        if cell.get("id") == first:
-            cells.append(install_cell(repository, device=_names_device(lesson)))
         cells += _cells_for(cell, lesson, ahead)
-    cells += [_text(KEEP_ID, _KEEP), _code(PROGRESS_ID, _progress(lesson))]
-    return {**notebook, "cells": cells}
-
-
-def _first_of_the_course(cells: Sequence[RawCell]) -> object:
-    """The id of the first cell that imports the course: the set-up, or a scene on the device."""
-    scenes = (one for one in cells if role(one).get("role") == SCENE)
-    return next((one.get("id") for one in scenes if _uses_the_gpu(one["source"])), SETUP)
+    cells += [text_cell(KEEP_ID, _KEEP), code_cell(PROGRESS_ID, _progress(lesson), metadata=_FORM)]
+    name, device = f"{lesson.slug}.ipynb", _names_device(lesson)
+    return {**notebook, "cells": opened(cells, name, repository, device=device)}
 
 
 def _cells_for(
@@ -93,28 +82,20 @@ def _cells_for(
     plain = {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}
     if "shows" in role(cell):  # it tells the grader alone
         plain["course"] = {key: value for key, value in role(cell).items() if key != "shows"}
-    id_ = str(grader(cell).get("grade_id", ""))
+    id_ = grade_id(cell)
     if is_answer(cell) and id_ in by_id:
         one = by_id[id_]
         answer = dict(cell, source=_ANSWER_HERE if one.words else one.stub, metadata=plain)
-        return [answer, _text(f"{one.name}-solution", _solution(one))] if one.manual else [answer]
+        pictures = answer.pop("attachments", {})  # the model answer's
+        if not one.manual:
+            return [answer]
+        shown = {"attachments": pictures} if pictures else {}
+        return [answer, text_cell(f"{one.name}-solution", _solution(one)) | shown]
     if is_test(cell) and id_ in tests:
         one = tests[id_]
-        test = _code(id_, _test(one, ahead.get(id_, {})), folded=True, metadata=plain)
-        return [test, _text(f"{one.name}-solution", _solution(one))]
+        test = code_cell(id_, _test(one, ahead.get(id_, {})), metadata=plain | FOLDED_TEST)
+        return [test, text_cell(f"{one.name}-solution", _solution(one))]
     return [dict(cell, metadata=plain | ({FOLDED: True} if is_deep_dive(cell) else {}))]
-
-
-def install_cell(repository: str, *, device: bool = False) -> RawCell:
-    """The cell that brings the `course` package where it is not installed.
-
-    Args:
-        repository: `owner/name` of the public repository, empty where there is none.
-        device: Whether it ends by naming the device.
-    """
-    template = files("autograder").joinpath("templates", "colab_setup.txt").read_text("utf-8")
-    source = template.rstrip().replace("OWNER/NAME", repository) + (_DEVICE if device else "")
-    return _code(INSTALL_ID, source, folded=True)
 
 
 def _names_device(lesson: Lesson) -> bool:
@@ -161,29 +142,3 @@ def _progress(lesson: Lesson) -> str:
 def _table(points: dict[str, float]) -> str:
     rows = "".join(f'\n        "{name}": {value:g},' for name, value in points.items())
     return f"{{{rows}\n    }}"
-
-
-def _badge(lesson: Lesson, repository: str) -> str:
-    colab = "https://colab.research.google.com"
-    notebook = f"{repository}/blob/main/release/self-study/{lesson.slug}.ipynb"
-    picture = f"![Open {lesson.slug} in Colab]({colab}/assets/colab-badge.svg)"
-    return f"[{picture}]({colab}/github/{notebook})"
-
-
-def _text(id_: str, source: str) -> RawCell:
-    return {"cell_type": "markdown", "id": id_, "metadata": {}, "source": source}
-
-
-def _code(
-    id_: str, source: str, *, folded: bool = False, metadata: dict[str, Any] | None = None
-) -> RawCell:
-    # Colab shows the form of its #@title line; JupyterLab would hide what can be chosen in it.
-    about = dict(metadata or {}) | (FOLDED_TEST if folded else {"cellView": "form"})
-    return {
-        "cell_type": "code",
-        "id": id_,
-        "metadata": about,
-        "source": source,
-        "execution_count": None,
-        "outputs": [],
-    }

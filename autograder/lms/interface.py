@@ -24,7 +24,7 @@ class Owner:
     @property
     def key(self) -> str:
         """How the archive writes it, and what `--match KEY=STUDENT` wants."""
-        return f"{self.name}_{self.number}" if self.name else self.number
+        return "_".join(filter(None, [self.name, self.number]))
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@
     penalties.py          the course's plugin for late penalties
     registration.py       a lesson's cells entered, as `nbgrader generate_assignment` would
     generation.py         nbgrader's own steps over a source: automatic tests, the class edition
+    known_sources.py      an assignment of which only the gradebook has the source
     cells.py              nbgrader's rules for one cell and for a time
     stock.py              `nbgrader autograde` on a course directory of its own
     exchange.py           what `nbgrader release_feedback` wants beside a page
     table_version.py      a second less whenever nbgrader makes tables
     release_steps.py      what nbgrader_config.py names for release: here nbgrader calls us,
-    feedback_steps.py     and for nbgrader's own pages
+    feedback_steps.py     and for nbgrader's own pages,
+    inert_html.py         on which nothing acts that a learner wrote
 
 It takes a second to import nbgrader, so whoever need not wait imports these modules where they are
 used.  Outside of it only formgrader.py imports nbgrader, as a part of its server.

@@ -26,9 +26,7 @@ def accompany_pages(course: CourseDirectory, lesson: Lesson, student: str | None
         lesson: Whose pages.
         student: Only theirs; None for everybody's.
     """
-    everyone = course.feedback("*", lesson.slug)
-    for pages in everyone.parent.parent.glob(f"*/{everyone.name}"):
-        name = pages.parent.name
+    for name, pages in course.pages(lesson.slug).items():
         if student in (None, name) and pages.is_dir():
             _copy_tokens(course.autograded(name, lesson.slug), pages)
 

@@ -26,14 +26,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import scoped_session, selectinload, sessionmaker
 
 from autograder.course_directory import CourseDirectory
-from autograder.lessons.model import Lesson
+from autograder.lessons.model import Exercise, Lesson
 from autograder.nbgrader_bridge.database_address import check_address, database_file
 from autograder.nbgrader_bridge.gradebook_entry import (
     GradebookEntry,
     auto_points,
-    comment_on,
+    comments_of,
     entry_of,
     is_doubtful,
+    notebooks_of,
     utc_of,
 )
 from autograder.nbgrader_bridge.gradebook_errors import (
@@ -45,7 +46,7 @@ from autograder.nbgrader_bridge.gradebook_errors import (
 from autograder.nbgrader_bridge.penalties import LatePolicy, PenaltyChange, seconds_late
 from autograder.nbgrader_bridge.table_version import table_version_in_process
 from autograder.records.model import ExerciseRecord, SubmissionRecord
-from autograder.submissions.class_list import Extensions, read_table
+from autograder.submissions.class_list import Extensions, roster_rows
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class GradebookReader:
         """Give the connections back."""
         self._gradebook.close()
 
-    def entries(self, lesson: str) -> dict[str, GradebookEntry]:
+    def entries(self, lesson: Lesson) -> dict[str, GradebookEntry]:
         """Student → what the gradebook holds of `lesson`.
 
         Raises:
@@ -89,7 +90,7 @@ class GradebookReader:
         with explained(self._course):
             found = {
                 one.student_id: entry_of(one, lesson, self._penalty_due(one, lesson))
-                for one in self._submissions(lesson)
+                for one in self._submissions(lesson.slug)
             }
             self._gradebook.db.rollback()  # ends the read, so that nobody waits for us
             return found
@@ -113,10 +114,11 @@ class GradebookReader:
             )
         )
 
-    def _penalty_due(self, submission: SubmittedAssignment, lesson: str) -> float:
-        grades = (g for n in submission.notebooks if n.name == lesson for g in n.grades)
-        score, seconds = sum(one.score for one in grades), seconds_late(submission)
-        return self._policy.penalty(submission.student_id, score, seconds) or 0.0
+    def _penalty_due(self, submission: SubmittedAssignment, lesson: Lesson) -> float:
+        """What is taken off; nbgrader asks the policy for each notebook."""
+        seconds, student = seconds_late(submission), submission.student_id
+        scores = [sum(g.score for g in n.grades) for n, _ in notebooks_of(submission, lesson)]
+        return sum(self._policy.penalty(student, score, seconds) or 0.0 for score in scores)
 
     @staticmethod
     def _opened(course: CourseDirectory) -> Gradebook:
@@ -140,10 +142,10 @@ class GradebookWriter(GradebookReader):
             extensions: Theirs for each lesson; a lesson without keeps those of the gradebook.
 
         Raises:
-            RosterError: The file cannot be read.
+            RosterError: The file cannot be read, or two lines of it have one id.
             GradebookError: The database refuses.
         """
-        rows = [row for row in read_table(roster) if row.get("id")]
+        rows = roster_rows(roster)
         known = ("first_name", "last_name", "email", "lms_user_id")
         with self._transaction() as gradebook:
             for row in rows:
@@ -171,16 +173,17 @@ class GradebookWriter(GradebookReader):
                     record.lesson, record.student, timestamp=utc_of(record.submitted_at)
                 )
             self._extend(submission)
-            notebook = next(one for one in submission.notebooks if one.name == record.lesson)
-            names = self._names_of_cells(notebook)
             by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
-            by_answer = {one.answer_id: record.exercise(one.name) for one in lesson.exercises}
-            for grade in notebook.grades:
-                _enter_points(grade, by_cell.get(names[grade.cell_id]))
-            for comment in notebook.comments:
-                comment.auto_comment = comment_on(by_answer.get(names[comment.cell_id]))
-            gradebook.db.flush()
-            self._penalise(submission, notebook)
+            by_answer = comments_of(record, lesson)
+            for notebook, part in notebooks_of(submission, lesson):
+                names = self._names_of_cells(notebook)
+                for grade in notebook.grades:
+                    _enter_points(grade, by_cell.get(lesson.key(part, names[grade.cell_id])))
+                for comment in notebook.comments:
+                    key = lesson.key(part, names[comment.cell_id])
+                    comment.auto_comment = by_answer.get(key)
+                gradebook.db.flush()
+                self._penalise(submission, notebook)
 
     def mark_stale(self, lesson: str, students: Iterable[str]) -> None:
         """Mark what was graded before as waiting, until a new grade takes its place.
@@ -197,51 +200,55 @@ class GradebookWriter(GradebookReader):
                         grade.needs_manual_grade = True
 
     def give(
-        self, lesson: str, grade_cell: str, answer_cell: str, marks: Mapping[str, ManualMark]
+        self, lesson: Lesson, exercise: Exercise, marks: Mapping[str, ManualMark]
     ) -> frozenset[str]:
         """Enter points and comments by hand for one question, all in one transaction.
 
         Returns the students of whom the gradebook has no submission to enter them in.
 
         Args:
-            lesson: Its slug.
-            grade_cell: The id of the cell that has the points.
-            answer_cell: The id of the cell that has the comment.
+            lesson: The question's.
+            exercise: The question: one cell has the points, one the comment.
             marks: Student → points and comment.
         """
         with self._transaction() as gradebook:
-            found = {one.student_id: one for one in gradebook.assignment_submissions(lesson)}
+            rows = gradebook.assignment_submissions(lesson.slug)
+            found = {one.student_id: one for one in rows}
             for student in marks.keys() & found.keys():
-                mark, notebooks = marks[student], found[student].notebooks
-                notebook = next(one for one in notebooks if one.name == lesson)
-                names = self._names_of_cells(notebook)
-                if mark.points is not None:  # as formgrader does
-                    grade = next(g for g in notebook.grades if names[g.cell_id] == grade_cell)
-                    grade.manual_score, grade.needs_manual_grade = mark.points, False
-                if mark.comment is not None:
-                    said = next(c for c in notebook.comments if names[c.cell_id] == answer_cell)
-                    said.manual_comment = mark.comment
+                self._give(found[student], lesson, exercise, marks[student])
         return frozenset(marks.keys() - found.keys())
 
-    def penalise(self, lesson: str, leave: Iterable[str] = ()) -> list[PenaltyChange]:
+    def _give(
+        self, submission: SubmittedAssignment, lesson: Lesson, exercise: Exercise, mark: ManualMark
+    ) -> None:
+        for notebook, part in notebooks_of(submission, lesson):
+            names = self._names_of_cells(notebook)
+            for grade in notebook.grades if mark.points is not None else ():  # as formgrader does
+                if lesson.key(part, names[grade.cell_id]) == exercise.test_id:
+                    grade.manual_score, grade.needs_manual_grade = mark.points, False
+            for said in notebook.comments if mark.comment is not None else ():
+                if lesson.key(part, names[said.cell_id]) == exercise.answer_id:
+                    said.manual_comment = mark.comment
+
+    def penalise(self, lesson: Lesson, leave: Iterable[str] = ()) -> list[PenaltyChange]:
         """Give everyone the extension and the late penalty that hold now; which ones changed.
 
         Nothing is run for it.
 
         Args:
-            lesson: Its slug.
+            lesson: Whose.
             leave: Who is graded anew, and gets theirs then.
         """
         left, changes = frozenset(leave), []
         with self._transaction():
-            for submission in self._submissions(lesson):
+            for submission in self._submissions(lesson.slug):
                 if submission.student_id in left:
                     continue
                 self._extend(submission)
                 due = self._penalty_due(submission, lesson)
                 entry = entry_of(submission, lesson, due)
                 if not entry.penalty_holds:
-                    for notebook in (one for one in submission.notebooks if one.name == lesson):
+                    for notebook, _ in notebooks_of(submission, lesson):
                         self._penalise(submission, notebook)
                     changes.append(PenaltyChange(submission.student_id, entry.penalty, due))
         return changes

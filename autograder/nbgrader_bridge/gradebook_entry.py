@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
-from nbgrader.api import SubmittedAssignment
+from nbgrader.api import SubmittedAssignment, SubmittedNotebook
 
 from autograder.lessons.model import Exercise, Lesson
 from autograder.nbgrader_bridge.penalties import seconds_late
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
+from autograder.records.runner import ANSWER_TO_MARK, TASK_TO_MARK
 
 NO_RESPONSE = "No response."  # nbgrader's own words for an answer that is still the stub
 # A person has to look before these count; the gradebook says so with needs_manual_grade.
@@ -55,34 +57,51 @@ class GradebookEntry:
 
 
 def entry_of(
-    submission: SubmittedAssignment, lesson: str, penalty_due: float | None = None
+    submission: SubmittedAssignment, lesson: Lesson, penalty_due: float | None = None
 ) -> GradebookEntry:
     """What the gradebook says of one submission.
 
     Args:
         submission: Its row, with notebooks, grades and comments.
-        lesson: The name of the notebook that counts.
+        lesson: Its notebooks count.
         penalty_due: What the late policy asks for now; None where nobody asked it.
     """
-    notebooks = [one for one in submission.notebooks if one.name == lesson]
-    grades = [grade for one in notebooks for grade in one.grades]
-    comments = [comment for one in notebooks for comment in one.comments]
+    found = notebooks_of(submission, lesson)
+    notebooks = [one for one, _ in found]
+    grades = [_Named(lesson.key(part, g.name), g) for one, part in found for g in one.grades]
+    comments = [_Named(lesson.key(part, c.name), c) for one, part in found for c in one.comments]
     time = submission.timestamp
     return GradebookEntry(
         student=submission.student_id,
-        auto={one.name: one.auto_score for one in grades},
-        points={one.name: one.score or 0.0 for one in grades},
+        auto={one.key: one.row.auto_score for one in grades},
+        points={one.key: one.row.score or 0.0 for one in grades},
         manual=frozenset(
-            one.name for one in grades if one.manual_score is not None or one.extra_credit
+            one.key for one in grades if one.row.manual_score is not None or one.row.extra_credit
         ),
-        waiting=frozenset(one.name for one in grades if one.needs_manual_grade),
-        comments={one.name: one.manual_comment for one in comments if one.manual_comment},
-        auto_comments={one.name: one.auto_comment for one in comments if one.auto_comment},
+        waiting=frozenset(one.key for one in grades if one.row.needs_manual_grade),
+        comments={one.key: one.row.manual_comment for one in comments if one.row.manual_comment},
+        auto_comments={one.key: one.row.auto_comment for one in comments if one.row.auto_comment},
         penalty=sum(one.late_submission_penalty or 0.0 for one in notebooks),
         penalty_due=penalty_due,
         seconds_late=seconds_late(submission),
         submitted_at=time.isoformat() if time else None,
     )
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A row of grades or comments, and how the lesson's exercises name its cell."""
+
+    key: str
+    row: Any
+
+
+def notebooks_of(
+    submission: SubmittedAssignment, lesson: Lesson
+) -> list[tuple[SubmittedNotebook, Lesson]]:
+    """The rows of the notebooks of `lesson`, each with its part; others are none of it."""
+    parts = {part.notebook: part for part in lesson.notebooks}
+    return [(one, parts[one.name]) for one in submission.notebooks if one.name in parts]
 
 
 def agrees(entry: GradebookEntry | None, record: SubmissionRecord, lesson: Lesson) -> bool:
@@ -98,12 +117,7 @@ def agrees(entry: GradebookEntry | None, record: SubmissionRecord, lesson: Lesso
     if entry is None or entry.submitted_at != utc_of(record.submitted_at):
         return False
     by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
-    comments = {
-        one.answer_id: comment
-        for one in lesson.exercises
-        if (comment := comment_on(record.exercise(one.name)))
-    }
-    return dict(entry.auto_comments) == comments and all(
+    return dict(entry.auto_comments) == comments_of(record, lesson) and all(
         _same(points, auto_points(by_cell.get(cell))) and _waits_rightly(entry, cell, by_cell)
         for cell, points in {**dict.fromkeys(by_cell), **entry.auto}.items()
     )
@@ -122,13 +136,26 @@ def is_doubtful(exercise: ExerciseRecord | None) -> bool:
 
 
 def comment_on(exercise: ExerciseRecord | None) -> str | None:
-    """What the grader writes beside an answer in the gradebook."""
+    """What the grader writes beside an answer in the gradebook.
+
+    That a person grades it stands there already, and learners would read it as a comment.
+    """
     if exercise is None:
         return None
     if exercise.status is Status.GRADED and not exercise.attempted:
         return NO_RESPONSE
     status = [] if exercise.status is Status.GRADED else [f"{exercise.status}."]
-    return " ".join([*status, *exercise.notes]) or None
+    notes = [one for one in exercise.notes if one not in (ANSWER_TO_MARK, TASK_TO_MARK)]
+    return " ".join([*status, *notes]) or None
+
+
+def comments_of(record: SubmissionRecord, lesson: Lesson) -> dict[str, str]:
+    """Answer cell → what the grader writes beside it; several tests may ask for one answer."""
+    said: dict[str, dict[str, None]] = {}
+    for one in lesson.exercises:
+        if comment := comment_on(record.exercise(one.name)):
+            said.setdefault(one.answer_id, {})[comment] = None
+    return {cell: " ".join(texts) for cell, texts in said.items() if cell}
 
 
 def utc_of(time: str | None) -> str | None:

@@ -24,11 +24,21 @@ class StockCourse:
     nbgrader changes the current directory meanwhile, so use it in a process of its own.
     """
 
-    def __init__(self, root: Path, cell_limit_s: int = 30) -> None:
-        """Name the directory `root`; a cell that runs longer than `cell_limit_s` is interrupted."""
+    def __init__(self, root: Path, cell_limit_s: int = 30, *, is_prepared: bool = False) -> None:
+        """Name the directory `root`.
+
+        Args:
+            root: Of the course.
+            cell_limit_s: A cell that runs longer is interrupted.
+            is_prepared: The source is as nbgrader enters it, and not to be changed before that.
+        """
         config = Config()
         config.CourseDirectory.root = str(root)
         config.Execute.timeout = cell_limit_s
+        if is_prepared:
+            config.GenerateAssignment.preprocessors = [
+                f"nbgrader.preprocessors.{name}" for name in ("ComputeChecksums", "SaveCells")
+            ]
         self._api = NbGraderAPI(config=config)
 
     def generate_assignment(self, assignment: str) -> StockResult:

@@ -67,7 +67,10 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One line of a check table.
 
     `attempted` is false where the answer was never run (an untouched stub, a crash before).
-    A hidden check has neither `actual`, `expected` nor `layouts`.
+    `reached` is false where an exception took what it looks at and a line before tells of that;
+    `call` is the call that ended so, as code. A hidden check has neither `actual`, `expected`,
+    `layouts` nor `call`. `suspected` is a misconception that nobody is told of, since another one
+    has better evidence or just as much.
     """
 
     name: str
@@ -80,6 +83,9 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected: str | None = None
     weight: NotNegative = 1.0
     layouts: tuple[dict[str, Any], ...] | None = None
+    reached: bool = True
+    call: str | None = None
+    suspected: str | None = None
 
 
 class _CheckTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -178,6 +184,10 @@ class SubmissionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def to_json(self) -> dict[str, Any]:
         """The record as plain data; `from_json` gives an equal record back."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
+        for check in (check for one in plain["exercises"] for check in one["checks"]):
+            for key, usual in _LATER.items():
+                if check[key] == usual:
+                    del check[key]
         return plain
 
     @classmethod
@@ -256,13 +266,17 @@ def _read_as(kind: type[T], data: object, what: str) -> T:
     return found
 
 
+# What checks had no fields for at first, and what a record without them means.
+_LATER: dict[str, Any] = {"reached": True, "call": None, "suspected": None}
+
+
 def _absent(given: object, whole: object, place: str) -> Iterator[str]:
     """The places that `whole` has and `given` has not."""
     if isinstance(given, dict) and isinstance(whole, dict):
         for key, value in whole.items():
             if key in given:
                 yield from _absent(given[key], value, f"{place}.{key}")
-            else:
+            elif key not in _LATER:
                 yield f"{place}.{key}"
     elif isinstance(given, list | tuple) and isinstance(whole, list | tuple):
         for index, (one, other) in enumerate(zip(given, whole, strict=True)):

@@ -16,10 +16,15 @@ from msgspec.structs import replace
 
 from autograder.records.model import ExerciseRecord, Status, SubmissionRecord, total
 
+HANDED_IN_EMPTY = "The cell was handed in empty. A person decides what that is worth."
+"""The note on an answer to be marked whose cell was emptied; a stub is another thing."""
+ANSWER_TO_MARK = "A person grades this answer."
+TASK_TO_MARK = "A person grades this task."
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-    from autograder.lessons.model import Lesson
+    from autograder.lessons.model import Exercise, Lesson
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,25 @@ def unrun(
         record_of(
             job, status, exercises, seconds, sandboxed=sandboxed, notes=reasons, runner=runner
         )
+    )
+
+
+def task_record(exercise: Exercise) -> ExerciseRecord:
+    """The record of nbgrader's task cell: only a person can see whether anything was done.
+
+    Args:
+        exercise: The task.
+
+    Returns:
+        No points yet, whatever was handed in.
+    """
+    return ExerciseRecord(
+        id=exercise.name,
+        status=Status.GRADED,
+        score=0.0,
+        max=exercise.points,
+        notes=(TASK_TO_MARK,),
+        manual=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from autograder.nbgrader_bridge.gradebook_entry import (
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord, total
 from autograder.reporting.status_texts import TO_INSTRUCTOR, counts, is_unread
+from autograder.reporting.tables import Standing
 from autograder.submissions.discovery import find_submissions
 
 NOT_HANDED_IN = "not handed in"
@@ -87,7 +88,12 @@ class LearnerResult:
         entry, record = self.entry, self.record
         if record is None or entry is None or not entry.manual:
             return record
-        by_hand = {id_.removeprefix(TEST_PREFIX): entry.points[id_] for id_ in entry.manual}
+        by_hand = {id_: entry.points[id_] for id_ in entry.manual}
+        own = {one.id for one in record.exercises}  # in a lesson `test-NAME` has the points of NAME
+        by_hand = {
+            id_ if id_ in own else id_.removeprefix(TEST_PREFIX): points
+            for id_, points in by_hand.items()
+        }
         exercises = tuple(
             one if one.manual else replace(one, score=by_hand.get(one.id, one.score))
             for one in record.exercises
@@ -137,7 +143,7 @@ def class_results(course: CourseDirectory, lesson: Lesson) -> tuple[LearnerResul
     due = journal.due(lesson.slug)
     current = {one.student: one.digest for one in find_submissions(course, (lesson,))}
     with GradebookReader(course) as gradebook:
-        names, entries = gradebook.names(), gradebook.entries(lesson.slug)
+        names, entries = gradebook.names(), gradebook.entries(lesson)
     rows = []
     for student in sorted(names.keys() | records.keys() | current.keys()):
         first, last = names.get(student, ("", ""))
@@ -153,6 +159,42 @@ def class_results(course: CourseDirectory, lesson: Lesson) -> tuple[LearnerResul
             )
         rows.append(row)
     return tuple(sorted(rows, key=lambda row: (row.last_name, row.student)))
+
+
+def standings(
+    course: CourseDirectory, lessons: Iterable[Lesson], records: Iterable[SubmissionRecord]
+) -> dict[tuple[str, str], Standing]:
+    """(lesson, student) → the points that count of each record, and those that wait for a person.
+
+    Args:
+        course: Names the gradebook.
+        lessons: Those of the records.
+        records: What was just graded, and entered.
+
+    Raises:
+        GradebookError: The database refuses.
+    """
+    by_slug = {one.slug: one for one in lessons}
+    with GradebookReader(course) as gradebook:
+        entries = {slug: gradebook.entries(one) for slug, one in by_slug.items()}
+    found = {}
+    for record in records:
+        entry = entries[record.lesson].get(record.student)
+        row = LearnerResult(record.student, "", "", record, entry)
+        waiting = _waiting(by_slug[record.lesson], record, entry)
+        found[record.lesson, record.student] = Standing(row.score, sum(waiting), len(waiting))
+    return found
+
+
+def _waiting(lesson: Lesson, record: SubmissionRecord, entry: GradebookEntry | None) -> list[float]:
+    """The points of each exercise that no person has marked yet and none but a person can."""
+    marked = entry.manual if entry is not None else frozenset()
+    found = ((one, record.exercise(one.name)) for one in lesson.exercises)
+    return [
+        mine.max
+        for one, mine in found
+        if mine is not None and is_unread(mine) and one.test_id not in marked
+    ]
 
 
 def cautions(lesson: Lesson, rows: Sequence[LearnerResult]) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.console import points
+from autograder.console import plain, points, say
 from autograder.course_directory import load_course
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.journal import write_bytes
@@ -35,7 +35,7 @@ def run(
             _write(directory.report / f"{lesson.slug}.csv", table)
     for lesson, rows in results:
         for line in cautions(lesson, rows):
-            print(line, file=sys.stderr)
+            say(line, file=sys.stderr)
     return 0
 
 
@@ -50,8 +50,13 @@ def grades_csv(lesson: Lesson, rows: Iterable[LearnerResult]) -> str:
     writer.writerow([*_ABOUT, *(one.name for one in lesson.exercises), *_AFTER])
     for row in rows:
         cells = [_of_exercise(row, one) for one in lesson.exercises]
-        writer.writerow(map(inert, [*_about(row, lesson), *cells, *_after(row)]))
+        writer.writerow(map(shown, [*_about(row, lesson), *cells, *_after(row)]))
     return buffer.getvalue()
+
+
+def shown(cell: str) -> str:
+    """`cell` as a table may hold it: no formula for a spreadsheet, no command for a terminal."""
+    return inert(plain(cell))
 
 
 def inert(cell: str) -> str:
@@ -77,7 +82,7 @@ def _about(row: LearnerResult, lesson: Lesson) -> list[str]:
 def _of_exercise(row: LearnerResult, exercise: Exercise) -> str:
     got = row.points_of(exercise.name, exercise.test_id)
     mine = row.record.exercise(exercise.name) if row.record else None
-    if mine is None or (got is not None and mine.attempted):
+    if mine is None or (got is not None and (mine.attempted or got)):
         return "" if got is None else points(got)
     if mine.status is not Status.GRADED:
         return str(mine.status)
@@ -97,4 +102,4 @@ def _after(row: LearnerResult) -> list[str]:
 
 def _write(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
-    print(path)
+    say(path)

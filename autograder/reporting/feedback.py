@@ -15,16 +15,17 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from autograder.console import Progress
+from autograder.console import Progress, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UnknownStudent, did_you_mean
-from autograder.lessons.cells import RawCell, grader
+from autograder.lessons.cells import RawCell
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions
 from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.journal import write_bytes
 from autograder.records.model import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.reporting.class_results import LearnerResult, cautions, class_results
+from autograder.reporting.learners_work import Picture, executed, pictures_of
 from autograder.reporting.misconceptions import (
     Explanation,
     explain,
@@ -62,6 +63,7 @@ class ExerciseView:
     task: Markup
     state: str
     code: str
+    pictures: tuple[Picture, ...]
     error: str
     checks: tuple[CheckView, ...]
     beliefs: tuple[Explanation, ...]
@@ -114,14 +116,14 @@ def run(
             written[lesson.slug] = _write(directory, lesson, _settled(rows), progress)
     pages = [page for paths in written.values() for page in paths]
     if as_json:
-        print(json.dumps([{"page": str(page)} for page in pages], indent=1))
+        say(json.dumps([{"page": str(page)} for page in pages], indent=1))
     else:
         for slug, paths in written.items():
-            print(f"{slug}: {len(paths)} pages")
+            say(f"{slug}: {len(paths)} pages")
         for page in pages[:1]:
-            print(f"the first one: {page}")
+            say(f"the first one: {page}")
     for line in (line for lesson, rows in results for line in cautions(lesson, rows)):
-        print(line, file=sys.stderr)
+        say(line, file=sys.stderr)
     return 0 if len(pages) == sum(len(rows) for _, rows in results) else 1
 
 
@@ -164,14 +166,21 @@ def _write(
     paths = []
     for row in rows:
         assert row.record is not None
-        path = course.feedback(row.student, lesson.slug) / f"{lesson.slug}.html"
-        cells = executed(course, row.record)
+        cells = executed(course, lesson, row.record)
         page = page_of(row.record, lesson, known, cells, row.entry, stale=row.newer)
-        write_bytes(path, page.encode("utf-8", "replace"))
+        path = page_path(course, row.student, lesson)
+        for part in lesson.notebooks:  # nbgrader's exchange hands out a page a notebook
+            page_bytes = page.encode("utf-8", "replace")
+            write_bytes(path.with_name(f"{part.notebook}.html"), page_bytes)
         paths.append(path)
         if progress is not None:
             progress.step(f"{row.student} {lesson.slug}")
     return paths
+
+
+def page_path(course: CourseDirectory, student: str, lesson: Lesson) -> Path:
+    """Where the page of `student` is; it is named as the notebook, of several as the first."""
+    return course.feedback(student, lesson.slug) / f"{lesson.notebook}.html"
 
 
 def page_of(
@@ -218,6 +227,10 @@ def withhold(text: str, hidden: Iterable[str]) -> str:
 
 def hidden_lines(exercise: Exercise) -> tuple[str, ...]:
     """The lines of an exercise's hidden tests that nobody may read, longest first."""
+    if exercise.given is not None:
+        shown = exercise.given.tests.split("\n")
+        inside = [line for line in exercise.test_source.split("\n") if line not in shown]
+        return secret_lines(inside, "\n".join([*shown, exercise.task, exercise.answer_source]))
     try:
         outside, inside = split_regions(exercise.test_source, HIDDEN)
     except RegionError:
@@ -250,6 +263,7 @@ def _exercise_view(
         task=markdown(exercise.task),
         state="broken" if code and state_of(record) == "open" else state_of(record),
         code=code,
+        pictures=pictures_of(cell) if exercise.manual else (),
         error=withhold(_error_of(cell), hidden),
         checks=_check_views(record, hidden),
         beliefs=tuple(explain(id_, known) for id_ in ranked(revealing_checks(record))),
@@ -262,9 +276,10 @@ def _exercise_view(
 def _check_views(record: ExerciseRecord, hidden: tuple[str, ...]) -> tuple[CheckView, ...]:
     views, shown = [], set()
     for check in record.checks:
-        open_ = check.attempted and not check.passed
+        open_ = check.attempted and not check.passed and check.reached
         repeats = open_ and bool(check.message) and check.message in shown
-        shown.add(check.message)
+        if check.reached:
+            shown.add(check.message)
         picture = picture_of(check) if open_ and not check.hidden and not repeats else None
         views.append(CheckView(_withheld(check, hidden), repeats, picture))
     return tuple(views)
@@ -276,6 +291,7 @@ def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
         "message": withhold(check.message, hidden),
         "actual": None if check.hidden or check.actual is None else check.actual,
         "expected": None if check.hidden or check.expected is None else check.expected,
+        "call": None if check.hidden else check.call,
     }
     shown = {key: plain(withhold(v, hidden)) if v else v for key, v in shown.items()}
     return CheckRecord(
@@ -288,6 +304,8 @@ def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
         actual=shown["actual"],
         expected=shown["expected"],
         weight=check.weight,
+        reached=check.reached,
+        call=shown["call"],
     )
 
 
@@ -320,17 +338,6 @@ def _part(cell: RawCell) -> tuple[str, Markup | str]:
     if cell["cell_type"] == "markdown":
         return "text", markdown(cell["source"])
     return "code", cell["source"]
-
-
-def executed(course: CourseDirectory, record: SubmissionRecord) -> dict[str, RawCell]:
-    """The cells of the executed notebook by their grade id; none where there is no notebook."""
-    path = course.autograded(record.student, record.lesson) / f"{record.lesson}.ipynb"
-    try:
-        cells = json.loads(path.read_bytes())["cells"]
-    except (OSError, ValueError, KeyError):
-        return {}
-    joined = [{**cell, "source": "".join(cell["source"])} for cell in cells]
-    return {str(grader(cell).get("grade_id", "")): cell for cell in joined}
 
 
 def nobody(

@@ -69,11 +69,12 @@ def revealing_checks(exercise: ExerciseRecord) -> tuple[CheckRecord, ...]:
     """The checks that tell what a learner believes.
 
     None where nothing was attempted, and none where every run of the answer ended in an
-    exception: that reveals a slip, not a belief.
+    exception: that reveals a slip, not a belief. Nor does what an exception took, which a check
+    before has told, reveal any.
     """
     if not exercise.attempted:
         return ()
-    tried = [one for one in exercise.checks if one.attempted]
+    tried = [one for one in exercise.checks if one.attempted and one.reached]
     raised = [one for one in tried if not one.passed and _ENDED in one.message]
     return () if len(raised) == len(tried) else tuple(tried)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.console import Progress, points
+from autograder.console import Progress, points, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Exercise, Lesson
@@ -25,6 +25,7 @@ from autograder.reporting.class_overview import (
 )
 from autograder.reporting.class_results import NOT_HANDED_IN, LearnerResult, cautions, class_results
 from autograder.reporting.export_csv import grades_csv
+from autograder.reporting.feedback import page_path
 from autograder.reporting.misconceptions import Explanation, explanations
 from autograder.reporting.pages.html import inline_script, render
 from autograder.reporting.statistics import (
@@ -157,11 +158,11 @@ def run(
             "lessons": [_numbers(view) for view in views],
             "learners": _standings(_overview(views)),
         }
-        print(json.dumps(about, indent=1, ensure_ascii=False))
+        say(json.dumps(about, indent=1, ensure_ascii=False))
     else:
-        print("\n".join(map(str, [target, *tables])))
+        say("\n".join(map(str, [target, *tables])))
     for line in (line for view in views for line in cautions(view.lesson, view.rows)):
-        print(line, file=sys.stderr)
+        say(line, file=sys.stderr)
     return 0
 
 
@@ -241,10 +242,9 @@ def _feedback_links(
 ) -> dict[tuple[str, str], str]:
     """(student, lesson's slug) → the feedback page as seen from `folder`, where there is one."""
     pages = {
-        (row.student, slug): course.feedback(row.student, slug) / f"{slug}.html"
+        (row.student, view.lesson.slug): page_path(course, row.student, view.lesson)
         for view in views
         for row in view.rows
-        for slug in [view.lesson.slug]
     }
     return {
         key: quote(Path(os.path.relpath(page, folder.resolve())).as_posix())

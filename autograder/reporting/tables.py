@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from autograder.console import plain, plain_lines, points, terminal
+from autograder.console import plain, plain_lines, points, quantity, terminal
 from autograder.records.model import UNJUDGED, Status, SubmissionRecord
 from autograder.reporting.statistics import share
 from autograder.reporting.status_texts import counts, is_unread
@@ -16,34 +17,71 @@ if TYPE_CHECKING:
 
 _NAMED = 20  # in the line of those who need you
 _REASON_CHARS, _NAME_CHARS, _FEW_CHARS = 90, 40, 8
-_COLUMNS = ("student", "lesson", "status", "score", "max", "seconds")
-_NUMBERS = ("score", "max", "seconds")
+_COLUMNS = ("student", "lesson", "status", "score", "max", "waiting", "seconds")
+_NUMBERS = ("score", "max", "waiting", "seconds")
 
 
-def print_grades(records: Iterable[SubmissionRecord], stream: TextIO) -> None:
+@dataclass(frozen=True)
+class Standing:
+    """What counts of a submission: points by hand are in it, and late penalties are off.
+
+    `score` is None where nothing was judged; `waiting` are the points of `unread` answers and
+    tasks that a person has yet to mark.
+    """
+
+    score: float | None
+    waiting: float
+    unread: int
+
+
+Standings = Mapping[tuple[str, str], Standing]
+"""(lesson, student) → what counts, as the gradebook has it."""
+
+
+def standing_of(record: SubmissionRecord) -> Standing:
+    """What counts as far as the record itself tells: nothing that a person did is in it."""
+    unread = [one for one in record.exercises if is_unread(one)]
+    score = record.score if counts(record) else None
+    return Standing(score, sum(one.max for one in unread), len(unread))
+
+
+def print_grades(
+    records: Iterable[SubmissionRecord], stream: TextIO, standings: Standings | None = None
+) -> None:
     """Print `grades_table`: fitted to the width of a terminal, else as plain text."""
     records = tuple(records)
     if not stream.isatty():
-        print(grades_table(records), file=stream)
+        print(grades_table(records, standings), file=stream)
         return
     console = terminal(stream)
-    console.print(
-        _table(records, console.width), "", summary(records), *needing_you(records), sep="\n"
-    )
+    table = _table(records, standings or {}, console.width)
+    console.print(table, "", summary(records, standings), *needing_you(records), sep="\n")
 
 
-def grades_table(records: Iterable[SubmissionRecord]) -> str:
-    """Student, lesson, status and points of each submission, what became of all, who needs you."""
+def grades_table(records: Iterable[SubmissionRecord], standings: Standings | None = None) -> str:
+    """Student, lesson, status and points of each submission, what became of all, who needs you.
+
+    Args:
+        records: A line each.
+        standings: What the gradebook says of them; a record that is not in it speaks for itself.
+    """
     records = tuple(records)
-    return "\n".join([*plain_lines(_table(records)), "", summary(records), *needing_you(records)])
+    lines = plain_lines(_table(records, standings or {}))
+    return "\n".join([*lines, "", summary(records, standings), *needing_you(records)])
 
 
-def _table(records: Sequence[SubmissionRecord], width: int | None = None) -> Table:
+def _standing(record: SubmissionRecord, standings: Standings) -> Standing:
+    return standings.get((record.lesson, record.student)) or standing_of(record)
+
+
+def _table(
+    records: Sequence[SubmissionRecord], standings: Standings, width: int | None = None
+) -> Table:
     """The table of grades; where `width` columns are too few for it, without what matters least."""
     from rich.table import Table
     from rich.text import Text
 
-    rows = [_row(one) for one in records]
+    rows = [_row(one, _standing(one, standings)) for one in records]
     shown = _fitting(rows, width)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for at in shown:
@@ -60,7 +98,8 @@ def _table(records: Sequence[SubmissionRecord], width: int | None = None) -> Tab
 def _fitting(rows: Sequence[Sequence[str]], width: int | None) -> list[int]:
     """The columns that fit beside a name of a few letters, which can go on in the next line."""
     needs = [max(map(len, column)) + 2 for column in zip(_COLUMNS, *rows, strict=True)]
-    shown = [*range(len(_COLUMNS))]
+    waits = _COLUMNS.index("waiting")
+    shown = [at for at in range(len(_COLUMNS)) if at != waits or any(row[at] for row in rows)]
     for least in map(_COLUMNS.index, ("seconds", "max", "lesson")):
         if width is None or _FEW_CHARS + sum(needs[at] for at in shown[1:]) <= width:
             break
@@ -91,31 +130,46 @@ def _reason(record: SubmissionRecord, several: bool) -> str:
     return f"{_name(record)}{lesson} ({record.status}{': ' if short else ''}{short})"
 
 
-def summary(records: Sequence[SubmissionRecord]) -> str:
-    """One line: how many submissions, how many of each status, the mean of those judged."""
+def summary(records: Sequence[SubmissionRecord], standings: Standings | None = None) -> str:
+    """One line: how many submissions, how many of each status, the mean of those judged.
+
+    Args:
+        records: Of the whole table.
+        standings: As `grades_table` takes them.
+    """
     found = {status: sum(one.status is status for one in records) for status in Status}
     counts = ", ".join(f"{count} {status}" for status, count in found.items() if count)
     shares = [share(one) for one in records if one.status not in UNJUDGED and one.max]
     mean = f" · mean {100 * sum(shares) / len(shares):.0f} %" if shares else ""
-    words = sum(is_unread(one) for record in records for one in record.exercises)
-    unread = f" · to be read by a person: {words}" if words else ""
+    found_unread = [_standing(one, standings or {}) for one in records]
+    words, waiting = sum(s.unread for s in found_unread), sum(s.waiting for s in found_unread)
+    unread = f" · to be read by a person: {words} ({quantity(waiting, 'point')})" if words else ""
     count = f"{len(records)} submission{'' if len(records) == 1 else 's'}"
     return f"{count}: {counts or 'none'}{mean}{unread}"
 
 
-def grades_json(records: Iterable[SubmissionRecord]) -> str:
+def grades_json(records: Iterable[SubmissionRecord], standings: Standings | None = None) -> str:
     """The records in the form that `grade --json` prints, as one JSON list.
 
+    Args:
+        records: An object each.
+        standings: As `grades_table` takes them.
+
     Returns:
-        Text: an object a submission with student, lesson, status, score and max in points, wall
-        seconds, and its exercises with the checks that failed.
+        Text: an object a submission with student, lesson, status, score and max in points, the
+        points that wait for a person, wall seconds, and its exercises with the checks that failed.
     """
-    return json.dumps([one.summary() for one in records], indent=1, ensure_ascii=False)
+    found = []
+    for one in records:
+        counted = _standing(one, standings or {})
+        about = {"score": counted.score or 0.0, "waiting": counted.waiting}
+        found.append({**one.summary(), **about})
+    return json.dumps(found, indent=1, ensure_ascii=False)
 
 
-def _row(record: SubmissionRecord) -> tuple[str, ...]:
+def _row(record: SubmissionRecord, counted: Standing) -> tuple[str, ...]:
     # A bare 0 would say that the answers were judged wrong; where nothing was judged, a dash.
-    score = points(record.score) if counts(record) else "–"
+    score = "–" if counted.score is None else points(counted.score)
     seconds = f"{record.seconds:.2f}"
     return (
         _name(record),
@@ -123,6 +177,7 @@ def _row(record: SubmissionRecord) -> tuple[str, ...]:
         str(record.status),
         score,
         points(record.max),
+        points(counted.waiting) if counted.waiting else "",
         seconds,
     )
 

@@ -23,14 +23,25 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from autograder.errors import AutograderError
-from autograder.lessons.model import INSTALLED, Lesson, read_lesson, shared_templates
+from autograder.lessons.model import (
+    INSTALLED,
+    Lesson,
+    PreparedNotebook,
+    data_files,
+    prepared_lesson,
+    read_lesson,
+    shared_templates,
+)
 from autograder.records.runner import Job, Outcome
 
 if TYPE_CHECKING:
     from autograder.engine import EngineRunner, Limits
 
 _ANSWERS = "answers"
+_PREPARED = ".prepared.json"  # beside the files of a lesson that nbgrader prepared
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,11 @@ def pack_lesson(lesson: Lesson) -> bytes:
     """The source notebook and its data files as one zip, the same bytes for the same files."""
     root, packed = lesson.source.parent, io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        shared = shared_templates(lesson.source) if lesson.has_autotests else ()
+        shared = (
+            shared_templates(lesson.source, lesson.source.parents[2])
+            if lesson.has_autotests
+            else ()
+        )
         for path in (lesson.source, *lesson.data_files, *shared):
             name = path.name if path in shared else path.relative_to(root).as_posix()
             about = zipfile.ZipInfo(name)  # dated 1980, always
@@ -112,7 +127,13 @@ def unpack_lesson(packed: bytes, slug: str, folder: Path) -> Lesson:
     """The lesson that `pack_lesson` packed, as files in `folder`."""
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(folder)
-    return read_lesson(folder / f"{slug}.ipynb")
+    source, about = folder / f"{slug}.ipynb", folder / _PREPARED
+    if not about.is_file():
+        return read_lesson(source)
+    kind = tuple[str, str, PreparedNotebook]
+    name, digest, prepared = msgspec.json.decode(about.read_bytes(), type=kind)
+    about.unlink()
+    return prepared_lesson(name, source, prepared, digest, data_files(folder))
 
 
 def hold(content: bytes) -> bytes:

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,7 +38,15 @@ from autograder.records.model import (
     Status,
 )
 from autograder.records.points import points_of
-from autograder.records.runner import Job, Outcome, record_of, unrun
+from autograder.records.runner import (
+    ANSWER_TO_MARK,
+    HANDED_IN_EMPTY,
+    Job,
+    Outcome,
+    record_of,
+    task_record,
+    unrun,
+)
 from autograder.submissions.discovery import NOTEBOOK_LIMIT_NBYTES
 from autograder.submissions.folder import look_through, not_readable, read_start, shown_name
 
@@ -91,7 +99,7 @@ def grade_one(work: _Work) -> Outcome:
     begun = time.monotonic()
     job = work.job
     try:
-        notebook, notes = _repaired(job)
+        notebook, notes, remarks = _repaired(job)
     except Malformed as error:
         return _unrun(job, Status.MALFORMED, begun, str(error))
     except OSError as error:
@@ -111,7 +119,9 @@ def grade_one(work: _Work) -> Outcome:
     if broken:
         failed = _unrun(job, Status.INFRASTRUCTURE, begun, *notes, broken)
         return replace(failed, notebook=notebook)
-    exercises = tuple(_exercise(one, notebook) for one in job.lesson.exercises)
+    exercises = tuple(
+        _exercise(one, notebook, remarks.get(one.answer_id)) for one in job.lesson.exercises
+    )
     troubles = [one.status for one in exercises if one.status is not Status.GRADED]
     status = troubles[0] if troubles else Status.GRADED
     seconds = time.monotonic() - begun
@@ -166,7 +176,9 @@ def _template(lesson: Lesson, scratch: Path) -> Path:
     root = scratch / f"{lesson.slug}-{lesson.digest[:12]}"
     if not root.is_dir():
         copy_source(lesson, root / "source" / lesson.slug)
-        answer = StockCourse(root).generate_assignment(lesson.slug)
+        _keep_one_notebook(lesson, root / "source" / lesson.slug)
+        course = StockCourse(root, is_prepared=lesson.prepared is not None)
+        answer = course.generate_assignment(lesson.slug)
         if not answer.success:
             raise LessonError(
                 f"nbgrader cannot release it: {answer.log[-400:]}",
@@ -176,10 +188,20 @@ def _template(lesson: Lesson, scratch: Path) -> Path:
     return root
 
 
-def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...]]:
-    """The notebook with the lesson's own cells as they should be, and what was put right."""
+def _keep_one_notebook(lesson: Lesson, folder: Path) -> None:
+    """Leave the lesson's notebook alone in `folder`, named as nbgrader is asked for it."""
+    for path in folder.glob("*.ipynb"):
+        if path.name != lesson.source.name:
+            path.unlink()
+    (folder / lesson.source.name).rename(folder / f"{lesson.slug}.ipynb")
+
+
+def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...], Mapping[str, str]]:
+    """The notebook with the lesson's own cells as they should be; what was put right; remarks."""
     raw = read_start(job.notebook, NOTEBOOK_LIMIT_NBYTES)
-    repaired = repair(job.lesson.cells(), read_submission(raw))
+    prepared = job.lesson.prepared
+    handed_out = prepared.handed_out if prepared else None
+    repaired = repair(job.lesson.cells(), read_submission(raw), handed_out)
     cells = [_CODE | cell if cell["cell_type"] == "code" else cell for cell in repaired.cells]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = nbformat.from_dict(
@@ -190,7 +212,7 @@ def _repaired(job: Job) -> tuple[NotebookNode, tuple[str, ...]]:
     except nbformat.ValidationError as error:
         reason = str(error).splitlines()[0]
         raise Malformed(f"The file breaks the form of a notebook: {reason:.200}") from error
-    return notebook, repaired.notes
+    return notebook, repaired.notes, repaired.remarks
 
 
 def _hand_in(job: Job, notebook: NotebookNode, root: Path) -> None:
@@ -227,14 +249,16 @@ def _broken_setup(notebook: NotebookNode) -> str | None:
     return None
 
 
-def _exercise(exercise: Exercise, notebook: NotebookNode) -> ExerciseRecord:
+def _exercise(exercise: Exercise, notebook: NotebookNode, remark: str | None) -> ExerciseRecord:
     cell = _cell(notebook, exercise.test_id)
     if cell is None:
         note = "The test cell is missing; stock nbgrader does not put it back."
         status = Status.TAMPERED
         return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
+    if exercise.is_task:
+        return task_record(exercise)
     if exercise.manual:
-        return _manual(exercise, cell)
+        return _manual(exercise, cell, remark)
     if _timed_out(cell) or _timed_out(_cell(notebook, exercise.answer_id)):
         note = "A cell of this exercise ran too long and was stopped."
         return ExerciseRecord(exercise.name, Status.TIMEOUT, 0.0, exercise.points, notes=(note,))
@@ -252,14 +276,17 @@ def _exercise(exercise: Exercise, notebook: NotebookNode) -> ExerciseRecord:
     )
 
 
-def _manual(exercise: Exercise, cell: NotebookNode) -> ExerciseRecord:
+def _manual(exercise: Exercise, cell: NotebookNode, remark: str | None) -> ExerciseRecord:
     points = automatic_points(cell)
+    notes = tuple(filter(None, (ANSWER_TO_MARK, remark)))
+    if not cell.source.strip():
+        notes = (HANDED_IN_EMPTY,)
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,
         score=0.0,
         max=exercise.points,
-        notes=("A person grades this answer.",) if points is None else (),
+        notes=notes if points is None else (),
         attempted=points is None,
         manual=True,
     )

@@ -241,7 +241,7 @@ def _submission(
         answers[one.name] = title
         if source:
             put_source(notebook, one.answer_id, source)
-    for one in (one for one in lesson.exercises if one.manual):
+    for one in (one for one in lesson.exercises if one.manual and not one.is_task):
         # Drawn apart: a question in words changes nothing in the other answers of a class.
         own = random.Random(f"{seed}/words/{one.name}/{student}")
         title, source = _read_by_a_person(one, _PROFILES[profile][1], own)

@@ -1,16 +1,19 @@
-"""The files of a zip archive, each read within bounds or refused with a reason.
+"""The files of a zip or tar archive, each read within bounds or refused with a reason.
 
 Nothing here writes, and no name of the archive ever becomes a path: what is read is handed on as
 bytes.  A name that would leave the directory is refused all the same, so that a person hears of it.
-A zip inside the zip (learners pack their folder) is opened once; what lies deeper is refused.
+An archive inside it (learners pack their folder) is opened once; what lies deeper is refused.
 """
 
 from __future__ import annotations
 
 import io
+import lzma
+import os
 import re
 import stat
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,7 +28,20 @@ MiB = 2**20
 _BLOCK_NBYTES = MiB
 _HONEST_NBYTES = 4 * MiB  # below it a large ratio costs nothing: blank pictures pack 500 : 1
 _DEPTH = 1
+_TAR_NBYTES = 512 * MiB  # of a learner's own tar, unpacked
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
+_TWICE = "its name occurs twice in the archive; the first is kept"
+_TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+_DAMAGES = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
+    *(NotImplementedError, ValueError, EOFError),
+)
+_FOREIGN = {  # by the bytes with which such a file begins
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a rar archive",
+    b"\x1f\x8b": "packed by gzip (name it .tar.gz if it is one)",
+    b"%PDF": "a PDF",
+}
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _LINK_FIELDS = {0x000D: 12, 0x756E: 14}  # Unix extra field -> its length without a link's target
 
@@ -78,16 +94,38 @@ class _Budget:
 
 def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[ArchiveFile | RefusedEntry]:
     """Every file in the archive at `path`, in its order; raises `ArchiveError` where it is none."""
+    budget, is_tar = _Budget(bounds or Bounds()), path.name.lower().endswith(_TARS)
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            yield from _files(archive, (), _Budget(bounds or Bounds()))
-    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        with path.open("rb") as file:
+            if is_tar:
+                with tarfile.open(fileobj=file) as tar:
+                    yield from _tar_files(tar, (), budget)
+            else:
+                _refuse_foreign(path, file.read(8))
+                with zipfile.ZipFile(file) as archive:
+                    yield from _files(archive, (), budget)
+    except (FileNotFoundError, PermissionError) as error:
+        raise ArchiveError(
+            f"cannot be read: {error.strerror}", place=str(path), remedy="Check path and rights."
+        ) from error
+    except (*_DAMAGES, OSError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         raise ArchiveError(
-            f"cannot be read as a zip archive: {cause}",
+            f"cannot be read as a {'tar' if is_tar else 'zip'} archive: {cause}",
             place=str(path),
             remedy="Download it again; the file may have been cut short on its way.",
         ) from error
+
+
+def _refuse_foreign(path: Path, start: bytes) -> None:
+    """Refuse a file that was never a zip, with what to do instead."""
+    kind = next((name for mark, name in _FOREIGN.items() if start.startswith(mark)), None)
+    if kind is not None:
+        raise ArchiveError(
+            f"is {kind}, not a zip archive",
+            place=str(path),
+            remedy="Unpack it, and give the folder; a .zip, .tar.gz or .ipynb can be given as is.",
+        )
 
 
 def _files(
@@ -96,29 +134,99 @@ def _files(
     seen: set[str] = set()
     for info in archive.infolist():
         parts = (*above, *_parts(info))
-        if info.is_dir() or _NOISE & set(parts) or parts[-1].startswith("._"):
+        if info.is_dir() or is_noise(parts):
             continue
         try:
             _check(info, budget)
             if info.filename in seen:
-                raise _Refusal("its name occurs twice in the archive; the first is kept")
+                raise _Refusal(_TWICE)
             seen.add(info.filename)
             data = _read(archive, info, budget)
         except _Refusal as refusal:
             yield RefusedEntry(parts, str(refusal))
             continue
-        if parts[-1].lower().endswith(".zip"):
-            yield from _nested(data, parts, budget, len(above))
-        else:
-            yield ArchiveFile(parts, data)
+        yield from _opened(data, parts, budget, above)
+
+
+def _tar_files(
+    archive: tarfile.TarFile, above: tuple[str, ...], budget: _Budget
+) -> Iterator[ArchiveFile | RefusedEntry]:
+    seen: set[str] = set()
+    for info in archive:
+        parts = (*above, *split_name(info.name))
+        if info.isdir() or is_noise(parts):
+            continue
+        try:
+            budget.another_file()
+            if info.name in seen:
+                raise _Refusal(_TWICE)
+            seen.add(info.name)
+            reason = _why_bad_name(info.name) or _why_no_tar_file(info)
+            if reason:
+                raise _Refusal(reason)
+            if info.size > budget.bounds.file_nbytes:
+                raise _Refusal(too_large(info.size, budget.bounds.file_nbytes))
+            file = archive.extractfile(info)
+            assert file is not None  # it is a regular file
+            data = _within(budget, file)
+        except _Refusal as refusal:
+            yield RefusedEntry(parts, str(refusal))
+            continue
+        yield from _opened(data, parts, budget, above)
+
+
+def _why_no_tar_file(info: tarfile.TarInfo) -> str | None:
+    if info.issym():
+        return "is a symbolic link, not a file"
+    if info.islnk():
+        return "is a link to another file"
+    return None if info.isreg() else "is a special file (device, pipe or socket)"
+
+
+def opened(data: bytes, path: tuple[str, ...]) -> Iterator[ArchiveFile | RefusedEntry]:
+    """A file that lies in no archive; where it is one itself, the files in it.
+
+    Args:
+        data: Its bytes.
+        path: Its parts.
+    """
+    yield from _opened(data, path, _Budget(Bounds()), ())
+
+
+def _opened(
+    data: bytes, parts: tuple[str, ...], budget: _Budget, above: tuple[str, ...]
+) -> Iterator[ArchiveFile | RefusedEntry]:
+    name = parts[-1].lower()
+    if name.endswith((".zip", *_TARS)) and len(above) >= _DEPTH:
+        yield RefusedEntry(parts, "is an archive inside an archive inside an archive; not opened")
+    elif name.endswith(".zip"):
+        yield from _nested(data, parts, budget)
+    elif name.endswith(_TARS):
+        yield from _nested_tar(data, parts, budget)
+    else:
+        yield ArchiveFile(parts, data)
+
+
+def _nested_tar(
+    data: bytes, parts: tuple[str, ...], budget: _Budget
+) -> Iterator[ArchiveFile | RefusedEntry]:
+    # Unpacked within bounds first: a header of a tar may announce gigabytes, which are read.
+    limit = min(_TAR_NBYTES, budget.nbytes)
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            data = zlib.decompressobj(wbits=31).decompress(data, limit + 1)
+        if len(data) > limit:
+            yield RefusedEntry(parts, f"unpacks to more than {limit // MiB} MB")
+            return
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as inner:
+            yield from _tar_files(inner, parts, budget)
+    except (*_DAMAGES, OSError) as error:
+        yield RefusedEntry(parts, f"cannot be read as a tar archive: {error}")
 
 
 def _nested(
-    data: bytes, parts: tuple[str, ...], budget: _Budget, depth: int
+    data: bytes, parts: tuple[str, ...], budget: _Budget
 ) -> Iterator[ArchiveFile | RefusedEntry]:
-    if depth >= _DEPTH:
-        yield RefusedEntry(parts, "is a zip inside a zip inside a zip; it is not opened")
-        return
     if _directory_nbytes(data) > len(data) // 2 + MiB:
         yield RefusedEntry(parts, "is a zip whose list of files is larger than its files")
         return
@@ -140,7 +248,7 @@ def _directory_nbytes(data: bytes) -> int:
 def _check(info: zipfile.ZipInfo, budget: _Budget) -> None:
     """Raise `_Refusal` where name, kind or announced size of an entry rule it out."""
     budget.another_file()
-    reason = _why_bad_name(info) or _why_no_file(info)
+    reason = _why_bad_name(info.orig_filename) or _why_no_file(info)
     if reason:
         raise _Refusal(reason)
     if info.flag_bits & 0x1:
@@ -149,7 +257,7 @@ def _check(info: zipfile.ZipInfo, budget: _Budget) -> None:
         raise _Refusal("is packed by a method that neither Moodle nor Canvas uses")
     bounds = budget.bounds
     if info.file_size > bounds.file_nbytes:
-        raise _Refusal(_too_large(info.file_size, bounds.file_nbytes))
+        raise _Refusal(too_large(info.file_size, bounds.file_nbytes))
     packed = max(1, info.compress_size)
     if info.file_size > _HONEST_NBYTES and info.file_size > bounds.ratio * packed:
         raise _Refusal(
@@ -158,8 +266,7 @@ def _check(info: zipfile.ZipInfo, budget: _Budget) -> None:
         )
 
 
-def _why_bad_name(info: zipfile.ZipInfo) -> str | None:
-    name = info.orig_filename
+def _why_bad_name(name: str) -> str | None:
     if re.search(r"[\x00-\x1f\x7f]", name):
         return "its name holds a control character"
     if name.startswith(("/", "\\")):
@@ -196,18 +303,23 @@ def _extra_fields(extra: bytes) -> Iterator[tuple[int, int]]:
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes:
     """The bytes of an entry; what it announces is not believed."""
-    limit = min(budget.bounds.file_nbytes, budget.nbytes)
     try:
         with archive.open(info) as file:
-            data = _read_at_most(file, limit)
+            return _within(budget, file)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise _Refusal(f"is damaged: {error}") from error
     except (RuntimeError, NotImplementedError, ValueError) as error:
         raise _Refusal(f"cannot be unpacked: {error}") from error
+
+
+def _within(budget: _Budget, file: IO[bytes]) -> bytes:
+    """What `file` holds, where the budget allows that much."""
+    limit = min(budget.bounds.file_nbytes, budget.nbytes)
+    data = _read_at_most(file, limit)
     if len(data) > limit:
         if limit == budget.nbytes:
             raise _Refusal(f"the archive unpacks to more than {budget.bounds.total_nbytes} bytes")
-        raise _Refusal(_too_large(len(data), limit))
+        raise _Refusal(too_large(len(data), limit))
     budget.nbytes -= len(data)
     return data
 
@@ -221,7 +333,8 @@ def _read_at_most(file: IO[bytes], limit: int) -> bytes:
     return b"".join(blocks)
 
 
-def _too_large(nbytes: int, limit: int) -> str:
+def too_large(nbytes: int, limit: int) -> str:
+    """Why a file of so many bytes is not read, where `limit` are."""
     return (
         f"has {nbytes / MiB:.0f} MB, more than the {limit / MiB:.0f} MB that are read; "
         "its outputs can be cleared and it can be handed in again"
@@ -234,5 +347,17 @@ def _parts(info: zipfile.ZipInfo) -> tuple[str, ...]:
     if not info.flag_bits & 0x800:  # not marked as UTF-8, which many programs forget to do
         with suppress(UnicodeEncodeError, UnicodeDecodeError):
             name = name.encode("cp437").decode("utf-8")
-    name = re.sub(r"[\x00-\x1f\x7f]", "�", name)
-    return tuple(part for part in re.split(r"[/\\]", name) if part) or ("(no name)",)
+    return split_name(name)
+
+
+def split_name(name: str) -> tuple[str, ...]:
+    """The components of a name, for people to read; never used as a path."""
+    name = re.sub(r"[\x00-\x1f\x7f]", "�", os.fsencode(name).decode("utf-8", "replace"))
+    return tuple(part for part in re.split(r"[/\\]", name) if part not in ("", ".")) or (
+        "(no name)",
+    )
+
+
+def is_noise(parts: tuple[str, ...]) -> bool:
+    """Whether a file is what an operating system or Jupyter leaves, and nobody handed in."""
+    return bool(_NOISE & set(parts)) or parts[-1].startswith("._")

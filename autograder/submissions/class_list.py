@@ -42,40 +42,81 @@ class RosterError(AutograderError):
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """The lines of a CSV file by its headings.
+    """The lines of a CSV file by its headings; commas, semicolons or tabs part its cells.
 
     Raises:
         RosterError: It cannot be read, or is no CSV in UTF-8.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        named = re.match(r"sep=(.)\r?\n", text)  # Excel's own line
+        text = text[named.end() :] if named else text
+        delimiter = named[1] if named else delimiter_of(text)
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RosterError(
             f"cannot be read: {getattr(error, 'strerror', None) or error}",
             place=str(path),
-            remedy="Save it as CSV in UTF-8, with commas.",
+            remedy="Save it as CSV in UTF-8.",
         ) from error
-    return [{str(k): str(v or "").strip() for k, v in row.items() if k} for row in rows]
+    return [{str(k).strip(): str(v or "").strip() for k, v in row.items() if k} for row in rows]
+
+
+def delimiter_of(text: str) -> str:
+    """What parts the cells of a CSV text: a comma, semicolon or tab, as its headings tell.
+
+    Args:
+        text: Begins with the line of the headings.
+    """
+    heading = text.partition("\n")[0]
+    return max(",;\t", key=heading.count)
+
+
+def roster_rows(path: Path) -> list[dict[str, str]]:
+    """The lines of the roster at `path` that have an id.
+
+    Raises:
+        RosterError: It cannot be read, has no column `id`, has an id that cannot name a directory,
+            or has an id in two lines that differ.
+    """
+    rows = read_table(path)
+    if rows and "id" not in rows[0]:
+        raise RosterError(
+            f"has no column 'id', but {', '.join(rows[0])}",
+            place=str(path),
+            remedy="Write the headings id, first_name, last_name and email into its first line.",
+        )
+    found: dict[str, dict[str, str]] = {}
+    for row in (row for row in rows if row["id"]):
+        _refuse_unusable(row["id"], path)
+        if found.setdefault(row["id"], row) != row:
+            raise RosterError(
+                f"the id '{row['id']}' stands in two lines, which say different things",
+                place=str(path),
+                remedy="Give one of the two another id, or take the line out that is not right.",
+            )
+    return list(found.values())
+
+
+def _refuse_unusable(id_: str, path: Path) -> None:
+    if re.search(r"[/\\\x00-\x1f]|^\.", id_):
+        raise RosterError(
+            f"'{id_}' cannot be a student's id, as it cannot be a directory's name",
+            place=str(path),
+            remedy="Use letters, digits, hyphens and dots inside.",
+        )
 
 
 def read_students(path: Path) -> list[Student]:
     """The students in the roster at `path`; nobody where there is no such file.
 
     Raises:
-        RosterError: It cannot be read, or an id in it cannot name a directory.
+        RosterError: As `roster_rows`.
     """
     if not path.is_file():
         return []
     known = ("first_name", "last_name", "email", "lms_user_id")
-    rows = [row for row in read_table(path) if row.get("id")]
-    for row in rows:
-        if re.search(r"[/\\\x00-\x1f]|^\.", row["id"]):
-            raise RosterError(
-                f"'{row['id']}' cannot be a student's id, as it cannot be a directory's name",
-                place=str(path),
-                remedy="Use letters, digits, hyphens and dots inside.",
-            )
+    rows = roster_rows(path)
     return [Student(row["id"], **{key: row.get(key, "") for key in known}) for row in rows]
 
 
@@ -87,7 +128,7 @@ def read_extensions(path: Path, slugs: Iterable[str]) -> dict[str, Extensions]:
     """
     if not path.is_file():
         return {}
-    rows, known = [row for row in read_table(path) if row.get("id")], tuple(slugs)
+    rows, known = roster_rows(path), tuple(slugs)
     columns = [name for name in (rows[0] if rows else {}) if name.lower().startswith(_EXTENSION)]
     return {
         _lesson_of(name, known, path): {row["id"]: _span(row, name, path) for row in rows}

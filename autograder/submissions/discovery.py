@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.console import named
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError, UnknownStudent, did_you_mean
 from autograder.lessons.model import Lesson
@@ -24,6 +24,7 @@ from autograder.submissions.folder import (
     reason_of,
     shown_name,
 )
+from autograder.submissions.handed_in_at import UnknownZone, time_in_utc
 
 NOTEBOOK_LIMIT_NBYTES = 64 * 2**20
 _TIME_NBYTES = 200
@@ -36,20 +37,28 @@ class IntakeError(AutograderError):
 
 
 @dataclass(frozen=True)
+class HandedIn:
+    """One notebook of a submission; `problem` says why it cannot be run: a status and a reason."""
+
+    lesson: Lesson  # the assignment, or the one of its notebooks
+    path: Path
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True)
 class Submission:
     """One learner's folder for one lesson.
 
-    `problem` says why there is no notebook to run: a status and a reason; `notes` say what was put
-    right on the way in; `files` are the plain files that came along.
+    `notebooks` are those that the lesson asks for; `notes` say what was put right on the way in;
+    `files` are the plain files that came along.
     """
 
     student: str
     lesson: Lesson
     directory: Path
-    notebook: Path
+    notebooks: tuple[HandedIn, ...]
     digest: str
     submitted_at: str | None
-    problem: Problem | None = None
     notes: tuple[str, ...] = ()
     files: tuple[File, ...] = ()
 
@@ -78,7 +87,7 @@ def find_submissions(
     """
     wanted = None if student is None else student_id(student)
     found = tuple(
-        _submission(name, directory, lesson, opened)
+        _submission(name, directory, lesson, course, opened)
         for lesson in lessons
         for name, directory in _folders(course, lesson.slug).items()
         if wanted in (None, name)
@@ -106,6 +115,52 @@ def students_with(course: CourseDirectory, lesson: str) -> tuple[str, ...]:
     return tuple(_folders(course, lesson))
 
 
+def hidden_folders(course: CourseDirectory, lessons: Iterable[Lesson]) -> tuple[str, ...]:
+    """One sentence where something was handed in under a name that begins with a dot; else none.
+
+    Such a folder is nobody's submission: nbgrader does not see it either, and students.csv can hold
+    no such id.
+
+    Args:
+        course: Says where submitted/ is.
+        lessons: Those that are looked for.
+    """
+    names = _handed_in(course, lessons, lambda name: name.startswith("."))
+    if not names:
+        return ()
+    return (
+        f"left out, as the name of the folder begins with a dot: {named(names, _NAMED)}"
+        "; rename it to the student's id",
+    )
+
+
+def excluded_students(course: CourseDirectory, lessons: Iterable[Lesson]) -> tuple[str, ...]:
+    """One sentence where the configuration leaves out somebody who handed something in; else none.
+
+    Args:
+        course: Its configuration says whom.
+        lessons: Those that are looked for.
+    """
+    names = _handed_in(
+        course,
+        lessons,
+        lambda name: not name.startswith(".") and course.is_excluded(student_id(name)),
+    )
+    return (f"left out, as nbgrader_config.py says: {named(names, _NAMED)}",) if names else ()
+
+
+def _handed_in(
+    course: CourseDirectory, lessons: Iterable[Lesson], chosen: Callable[[str], bool]
+) -> list[str]:
+    """The names of those folders in submitted/ that are `chosen`, each once."""
+    found: dict[str, None] = {}  # a set that keeps the order
+    for lesson in lessons:
+        for name, path in sorted(course.submissions(lesson.slug).items()):
+            if chosen(name) and _may_be_there(path):
+                found[shown_name(name)] = None
+    return list(found)
+
+
 def student_id(name: str) -> str:
     r"""The id of the learner whose folder is called `name`: text that every program can keep.
 
@@ -123,25 +178,27 @@ def student_id(name: str) -> str:
 
 def _folders(course: CourseDirectory, lesson: str) -> dict[str, Path]:
     """Student → what lies there for `lesson`, in the order of their ids."""
-    everyone = course.submitted("*", lesson)
-    base = everyone.parent.parent
     try:
-        names = os.listdir(base) if course.submitted("", "").is_dir() else []
+        folders = course.submissions(lesson)
     except OSError as error:
         raise IntakeError(
             f"cannot be listed: {reason_of(error)}",
-            place=str(base),
+            place=str(course.submitted("", "")),
             remedy="Give the permission to read it, then run the command again.",
         ) from error
-    there = (name for name in names if not name.startswith("."))
+    there = [
+        name
+        for name in folders
+        if not name.startswith(".") and not course.is_excluded(student_id(name))
+    ]
     found: dict[str, Path] = {}
     # Ids that were plain text from the start come first: a made one must not take their place.
     for name in sorted(there, key=lambda one: (student_id(one) != one, one)):
-        if _may_be_there(base / name / everyone.name):
+        if _may_be_there(folders[name]):
             id_ = student_id(name)
             while id_ in found:
                 id_ += "~"
-            found[id_] = base / name / everyone.name
+            found[id_] = folders[name]
     return dict(sorted(found.items()))
 
 
@@ -155,20 +212,23 @@ def _may_be_there(path: Path) -> bool:
         return True
 
 
-def _submission(student: str, directory: Path, lesson: Lesson, opened: Open) -> Submission:
+def _submission(
+    student: str, directory: Path, lesson: Lesson, course: CourseDirectory, opened: Open
+) -> Submission:
     found = _no_folder(directory) or look_through(directory, opened)
-    notebook, problem, notes = _choose_notebook(found, lesson.slug)
+    chosen = [_choose_notebook(found, one) for one in lesson.notebooks]
+    notes = tuple(note for _, of_it in chosen for note in of_it)
     submitted_at, time_notes = _timestamp(found.top().get("timestamp.txt"), opened)
+    taken = (one for one in found.files if one.is_regular and not course.ignores(one.name))
     return Submission(
         student=student,
         lesson=lesson,
         directory=directory,
-        notebook=notebook,
+        notebooks=tuple(one for one, _ in chosen),
         digest=found.digest,
         submitted_at=submitted_at,
-        problem=problem,
         notes=notes + time_notes + _unread(found),
-        files=() if found.problem else tuple(one for one in found.files if one.is_regular),
+        files=() if found.problem else tuple(taken),
     )
 
 
@@ -185,22 +245,26 @@ def _no_folder(path: Path) -> Folder | None:
     return Folder(path, problem=("malformed", reason), digest=kind)
 
 
-def _choose_notebook(found: Folder, slug: str) -> tuple[Path, Problem | None, tuple[str, ...]]:
-    name, top = f"{slug}.ipynb", found.top()
+def _choose_notebook(found: Folder, part: Lesson) -> tuple[HandedIn, tuple[str, ...]]:
+    """The notebook that was handed in for `part`, and a note where it has another name."""
+    name, top = f"{part.notebook}.ipynb", found.top()
     expected = found.path / name
     if found.problem is not None:
-        return expected, found.problem, ()
+        return HandedIn(part, expected, found.problem), ()
     if name in found.folders:
-        return expected, ("malformed", f"{name} is a folder; hand in the notebook itself."), ()
+        reason = f"{name} is a folder; hand in the notebook itself."
+        return HandedIn(part, expected, ("malformed", reason)), ()
     if name in top or name in found.unreadable:
-        return expected, _why_unusable(name, top.get(name), found), ()
+        return HandedIn(part, expected, _why_unusable(name, top.get(name), found)), ()
     others = [one for one in top if one.lower().endswith(".ipynb")]
     alike = [one for one in others if one.lower() == name.lower()]
-    if len(others) == 1 or len(alike) == 1:
-        chosen = (alike or others)[0]
+    alone = others if len(others) == 1 and not part.is_one_of_several else []
+    if len(alike) == 1 or alone:
+        chosen = (alike or alone)[0]
         note = f"The notebook was handed in as {shown_name(chosen)}; it was graded as {name}."
-        return top[chosen].path, _why_unusable(chosen, top[chosen], found), (note,)
-    return expected, ("missing", f"{name} is not in the submission{_held(found, others)}."), ()
+        return HandedIn(part, top[chosen].path, _why_unusable(chosen, top[chosen], found)), (note,)
+    reason = f"{name} is not in the submission{_held(found, others)}."
+    return HandedIn(part, expected, ("missing", reason)), ()
 
 
 def _held(found: Folder, notebooks: list[str]) -> str:
@@ -233,9 +297,7 @@ def _unread(found: Folder) -> tuple[str, ...]:
     names = list(map(shown_name, found.unreadable))
     if not names or found.problem is not None:
         return ()
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    listed = ", ".join(names[:_NAMED])
-    return (f"Could not be read and was left out: {listed}{more}.",)
+    return (f"Could not be read and was left out: {named(names, _NAMED)}.",)
 
 
 def _timestamp(file: File | None, opened: Open) -> tuple[str | None, tuple[str, ...]]:
@@ -246,20 +308,12 @@ def _timestamp(file: File | None, opened: Open) -> tuple[str | None, tuple[str, 
         return None, (unknown,)
     try:
         text = read_start(file.path, _TIME_NBYTES, opened).decode("utf-8").strip()
-        return (_utc(text).isoformat() if text else None), ()
+        return (time_in_utc(text).isoformat() if text else None), ()
+    except UnknownZone as error:
+        zone = f"{file.name} names a time zone that is not known, {error}; lateness is not known."
+        return None, (zone,)
     except Exception:  # whatever the reading of dates makes of a learner's bytes
         return None, (unknown,)
-
-
-def _utc(text: str) -> datetime:
-    # nbgrader 0.9.6 reads an offset of +0200 as 200 seconds; what it writes itself ends in UTC.
-    known = re.fullmatch(r"(.*\d) ?(UTC|[+-]\d{2}:?\d{2})", text)
-    if known:
-        offset = "+00:00" if known[2] == "UTC" else known[2]
-        return datetime.fromisoformat(known[1] + offset).astimezone(UTC)
-    from autograder.nbgrader_bridge.cells import time_of  # nbgrader takes a second to import
-
-    return time_of(text)
 
 
 def digest_of(directory: Path) -> str:

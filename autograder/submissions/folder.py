@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ SUBMISSION_LIMIT_NBYTES = 512 * MiB
 FILES_LIMIT = 10_000
 PATH_LIMIT_NBYTES = 1_000  # of a path below the folder; the system opens 4,096 in all
 _BLOCK_NBYTES = MiB
+_TAKEN_NBYTES = 50 * MiB  # of a submission's own files; nbgrader copies without a limit
 _NAME_CHARS = 60
 _IGNORED = ".ipynb_checkpoints"
 # A link is not followed, and a pipe that took a file's place makes nobody wait.
@@ -101,6 +102,22 @@ def open_regular(path: Path, opened: Open = os.open) -> int:
         return handle
     os.close(handle)
     raise OSError("it is not a plain file")
+
+
+def taken_along(files: Iterable[File]) -> list[File]:
+    """The plain files of a submission that go where its notebook runs, smallest first.
+
+    Args:
+        files: As `look_through` found them; notebooks are left out, and what is beyond 50 MB.
+    """
+    found = [one for one in files if one.is_regular and not one.name.lower().endswith(".ipynb")]
+    chosen, total = [], 0
+    for one in sorted(found, key=lambda one: one.size):
+        total += one.size
+        if total > _TAKEN_NBYTES:
+            break
+        chosen.append(one)
+    return chosen
 
 
 def read_start(path: Path, most: int, opened: Open = os.open) -> bytes:

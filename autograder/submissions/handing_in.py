@@ -1,6 +1,6 @@
-"""Puts a collected notebook into submitted/, and what lay there before aside.
+"""Puts collected notebooks into submitted/, and what lay there before aside.
 
-    submitted/<student>/<lesson>/<lesson>.ipynb            what counts now
+    submitted/<student>/<lesson>/<notebook>.ipynb          what counts now
     .autograder/earlier/<lesson>/<student>/001/            what was handed in before, whole
 
 The new folder is complete before anything moves, and each move is one rename: a run that is killed
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -44,30 +45,36 @@ def hand_in(
     course: CourseDirectory,
     student: str,
     lesson: str,
-    notebook: Path,
+    notebooks: Mapping[str, Path],
     submitted_at: datetime | None,
+    others: Iterable[str] = (),
 ) -> State:
-    """Make a staged notebook the submission of a student; what became of the one before.
+    """Make staged notebooks the submission of a student; what became of the one before.
 
     Args:
         course: Says where submitted/ is.
         student: The id.
         lesson: Its slug.
-        notebook: Where `stage` has put it.
+        notebooks: Name → where `stage` has put it; one at least.
         submitted_at: Becomes timestamp.txt; None where nobody knows.
+        others: The names of the lesson's other notebooks: those that lie there stay.
 
     Raises:
         JournalError: The disk refuses; the old submission is whole, or the new one.
     """
     target = course.submitted(student, lesson)
     stamp = f"{submitted_at:%Y-%m-%d %H:%M:%S} UTC\n" if submitted_at else ""
-    if _is_same(target, lesson, notebook, stamp):
+    if _is_same(target, notebooks, stamp):
         return "unchanged"
-    folder = notebook.parent
+    folder = next(iter(notebooks.values())).parent
     try:
         if stamp:
             (folder / "timestamp.txt").write_text(stamp, encoding="utf-8")
-        notebook.rename(folder / f"{lesson}.ipynb")
+        for name, notebook in notebooks.items():
+            notebook.rename(folder / f"{name}.ipynb")
+        for path in (target / f"{name}.ipynb" for name in others):
+            if path.is_file() and not (path.is_symlink() or target.is_symlink()):
+                shutil.copyfile(path, folder / path.name)
         target.parent.mkdir(parents=True, exist_ok=True)
         replaced = os.path.lexists(target)
         if replaced:
@@ -88,12 +95,13 @@ def earlier(course: CourseDirectory, student: str, lesson: str) -> Path:
     return course.state / "earlier" / lesson / student
 
 
-def _is_same(target: Path, lesson: str, notebook: Path, stamp: str) -> bool:
-    there = target / f"{lesson}.ipynb"
-    if target.is_symlink() or there.is_symlink() or not there.is_file():
-        return False
-    if there.read_bytes() != notebook.read_bytes():
-        return False
+def _is_same(target: Path, notebooks: Mapping[str, Path], stamp: str) -> bool:
+    for name, notebook in notebooks.items():
+        there = target / f"{name}.ipynb"
+        if target.is_symlink() or there.is_symlink() or not there.is_file():
+            return False
+        if there.read_bytes() != notebook.read_bytes():
+            return False
     time = target / "timestamp.txt"
     return not stamp or (time.is_file() and time.read_text(encoding="utf-8") == stamp)
 

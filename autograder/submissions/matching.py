@@ -7,16 +7,18 @@ one, nobody is guessed.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 
 from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
 from autograder.lms import LMS
-from autograder.lms.interface import Owner, Participant, letters, plain_letters
+from autograder.lms.interface import ArchiveName, Owner, Participant, letters, plain_letters
 from autograder.nbgrader_bridge.gradebook import enrolled
 from autograder.submissions.class_list import (
     ROSTER,
@@ -25,6 +27,12 @@ from autograder.submissions.class_list import (
     read_students,
     read_table,
 )
+
+FOLDER = "folder"  # an owner whom no LMS has named
+_LONG_NUMBER = 5  # digits
+_NOBODY = "none of its names is a student's id, lms_user_id, address or name"
+# The folders of ILIAS: last name, first name, login, number of the user.
+_ILIAS = re.compile(r"(?P<last>.+)_(?P<first>[^_]+)_(?P<login>[^_]+)_\d+")
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,27 @@ class Roster:
                 found |= {one: Match(None, reason) for one in claimants}
         return found
 
+    def named_by(self, path: tuple[str, ...], slugs: Iterable[str]) -> ArchiveName:
+        """Whom a file is of that no LMS has named: its folders, from the outermost, or its name.
+
+        Args:
+            path: Its parts, a folder each, the file's own name last.
+            slugs: Names of lessons, which tell nothing of a person.
+
+        Returns:
+            The student as the owner, or, where nothing names one, the folder that it lies in.
+        """
+        file = path[-1]
+        for end in range(1, len(path) + 1):
+            student = self.chosen.get("/".join(path[:end]))
+            if student is not None:
+                return ArchiveName(Owner(FOLDER, student, ""), file)
+        for name in (*path[:-1], without_lessons(file, slugs)):
+            student = self._by_folder(name)
+            if student:
+                return ArchiveName(Owner(FOLDER, student, ""), file)
+        return ArchiveName(Owner(FOLDER, "/".join(path[:-1] if len(path) > 2 else path), ""), file)
+
     def submitted_at(self, owner: Owner) -> datetime | None:
         """When the worksheet says that `owner` handed in; None where it does not."""
         participant = self.participants.get((owner.lms, owner.number))
@@ -71,6 +100,9 @@ class Roster:
     def _match(self, owner: Owner) -> Match:
         if owner.key in self.chosen:
             return Match(self.chosen[owner.key])
+        if owner.lms == FOLDER:
+            known = any(one.id == owner.name for one in self.students)
+            return Match(owner.name) if known else Match(None, _NOBODY)
         if LMS[owner.lms].number_lasts:
             by_number = [one.id for one in self.students if one.lms_user_id == owner.number]
             if by_number:
@@ -83,14 +115,57 @@ class Roster:
                 return _only(by_address, f"the address {participant.email}")
         return self._by_name(participant.name if participant else owner.name)
 
-    def _by_name(self, name: str) -> Match:
+    def _by_folder(self, name: str) -> str:
+        """The student whom the name of a folder means; empty where it means none, or two."""
+        if name not in self._folders:
+            self._folders[name] = self._read_folder(name)
+        return self._folders[name]
+
+    def _read_folder(self, name: str) -> str:
+        bare = name.split("+")[0] if name.count("+") > 1 else name  # nbgrader's inbound/
+        ilias = _ILIAS.fullmatch(bare)
+        for sign in filter(None, (bare, ilias and ilias["login"])):
+            if sign.casefold() in self._signs:
+                return self._signs[sign.casefold()]
+        named = self._named(f"{ilias['first']} {ilias['last']}" if ilias else bare)
+        if named:
+            return named[0] if len(named) == 1 else ""
+        # A repository of GitHub Classroom: the assignment, a hyphen, and the user's name.
+        ends = [
+            sign
+            for sign in self._signs
+            if bare.casefold().endswith((f"-{sign}", f"_{sign}"))
+            and (len(sign) >= _LONG_NUMBER or not sign.isdecimal())  # week-1 is nobody's
+        ]
+        return self._signs[max(ends, key=len)] if ends else ""
+
+    @cached_property
+    def _folders(self) -> dict[str, str]:
+        """What `_read_folder` has said already."""
+        return {}
+
+    @cached_property
+    def _signs(self) -> dict[str, str]:
+        """What is one student's alone, in small letters: id, number or name in an LMS, address."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for one in self.students:
+            for sign in filter(None, (one.id, one.lms_user_id, one.email)):
+                found[sign.casefold()].add(one.id)
+        return {sign: min(ids) for sign, ids in found.items() if len(ids) == 1}
+
+    def _named(self, name: str) -> list[str]:
+        """The students who have this name, in the first spelling in which there are any."""
         for spelling in (letters, plain_letters):
             wanted = spelling(name)
-            matching = [
-                one.id for one in self.students if wanted and wanted in _names(one, spelling)
-            ]
-            if matching:
-                return _only(matching, "this name")
+            found = [one.id for one in self.students if wanted and wanted in _names(one, spelling)]
+            if found:
+                return found
+        return []
+
+    def _by_name(self, name: str) -> Match:
+        matching = self._named(name)
+        if matching:
+            return _only(matching, "this name")
         close = did_you_mean(name, [f"{one.first_name} {one.last_name}" for one in self.students])
         return Match(None, f"no student has this name.{close}" if name else "it carries no name")
 
@@ -140,7 +215,7 @@ def known_students(course: CourseDirectory) -> dict[str, Student]:
     """The students of the gradebook and of students.csv, which wins, by their ids.
 
     Raises:
-        RosterError: students.csv cannot be read, or an id in it cannot name a directory.
+        RosterError: students.csv cannot be read, or an id in it cannot be used.
         GradebookError: The database refuses.
     """
     of_gradebook = (Student(id_, *names) for id_, names in enrolled(course).items())
@@ -161,6 +236,18 @@ def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Part
         place=str(path),
         remedy=" ".join(one.remedy for one in sheets.values()),
     )
+
+
+def without_lessons(file: str, slugs: Iterable[str]) -> str:
+    """What the name of a notebook says beside its lesson.
+
+    >>> without_lessons("04-memory-layout_ada.ipynb", ["04-memory-layout"])
+    '_ada'
+    """
+    stem = re.sub(r"\.ipynb$", "", file, flags=re.IGNORECASE)
+    for slug in slugs:
+        stem = stem.replace(slug, "")
+    return stem
 
 
 def _names(student: Student, spelling: Callable[[str], str]) -> set[str]:

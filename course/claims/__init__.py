@@ -11,15 +11,9 @@ from typing import TYPE_CHECKING
 from course.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from course.claims.errors import ClaimError, MalformedClaims, UnknownId
     from course.claims.proofs import Proof, prove
     from course.claims.reader import claim, claims, lessons, misconception, misconceptions
-    from course.claims.schema import (
-        VERDICTS,
-        Claim,
-        ClaimError,
-        MalformedClaims,
-        Misconception,
-        UnknownId,
-    )
+    from course.claims.schema import VERDICTS, Claim, Misconception
 
 __all__, __getattr__ = lazy_names(globals())

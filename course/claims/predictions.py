@@ -1,7 +1,7 @@
 """The predictions that a learner has made, kept beside the notebook: a restart forgets none.
 
     {"format": "pytorch-measured predictions", "version": 1,
-     "predictions": {"reshape-always-copies": "false"}}
+     "predictions": {"reshape-always-copies": "false", "first-stride": "(3, 1)"}}
 
 The file is written at each answer. Where it cannot be, answers last as long as the kernel.
 """
@@ -13,31 +13,29 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from course.claims.schema import VERDICTS
-
 __all__ = ["FILE_NAME", "forget", "keep", "prediction_of"]
 
 FILE_NAME = ".pytorch-measured-predictions.json"
 _FORMAT, _VERSION = "pytorch-measured predictions", 1
-_MOST_BYTES = 1_000_000
+_MOST_BYTES, _MOST_CHARACTERS = 1_000_000, 1000
 
 # What this kernel was told; it wins over the file, which another kernel may have written.
 _told: dict[str, str | None] = {}
 
 
 def prediction_of(id: str) -> str | None:
-    """The verdict that was predicted for this claim, or None."""
+    """What was predicted of this claim (its verdict) or in this prediction (a text), or None."""
     return _told[id] if id in _told else _read(Path(FILE_NAME)).get(id)
 
 
-def keep(id: str, verdict: str) -> None:
-    """Keep the prediction for this claim."""
-    _told[id] = verdict
+def keep(id: str, predicted: str) -> None:
+    """Keep what was predicted under this id."""
+    _told[id] = predicted[:_MOST_CHARACTERS]
     _write(Path(FILE_NAME))
 
 
 def forget(id: str) -> None:
-    """Take the prediction for this claim back."""
+    """Take back what was predicted under this id."""
     _told[id] = None
     _write(Path(FILE_NAME))
 
@@ -53,13 +51,15 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     kept = found.get("predictions")
     entries = kept.items() if isinstance(kept, dict) else ()
-    return {id: verdict for id, verdict in entries if verdict in VERDICTS}
+    return {
+        id: said for id, said in entries if isinstance(said, str) and len(said) <= _MOST_CHARACTERS
+    }
 
 
 def _write(path: Path) -> None:
     """Write what is kept and what this kernel was told; the old file stays until it is complete."""
     together = {**_read(path), **_told}
-    kept = {id: verdict for id, verdict in sorted(together.items()) if verdict is not None}
+    kept = {id: said for id, said in sorted(together.items()) if said is not None}
     content = {"format": _FORMAT, "version": _VERSION, "predictions": kept}
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):

@@ -45,6 +45,7 @@ import numpy as np
 import torch
 from torch.utils import data
 
+from course.claims.errors import ClaimError
 from course.claims.proof_helpers import (
     KeptByGraphs,
     best_time,
@@ -56,10 +57,10 @@ from course.claims.proof_helpers import (
     saved_nbytes,
     warnings_of,
 )
-from course.claims.schema import NEEDED, Claim, ClaimError
+from course.claims.schema import NEEDED, Claim
 from course.inspection.random_state import random_state_kept
 
-__all__ = ["Proof", "prove", "run_proof"]
+__all__ = ["Proof", "compiled", "file_of", "guards", "missing", "preamble", "prove", "run_proof"]
 
 _SHOWN_CHARS = 400
 _UNKNOWN = object()
@@ -99,13 +100,13 @@ def prove(claim: Claim, *, cuda: bool = False) -> Proof:
         if claim.proof_cuda is None or claim.shows_cuda is None:
             raise ClaimError(f"claim {claim.id!r} has no proof_cuda; use prove(claim).")
         return run_proof(claim.proof_cuda, claim.shows_cuda, name=f"{claim.id}, cuda")
-    missing = _missing(claim.needs)
-    if missing is not None:
-        return Proof((), "", holds=False, seconds=0.0, error=missing)
+    lacking = missing(claim.needs)
+    if lacking is not None:
+        return Proof((), "", holds=False, seconds=0.0, error=lacking)
     return run_proof(claim.proof, claim.shows, name=claim.id)
 
 
-def _missing(needs: str | None) -> str | None:
+def missing(needs: str | None) -> str | None:
     """What is missing here for a proof; a GPU is only ever needed by proof_cuda."""
     if needs == "linux" and sys.platform != "linux":
         return f"it needs Linux, and this is {sys.platform}"
@@ -118,14 +119,14 @@ def _missing(needs: str | None) -> str | None:
 
 def run_proof(code: str, shows: str, *, name: str) -> Proof:
     """What `code` showed and whether the expression `shows` holds after it."""
-    namespace = _preamble()
+    namespace = preamble()
     printed = io.StringIO()
     started = time.perf_counter()
     holds, error = False, None
-    with _guards(), contextlib.redirect_stdout(printed):
+    with guards(), contextlib.redirect_stdout(printed):
         try:
-            exec(_compiled(code, name, "exec"), namespace)
-            holds = bool(eval(_compiled(shows, f"{name}, shows", "eval"), namespace))
+            exec(compiled(code, name, "exec"), namespace)
+            holds = bool(eval(compiled(shows, f"{name}, shows", "eval"), namespace))
         except KeyboardInterrupt:
             raise
         except BaseException as caught:  # a proof may raise SystemExit as well
@@ -163,7 +164,7 @@ _WORDS = (
 )
 
 
-def _preamble() -> dict[str, object]:
+def preamble() -> dict[str, object]:
     """A fresh namespace with the names that the module's docstring lists."""
     return {
         "__name__": "proof",
@@ -177,7 +178,7 @@ def _preamble() -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def _guards() -> Iterator[None]:
+def guards() -> Iterator[None]:
     """Seeds for the proof; the caller's global state afterwards, no warnings meanwhile."""
     python, numpy, dtype = random.getstate(), np.random.get_state(), torch.get_default_dtype()
     threads = torch.get_num_threads()
@@ -196,20 +197,21 @@ def _guards() -> Iterator[None]:
                 torch.set_num_threads(threads)
 
 
-def _file(name: str) -> str:
+def file_of(name: str) -> str:
+    """What the lines of this name are called in a traceback."""
     return f"<proof of {name}>"
 
 
-def _compiled(code: str, name: str, mode: str) -> CodeType:
+def compiled(code: str, name: str, mode: str) -> CodeType:
     """The code with its text in linecache: inspect.getsource works on what a proof defines."""
-    file = _file(name)
+    file = file_of(name)
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     return compile(code, file, mode)
 
 
 def _shown(shows: str, namespace: dict[str, object]) -> tuple[tuple[str, str], ...]:
     """The proof's own names in the relation, each once, in order, with their values."""
-    known = _preamble()
+    known = preamble()
     nodes = ast.walk(ast.parse(shows, mode="eval"))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     in_order = dict.fromkeys(
@@ -226,7 +228,7 @@ def _short(text: str) -> str:
 def _reason(error: BaseException, name: str) -> str:
     """One line: what happened and in which line of the proof."""
     lines = [
-        f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == _file(name)
+        f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file_of(name)
     ]
     place = f" in line {lines[0]}" if lines else ""
     return f"{type(error).__name__}{place}: {first_line(error)}"

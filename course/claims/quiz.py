@@ -1,11 +1,13 @@
-"""Predict, then measure: a claim to judge, and what happens when its proof runs.
+"""Predict, then measure: what lines print, or whether a claim holds; then they run.
 
+    predict("first-stride")
     predict("reshape-always-copies")
     quiz("view-copies", "t-copies", "clone-shares")
 
-shows the claim with four buttons, or several claims and how many were right. A click says which
-button was right and whether it was yours, states the fact and runs the proof at that moment.
-Where buttons cannot live, the same question is text with the answer folded;
+shows lines of code with a field for what they print (or choices), a claim with four buttons, or
+several claims and how many were right. A guess runs the lines and stands beside what happened. A
+click on a verdict says which was right and whether it was yours, states the fact and runs the
+proof at that moment. Where buttons cannot live, the same question is text with the answer folded;
 `predict("…").reveal()` measures there. There are no points.
 """
 
@@ -13,11 +15,25 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from course.claims.errors import ClaimError, UnknownId
+from course.claims.prediction import Prediction, prediction
+from course.claims.prediction_widgets import GuessButtons
+from course.claims.prediction_words import (
+    Guessed,
+    asked_html,
+    guessed_html,
+    guessed_text,
+    measured,
+    prediction_html,
+    prediction_text,
+)
 from course.claims.proofs import Proof, prove
 from course.claims.quiz_buttons import Buttons
 from course.claims.quiz_words import (
+    LEGEND,
     Answer,
     answer_html,
     answer_text,
@@ -27,22 +43,27 @@ from course.claims.quiz_words import (
     verdict_of,
 )
 from course.claims.reader import claim
-from course.claims.schema import VERDICTS, Claim, ClaimError
+from course.claims.schema import VERDICTS, Claim
 from course.widgets.last_state import Shown
 
-__all__ = ["Question", "Quiz", "Revealed", "predict", "quiz"]
+__all__ = ["OpenGuess", "Question", "Quiz", "Revealed", "RunGuess", "predict", "quiz"]
+
+_LEGEND = f"<p>{LEGEND}</p>"
 
 
-def predict(id: str) -> Question | Message:
-    """The question whether that claim holds, ready to be answered.
+def predict(id: str) -> Question | OpenGuess | Message:
+    """The question what those lines print, or whether that claim holds, ready to be answered.
 
     An id that does not exist gives a message with the nearest ids, never a traceback: the quiz
     must not stop a notebook that is run from top to bottom.
 
     Args:
-        id: The claim's name in the claims file of its lesson, such as "reshape-always-copies".
+        id: The name of a prediction in the predictions file of its lesson, or of a claim in its
+            claims file, such as "reshape-always-copies".
     """
     try:
+        with suppress(UnknownId):
+            return OpenGuess(prediction(id))
         return Question(claim(id))
     except ClaimError as error:
         return Message(f"predict({id!r}): {error}")
@@ -68,7 +89,7 @@ class Message:
 
     text: str
 
-    def reveal(self, prediction: str | None = None) -> Message:
+    def reveal(self, prediction: object = None) -> Message:
         """The same message: there is nothing to reveal."""
         return self
 
@@ -77,6 +98,39 @@ class Message:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self.text)}</p>"
+
+
+class OpenGuess(Shown):
+    """Lines of code waiting for your guess at what they print."""
+
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+
+    def reveal(self, guess: object = None) -> RunGuess:
+        """What the lines print, run now, beside `guess`."""
+        return RunGuess(measured(self.prediction, None if guess is None else str(guess)))
+
+    def __repr__(self) -> str:
+        return prediction_text(self.prediction)
+
+    def _repr_html_(self) -> str:
+        return prediction_html(self.prediction)
+
+    def _buttons(self) -> GuessButtons:
+        return GuessButtons(self.prediction)
+
+
+@dataclass(frozen=True, repr=False)
+class RunGuess:
+    """A guess beside what happened."""
+
+    guessed: Guessed
+
+    def __repr__(self) -> str:
+        return guessed_text(self.guessed)
+
+    def _repr_html_(self) -> str:
+        return f"{asked_html(self.guessed.prediction)}{guessed_html(self.guessed)}"
 
 
 class Question(Shown):
@@ -134,10 +188,11 @@ class Quiz(Shown):
         self.claims = tuple(claims)
 
     def __repr__(self) -> str:
-        return "\n\n".join(map(question_text, self.claims))
+        asked = (question_text(one, legend=False) for one in self.claims)
+        return "\n\n".join([LEGEND, *asked])
 
     def _repr_html_(self) -> str:
-        return "".join(map(question_html, self.claims))
+        return "".join([_LEGEND, *(question_html(one, legend=False) for one in self.claims)])
 
     def _buttons(self) -> QuizButtons:
         return QuizButtons(self.claims)
@@ -152,15 +207,14 @@ class QuizButtons:
     def __init__(
         self,
         claims: Sequence[Claim],
-        ask: Callable[..., Buttons] = Buttons,
         answered: Callable[[], None] = lambda: None,
     ) -> None:
         from ipywidgets import HTML, VBox
 
         self._answered: Callable[[], None] = lambda: None
-        self.questions = [ask(claim, self._count) for claim in claims]
+        self.questions = [Buttons(claim, self._count, legend=False) for claim in claims]
         self.score = HTML()
-        self.box = VBox([*(one.box for one in self.questions), self.score])
+        self.box = VBox([HTML(_LEGEND), *(one.box for one in self.questions), self.score])
         self._count()
         self._answered = answered
 
@@ -176,8 +230,8 @@ class QuizButtons:
 
     def page(self) -> str:
         """The questions as they stand, as HTML without buttons."""
-        return "".join(one.page() for one in self.questions) + self.score.value
+        return "".join([_LEGEND, *(one.page() for one in self.questions), self.score.value])
 
     def words(self) -> str:
         """The same as plain text."""
-        return "\n\n".join([*(one.words() for one in self.questions), self._score()])
+        return "\n\n".join([LEGEND, *(one.words() for one in self.questions), self._score()])

@@ -8,6 +8,7 @@ from course.claims.predictions import forget, keep, prediction_of
 from course.claims.proofs import prove
 from course.claims.quiz_words import (
     LABELS,
+    LEGEND,
     MEANINGS,
     Answer,
     answer_html,
@@ -28,11 +29,14 @@ class Buttons:
     one that was pressed would lose the keyboard's focus.
     """
 
-    def __init__(self, claim: Claim, answered: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, claim: Claim, answered: Callable[[], None] = lambda: None, legend: bool = True
+    ) -> None:
         from ipywidgets import HTML, Button, HBox, Layout, VBox
 
         self.claim = claim
         self._answered = answered
+        self._legend = legend
         wide = Layout(width="auto", min_width="96px")
         self.choices = {verdict: Button(layout=wide) for verdict in VERDICTS}
         self.again = Button(description="Predict again", layout=Layout(width="auto"))
@@ -44,7 +48,7 @@ class Buttons:
         row = HBox([*self.choices.values(), self.again], layout=wrapped)
         self.box = VBox([HTML(said_html(claim)), row, self.text])
         kept = prediction_of(claim.id)
-        self.answer = None if kept is None else Answer(claim, kept, None)
+        self.answer = None if kept not in VERDICTS else Answer(claim, kept, None)
         self._draw()
 
     @property
@@ -73,18 +77,21 @@ class Buttons:
     def page(self) -> str:
         """The question as it stands, as HTML without buttons."""
         if self.answer is None:
-            return question_html(self.claim)
+            return question_html(self.claim, self._legend)
         return f"{said_html(self.claim)}{answer_html(self.answer)}"
 
     def words(self) -> str:
         """The same as plain text."""
-        return question_text(self.claim) if self.answer is None else answer_text(self.answer)
+        if self.answer is None:
+            return question_text(self.claim, self._legend)
+        return answer_text(self.answer)
 
     def _draw(self) -> None:
         for verdict, button in self.choices.items():
             button.description, button.button_style, button.tooltip = self._face(verdict)
         self.again.layout.display = "none" if self.answer is None else None
-        self.text.value = "" if self.answer is None else answer_html(self.answer)
+        asks = f"<p>{LEGEND}</p>" if self._legend else ""
+        self.text.value = asks if self.answer is None else answer_html(self.answer)
 
     def _face(self, verdict: str) -> tuple[str, str, str]:
         """What a button says, its style, and what it tells who rests on it."""

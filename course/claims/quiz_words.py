@@ -11,13 +11,16 @@ from course.claims.schema import VERDICTS, Claim
 
 __all__ = [
     "LABELS",
+    "LEGEND",
     "MEANINGS",
     "Answer",
     "answer_html",
     "answer_text",
+    "code_html",
     "compared",
     "inline",
     "measured",
+    "plain",
     "question_html",
     "question_text",
     "said_html",
@@ -31,6 +34,12 @@ MEANINGS = {
     "depends": "the claim is right under a condition, or only in part",
     "outdated": "the claim was right for an older release",
 }
+
+# What the less obvious answers mean is said before one is given.
+LEGEND = (
+    "“It depends” means right under a condition, or only in part. "
+    "“Outdated” means right for an older release."
+)
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,12 @@ def measured(claim: Claim, proof: Proof) -> str:
     return f"Run here, the code shows something else: `{claim.shows}` is not true."
 
 
-def question_text(claim: Claim) -> str:
+def question_text(claim: Claim, legend: bool = True) -> str:
     """The question as plain text, with the way to the answer."""
+    meant = f" {LEGEND}" if legend else ""
     return (
-        f"Claim: {_plain(claim.said)}\n"
-        f"Predict: {', '.join(LABELS[v] for v in VERDICTS)}?\n"
+        f"Claim: {plain(claim.said)}\n"
+        f"Predict: {', '.join(LABELS[v] for v in VERDICTS)}?{meant}\n"
         f'Then run predict("{claim.id}").reveal()'
     )
 
@@ -74,23 +84,24 @@ def answer_text(answer: Answer) -> str:
     """The answer as plain text."""
     claim, proof = answer.claim, answer.proof
     lines = [
-        f"Claim: {_plain(claim.said)}",
+        f"Claim: {plain(claim.said)}",
         compared(claim.verdict, answer.prediction),
-        f"Fact: {_plain(claim.fact)}",
+        f"Fact: {plain(claim.fact)}",
     ]
     if claim.source:
-        lines.append(f"Source: {_plain(claim.source)}")
+        lines.append(f"Source: {plain(claim.source)}")
     lines += ["Code:", *(f"    {line}" for line in claim.proof.strip().splitlines())]
     if proof is not None:
-        lines += [_plain(measured(claim, proof)), *(f"    {line}" for line in _shown_lines(proof))]
+        lines += [plain(measured(claim, proof)), *(f"    {line}" for line in _shown_lines(proof))]
     return "\n".join(lines)
 
 
-def question_html(claim: Claim) -> str:
+def question_html(claim: Claim, legend: bool = True) -> str:
     """The question with its answer folded, for pages on which nothing can run."""
+    meant = f" {LEGEND}" if legend else ""
     words = ", ".join(LABELS[v] for v in VERDICTS)
     return (
-        f"{said_html(claim)}<p>Predict: {words}?</p>"
+        f"{said_html(claim)}<p>Predict: {words}?{meant}</p>"
         f"<details><summary>Show the right answer</summary>"
         f"{answer_html(Answer(claim, None, None))}"
         f'<p>To measure it: <code>predict("{html.escape(claim.id)}").reveal()</code></p></details>'
@@ -105,12 +116,12 @@ def answer_html(answer: Answer) -> str:
         outcome = ""
     else:
         shown = "\n".join(_shown_lines(proof))
-        outcome = f"<p>{inline(measured(claim, proof))}</p>{_code(shown) if shown else ''}"
+        outcome = f"<p>{inline(measured(claim, proof))}</p>{code_html(shown) if shown else ''}"
     return (
         '<div role="status" style="border-left:3px solid currentColor;padding-left:12px;'
         'line-height:1.45">'
         f"<p><b>{html.escape(compared(claim.verdict, answer.prediction), quote=False)}</b></p>"
-        f"<p>{inline(claim.fact)}</p>{source}{_code(claim.proof.strip())}{outcome}</div>"
+        f"<p>{inline(claim.fact)}</p>{source}{code_html(claim.proof.strip())}{outcome}</div>"
     )
 
 
@@ -135,7 +146,8 @@ def _shown_lines(proof: Proof) -> list[str]:
     return values + proof.printed.rstrip().splitlines()
 
 
-def _code(text: str) -> str:
+def code_html(text: str) -> str:
+    """Lines of code or output, set as they stand."""
     style = (
         "background:rgba(127,127,127,.14);color:inherit;padding:8px;white-space:pre-wrap;"
         "word-break:normal;overflow-wrap:anywhere;"
@@ -144,5 +156,6 @@ def _code(text: str) -> str:
     return f'<pre style="{style}">{html.escape(text)}</pre>'
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Text without the marks of code."""
     return text.replace("`", "")

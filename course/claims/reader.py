@@ -1,15 +1,14 @@
 """The claims of all lessons: nothing is read before the first question, and each file once."""
 
-import difflib
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
+from course.claims.errors import UnknownId
+from course.claims.lesson_files import texts, unknown
 from course.claims.schema import (
     Claim,
     Entries,
     Misconception,
-    UnknownId,
     lesson_of,
     parse,
     refuse_duplicates,
@@ -17,7 +16,7 @@ from course.claims.schema import (
 
 __all__ = ["claim", "claims", "lessons", "misconception", "misconceptions"]
 
-_LESSONS = Path(__file__).parents[1] / "lessons"
+CLAIMS = "claims.toml"
 
 
 def lessons() -> tuple[str, ...]:
@@ -64,7 +63,7 @@ def claim(id: str) -> Claim:
     for entry in (c for file in _mentioning(id) for c in file.claims):
         if entry.id == id:
             return entry
-    raise UnknownId(_unknown("claim", id, (c.id for c in claims())))
+    raise UnknownId(unknown("claim", id, (c.id for c in claims())))
 
 
 def misconception(id: str) -> Misconception:
@@ -80,7 +79,7 @@ def misconception(id: str) -> Misconception:
     for entry in (m for file in _mentioning(id) for m in file.misconceptions):
         if entry.id == id:
             return entry
-    raise UnknownId(_unknown("misconception", id, (m.id for m in misconceptions())))
+    raise UnknownId(unknown("misconception", id, (m.id for m in misconceptions())))
 
 
 def _files(lesson: str | None) -> tuple[Entries, ...]:
@@ -90,7 +89,7 @@ def _files(lesson: str | None) -> tuple[Entries, ...]:
         refuse_duplicates(files)
         return files
     if lesson not in known:
-        raise UnknownId(_unknown("lesson", lesson, known))
+        raise UnknownId(unknown("lesson", lesson, known))
     return (_load(lesson),)
 
 
@@ -99,23 +98,10 @@ def _mentioning(id: str) -> Iterable[Entries]:
     return (_load(slug) for slug in lessons() if f'"{id}"' in _texts()[slug])
 
 
-def _unknown(kind: str, id: str, known: Iterable[str]) -> str:
-    known = list(known)
-    near = [k for k in known if id and k.startswith(id)][:3]
-    near += [k for k in difflib.get_close_matches(id, known, n=3, cutoff=0.5) if k not in near]
-    if not near:
-        return f"no {kind} {id!r}, and no {kind} has a similar name ({len(known)} exist)."
-    return f"no {kind} {id!r}. Did you mean {' or '.join(map(repr, near[:3]))}?"
-
-
 @cache
 def _texts() -> dict[str, str]:
     """The text of each claims file, by its lesson."""
-    texts = {}
-    for path in _LESSONS.glob("*/claims.toml"):
-        text = path.read_text(encoding="utf-8")
-        texts[lesson_of(text, f"{path.parent.name}/{path.name}")] = text
-    return texts
+    return {lesson_of(text, f"{folder}/{CLAIMS}"): text for folder, text in texts(CLAIMS).items()}
 
 
 @cache

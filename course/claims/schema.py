@@ -24,28 +24,23 @@ entries:
     title = "…"
     why = "…"
     section = "…"                   # anchor of the lesson's section that explains it
-
-    ClaimError
-    ├── UnknownId        no claim, misconception or lesson of that name
-    └── MalformedClaims  a TOML file breaks the form above
 """
 
-import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from course.claims.errors import MalformedClaims
+from course.claims.toml_tables import check_choice, check_keys, entries_of, tables_of
+
 __all__ = [
     "NEEDED",
+    "NEEDS",
     "VERDICTS",
     "Claim",
-    "ClaimError",
     "Entries",
-    "MalformedClaims",
     "Misconception",
-    "UnknownId",
     "lesson_of",
     "parse",
     "parse_misconceptions",
@@ -59,19 +54,7 @@ NEEDED = {
     "tensorboard": "pip install tensorboard",
     "wandb": "pip install wandb",
 }
-_NEEDS = ("fork", "linux", "cuda", *NEEDED)
-
-
-class ClaimError(Exception):
-    """A claim cannot be given."""
-
-
-class UnknownId(ClaimError, LookupError):
-    """Nothing has that name; the message names the nearest ones."""
-
-
-class MalformedClaims(ClaimError, ValueError):
-    """A claims file breaks its form; the message names file, entry and remedy."""
+NEEDS = ("fork", "linux", "cuda", *NEEDED)
 
 
 @dataclass(frozen=True)
@@ -177,7 +160,7 @@ def parse(text: str, slug: str) -> Entries:
         MalformedClaims: It breaks the form above, or names another lesson as its own.
     """
     file = f"{slug}.toml"
-    tables = _tables(text, file)
+    tables = tables_of(text, file)
     if tables.pop("lesson", slug) != slug:
         raise MalformedClaims(f'{file}: it names another lesson. Write lesson = "{slug}".')
     for key in tables:
@@ -185,7 +168,7 @@ def parse(text: str, slug: str) -> Entries:
             raise MalformedClaims(
                 f"{file}: unknown table {key!r}. Write [[claim]] or [[misconception]]."
             )
-    claims = tuple(_claim(one, where, slug) for one, where in _entries(tables, "claim", file))
+    claims = tuple(_claim(one, where, slug) for one, where in entries_of(tables, "claim", file))
     found = Entries(claims, _misconceptions(tables, slug))
     refuse_duplicates((found,))
     return found
@@ -193,77 +176,26 @@ def parse(text: str, slug: str) -> Entries:
 
 def parse_misconceptions(text: str, slug: str) -> tuple[Misconception, ...]:
     """The misconceptions of one file's text, whatever its other tables hold."""
-    return _misconceptions(_tables(text, f"{slug}.toml"), slug)
-
-
-def _tables(text: str, file: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise MalformedClaims(f"{file}: not valid TOML: {error}. Mend that place.") from None
+    return _misconceptions(tables_of(text, f"{slug}.toml"), slug)
 
 
 def _misconceptions(tables: Mapping[str, Any], slug: str) -> tuple[Misconception, ...]:
-    entries = _entries(tables, "misconception", f"{slug}.toml")
+    entries = entries_of(tables, "misconception", f"{slug}.toml")
     return tuple(_misconception(entry, where, slug) for entry, where in entries)
 
 
-def _entries(tables: Mapping[str, Any], kind: str, file: str) -> list[tuple[dict[str, Any], str]]:
-    """The tables of one kind, each with the words that name its place."""
-    found = tables.get(kind, [])
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise MalformedClaims(f"{file}: {kind!r} is not a list of tables. Write [[{kind}]].")
-    return [
-        (
-            entry,
-            f"{file}: {kind} {entry['id']!r}" if "id" in entry else f"{file}: {kind} number {n}",
-        )
-        for n, entry in enumerate(found, start=1)
-    ]
-
-
 def _claim(entry: Mapping[str, Any], where: str, lesson: str) -> Claim:
-    _check_keys(entry, _CLAIM_REQUIRED, _CLAIM_OPTIONAL, where)
-    _check_choice(entry, "verdict", VERDICTS, where)
-    _check_choice(entry, "needs", _NEEDS, where)
+    check_keys(entry, _CLAIM_REQUIRED, _CLAIM_OPTIONAL, where, {"slow": bool})
+    check_choice(entry, "verdict", VERDICTS, where)
+    check_choice(entry, "needs", NEEDS, where)
     if ("proof_cuda" in entry) != ("shows_cuda" in entry):
         raise MalformedClaims(f"{where}: proof_cuda and shows_cuda go together. Add the other one.")
     return Claim(lesson=lesson, **entry)
 
 
 def _misconception(entry: Mapping[str, Any], where: str, lesson: str) -> Misconception:
-    _check_keys(entry, _MISCONCEPTION_REQUIRED, (), where)
+    check_keys(entry, _MISCONCEPTION_REQUIRED, (), where)
     return Misconception(lesson=lesson, **entry)
-
-
-def _check_keys(
-    entry: Mapping[str, Any], required: tuple[str, ...], optional: tuple[str, ...], where: str
-) -> None:
-    for key in required:
-        if key not in entry:
-            raise MalformedClaims(f'{where}: the key {key!r} is missing. Add {key} = "…".')
-    for key, value in entry.items():
-        if key not in required + optional:
-            raise MalformedClaims(
-                f"{where}: unknown key {key!r}. {_nearest(key, required + optional)}"
-            )
-        wanted, form = (bool, "true or false") if key == "slow" else (str, "a string")
-        if not isinstance(value, wanted):
-            raise MalformedClaims(f"{where}: {key} must be {form}, not {value!r}.")
-        if value == "":
-            raise MalformedClaims(f"{where}: {key} is empty. Write it, or remove the line.")
-
-
-def _nearest(key: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
-    return f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known)}."
-
-
-def _check_choice(entry: Mapping[str, Any], key: str, allowed: tuple[str, ...], where: str) -> None:
-    if key in entry and entry[key] not in allowed:
-        raise MalformedClaims(
-            f"{where}: {key} is {entry[key]!r}. Write one of {', '.join(allowed)}."
-        )
 
 
 def refuse_duplicates(files: Iterable[Entries]) -> None:

@@ -112,19 +112,30 @@ def picture(lessons: Sequence[Card], *, wide: str, narrow: str) -> str:
     )
 
 
-def table(lessons: Sequence[Card], *, links: str = "") -> str:
+def table(
+    lessons: Sequence[Card], *, links: str = "", open_in: Mapping[str, str] | None = None
+) -> str:
     """The lessons as a table in Markdown.
 
     Args:
         lessons: The cards, one row each.
         links: Where the lessons lie, with `{}` for the slug; without it names are no links.
+        open_in: A program on the web to where it opens a lesson, with `{}` for the slug; without
+            one there is no such column.
     """
-    rows = ["| lesson | minutes | builds on | afterwards you can |", "|---|---|---|---|"]
+    ways = open_in or {}
+    more, rule = (" open in |", "---|") if ways else ("", "")
+    rows = [
+        f"| lesson | minutes | builds on | afterwards you can |{more}",
+        f"|---|---|---|---|{rule}",
+    ]
     for card in lessons:
         name = f"{card.number} {card.name}"
         told = f"[{name}]({links.format(card.slug)})" if links else name
         minutes = str(card.minutes) if card.minutes else "–"
-        rows.append(f"| {told} | {minutes} | {', '.join(_runs(card.needs)) or '–'} | {card.can} |")
+        opens = [f"[{program}]({address.format(card.slug)})" for program, address in ways.items()]
+        row = [told, minutes, ", ".join(_runs(card.needs)) or "–", card.can]
+        rows.append(f"| {' | '.join([*row, *([' · '.join(opens)] if opens else [])])} |")
     return "\n".join(rows) + "\n"
 
 

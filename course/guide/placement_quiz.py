@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import escape
 
 from course.claims.quiz import Message, QuizButtons
-from course.claims.quiz_words import question_html, question_text
+from course.claims.quiz_words import LEGEND, question_html, question_text
 from course.claims.reader import claim
 from course.claims.schema import Claim
 from course.guide.lesson_cards import PATHS, Card, cards, on_path
@@ -55,14 +55,16 @@ class Placement(Shown):
         self.lessons = tuple(lessons)
 
     def __repr__(self) -> str:
-        questions = "\n\n".join(f"{_about(one)}\n{question_text(one)}" for one in self.asked)
+        questions = "\n\n".join(
+            [LEGEND, *(f"{_about(one)}\n{question_text(one, legend=False)}" for one in self.asked)]
+        )
         return f"{questions}\n\n{_BY_HAND}"
 
     def _repr_html_(self) -> str:
         questions = "".join(
-            f"<p>{escape(_about(one))}</p>{question_html(one)}" for one in self.asked
+            f"<p>{escape(_about(one))}</p>{question_html(one, legend=False)}" for one in self.asked
         )
-        return f"{questions}<p>{escape(_BY_HAND)}</p>"
+        return f"<p>{LEGEND}</p>{questions}<p>{escape(_BY_HAND)}</p>"
 
     def _buttons(self) -> Panel:
         return Panel(self.asked, self.lessons)

@@ -1,6 +1,6 @@
 """A task of one minute, answered in one line and checked at once, without points.
 
-    warm_up("Which stride has `x`?", yours=..., right=x.stride(), hint="Count from the last one.")
+    warm_up("new-strides", yours=...)
 
 shows the question. The learner puts an answer in place of the dots and runs the cell again.
 """
@@ -8,14 +8,16 @@ shows the question. The learner puts an answer in place of the dots and runs the
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from types import FunctionType
 
+from course.claims.errors import ClaimError
 from course.practice.same_value import kind_of, same_value, shown
+from course.practice.warm_ups import Task, task
 
-__all__ = ["WarmUp", "warm_up"]
+__all__ = ["WarmUp", "judged", "warm_up"]
 
 _TRIES = 2  # so many wrong answers, and the right one is told
 _SIGNS = {"open": "✎", "right": "✓", "wrong": "✗", "fault": "–"}
@@ -25,25 +27,52 @@ _WORDS = {"open": "open", "right": "right", "wrong": "not right", "fault": "cann
 _wrong_answers: dict[str, list[str]] = {}
 
 
-def warm_up(
-    question: str, *, yours: object, right: object | Callable[[], object], hint: str = ""
-) -> WarmUp:
+def warm_up(id: str, *, yours: object) -> WarmUp:
     """The question with what is to be said of your answer: open, right, or wrong and why.
+
+    An id that does not exist is told with the nearest ones: a warm-up stops no notebook.
+
+    Args:
+        id: The warm-up's name in the file of its lesson, such as "new-strides".
+        yours: Your answer; `...` asks.
+    """
+    try:
+        asked = task(id)
+    except ClaimError as error:
+        return WarmUp(f"`{id}`", "fault", (str(error),))
+    names = sys._getframe(1).f_globals
+    return judged(asked.asks, yours, lambda: _right_value(asked, dict(names)), asked.hint)
+
+
+def _right_value(asked: Task, names: dict[str, object]) -> object:
+    """What the right answer is here; names and random numbers of the notebook stay untouched."""
+    from course.inspection.random_state import random_state_kept
+
+    with random_state_kept():
+        exec(compile(asked.code, f"<warm-up {asked.id}>", "exec"), names)
+        return eval(compile(asked.right, f"<warm-up {asked.id}>", "eval"), names)
+
+
+def judged(question: str, yours: object, right: Callable[[], object], hint: str = "") -> WarmUp:
+    """The question with what is to be said of an answer to it.
 
     Args:
         question: The task, in Markdown's backticks for code; it also names the warm-up among
             others.
-        yours: Your answer; `...` asks.
-        right: The right value, or a function without arguments that finds it.
+        yours: The answer; `...` asks.
+        right: What finds the right value.
         hint: What a wrong answer is told; a second, different one is told the right value as well.
     """
     if yours is ...:
         invitation = "Put your answer in place of `...` and run this cell again."
-        return WarmUp(question, "open", (invitation,))
+        return WarmUp(question, "open", (invitation,), hint)
     try:
-        found = right() if isinstance(right, FunctionType) else right
+        found = right()
         agree = same_value(yours, found)
         wanted = shown(found)
+    except NameError as error:
+        reason = f"The cells above make {_name_in(error)}. Run them first, then this one again."
+        return WarmUp(question, "fault", (reason,))
     except Exception as error:
         # Whatever the author's value does: a lesson goes on, and it is not the learner's fault.
         reason = f"The right answer cannot be found here ({type(error).__name__}: {error})."
@@ -52,6 +81,10 @@ def warm_up(
         _wrong_answers.pop(question, None)
         return WarmUp(question, "right", (f"Right: `{wanted}`",))
     return WarmUp(question, "wrong", _in_words(question, yours, found, hint))
+
+
+def _name_in(error: NameError) -> str:
+    return f"`{error.name}`" if error.name else "what this one needs"
 
 
 def _in_words(question: str, yours: object, right: object, hint: str) -> tuple[str, ...]:
@@ -90,11 +123,15 @@ def _safely_shown(value: object) -> str:
 
 @dataclass(frozen=True, repr=False)
 class WarmUp:
-    """A task as it stands: `state` is open, right, wrong or fault; `told` is said of it."""
+    """A task as it stands: `state` is open, right, wrong or fault; `told` is said of it.
+
+    `folded` is a hint for whoever wants it before answering.
+    """
 
     question: str
     state: str
     told: tuple[str, ...]
+    folded: str = ""
 
     def __repr__(self) -> str:
         words = " ".join(self.told).replace("`", "")
@@ -102,6 +139,7 @@ class WarmUp:
 
     def _repr_html_(self) -> str:
         said = " ".join(map(_marked, self.told))
+        hint = f"<details><summary>Hint</summary>{_marked(self.folded)}</details>"
         weight = "bold" if self.state in ("right", "wrong") else "normal"
         return (
             '<div class="pm-warm-up" role="status" style="max-width:56em;padding-left:12px;'
@@ -109,7 +147,7 @@ class WarmUp:
             f'<p style="margin:0.3em 0"><b>Warm-up.</b> {_marked(self.question)}</p>'
             f'<p style="margin:0.3em 0"><span style="font-weight:{weight}" role="img" '
             f'aria-label="{_WORDS[self.state]}" title="{_WORDS[self.state]}">'
-            f"{_SIGNS[self.state]}</span> {said}</p></div>"
+            f"{_SIGNS[self.state]}</span> {said}</p>{hint if self.folded else ''}</div>"
         )
 
 

@@ -13,5 +13,6 @@ if TYPE_CHECKING:
     from course.probes.saved_runs import carried_on, resumed
     from course.probes.training import loop_run
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches
+    from course.probes.whole_module import WholeModule
 
 __all__, __getattr__ = lazy_names(globals())

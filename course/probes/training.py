@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["loop_run"]
 
@@ -121,7 +122,7 @@ def loop_run(
     """What `procedure(model, parts, loss_fn, optimizer)` makes of a small model in float64.
 
     "loss recorded" says of each call of `loss_fn` whether a graph was recorded, "given" how long
-    each pair of the list that was handed over is afterwards.
+    each pair of the list that was handed over is afterwards, "whole" all of the model then.
 
     Args:
         procedure: The answer.
@@ -145,6 +146,7 @@ def loop_run(
         model, loss_fn, weights = _prepared(kind, stale, training)
         seen: dict[str, Any] = {"kept": _graphs_kept(model), "loss recorded": _modes_noted(loss_fn)}
         events = _noted(model, fails_at, _FAILURES[failure])
+        whole = WholeModule(model)
         more = () if optimizer is None else (_Scripted([model, loss_fn], optimizer, events),)
 
         def call() -> tuple[Any, Any]:
@@ -153,6 +155,7 @@ def loop_run(
 
         result, error, given = _called(call, runs)
         seen |= {"result": result, "events": events, "error": error, **_left_behind(model, weights)}
+        seen["whole"] = whole.now()
         seen["given"] = _sizes(given)
     return {name: seen[name] for name in facts or seen}
 

@@ -9,6 +9,7 @@ ever raising.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,18 @@ import torch
 
 from course.inspection.facts import TensorFacts
 
-__all__ = ["Absent", "Deferred", "Handle", "SeenTensor", "Value", "as_node"]
+__all__ = [
+    "Absent",
+    "Deferred",
+    "Handle",
+    "Probed",
+    "SeenTensor",
+    "Value",
+    "as_node",
+    "looking",
+    "note_missed",
+    "take_missed",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,10 @@ class Absent:
     reason: str
     attempted: bool = True
     fault: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        note_missed(self)
+        return isinstance(other, Absent) and vars(self) == vars(other)
 
     def _refuse(self, *others: object) -> Any:
         raise AbsentError(self)
@@ -50,6 +66,32 @@ class AbsentError(AttributeError):
     def __init__(self, absent: Absent) -> None:
         super().__init__(absent.reason)
         self.absent = absent
+
+
+@dataclass
+class _Missed:
+    """What was last looked at in vain."""
+
+    absent: Absent | None = None
+
+
+_missed = _Missed()
+
+
+def note_missed(absent: Absent) -> None:
+    """Remember that somebody looked at this in vain.
+
+    A condition such as `seen.ok and seen.result.plain == 3` is a bare False by the time a check
+    gets it; this is how the check knows that nothing came back.
+    """
+    if _missed.absent is None:
+        _missed.absent = absent
+
+
+def take_missed() -> Absent | None:
+    """The first thing that was looked at in vain since this was last asked; None where all was."""
+    found, _missed.absent = _missed.absent, None
+    return found
 
 
 @dataclass(frozen=True)
@@ -77,24 +119,63 @@ class SeenTensor:
     tensor: torch.Tensor | None
 
 
+Call = Callable[[], str]
+
+
+@dataclass
+class _Looking:
+    """The values that somebody has looked at, while anybody wants to know."""
+
+    at: list[Value] | None = None
+
+
+_looking = _Looking()
+
+
+@contextmanager
+def looking() -> Iterator[list[Value]]:
+    """The values that are looked at within: of a condition, what it is about."""
+    before, _looking.at = _looking.at, []
+    try:
+        yield _looking.at
+    finally:
+        _looking.at = before
+
+
 class Value:
     """A walk through a plain form. A wrong step leads to an absent value and never raises.
 
     `idle` is what would stand here had nothing been done: for a result the first argument, for
-    an argument afterwards the same one before. It is None where nobody can say.
+    an argument afterwards the same one before. It is None where nobody can say. `call` writes the
+    call that led to it, as code; it is None where there was none.
     """
 
-    __slots__ = ("_idle", "_node", "_where")
+    __slots__ = ("_call", "_idle", "_node", "_where")
 
-    def __init__(self, node: Any, where: str = "the result", idle: Value | None = None) -> None:
+    def __init__(
+        self,
+        node: Any,
+        where: str = "the result",
+        idle: Value | None = None,
+        call: Call | None = None,
+    ) -> None:
         self._node = node
         self._where = where
         self._idle = idle
+        self._call = call
 
     @property
     def node(self) -> Any:
         """The plain form itself: plain data with `SeenTensor`, `Handle` or `Absent` inside."""
-        return self._node
+        return self._looked_at()
+
+    def _looked_at(self) -> Any:
+        node = self._node
+        if isinstance(node, Absent):
+            note_missed(node)
+        if _looking.at is not None:
+            _looking.at.append(self)
+        return node
 
     @property
     def where(self) -> str:
@@ -107,64 +188,64 @@ class Value:
         return self._idle
 
     @property
+    def call(self) -> Call | None:
+        """Writes the call that led to it, as code; None where there was none."""
+        return self._call
+
+    @property
     def facts(self) -> TensorFacts | Absent:
         """The facts of the tensor here, or why there are none."""
+        if _looking.at is not None:
+            _looking.at.append(self)
         if isinstance(self._node, SeenTensor):
             return self._node.facts
-        return self._missing(f"{self._where} is {describe(self._node)}, not a tensor")
+        found = self._missing(f"{self.where} is {describe(self._node)}, not a tensor")
+        note_missed(found)
+        return found
 
     @property
     def plain(self) -> Any:
         """Plain data with tensors in place; `Absent` where there is nothing to compare."""
-        return _to_plain(self._node)
+        return _to_plain(self._looked_at())
 
     @property
     def present(self) -> bool:
         """Whether there is anything here at all."""
-        return not isinstance(self._node, Absent)
+        return not isinstance(self._looked_at(), Absent)
 
     def __getitem__(self, key: Any) -> Value:
         where = f"{self._where}[{_as_typed(key)}]"
         idle = None if self._idle is None else self._idle[key]
-        if isinstance(self._node, Absent):
-            return Value(self._node, self._where, idle)
-        if isinstance(self._node, SeenTensor):
-            return self._index_tensor(key, where, idle)
-        try:
-            return Value(_children(self._node)[key], where, idle)
-        except (KeyError, IndexError, TypeError):
-            return Value(
-                Absent(f"{self._where} is {describe(self._node)}; it has no item {_as_typed(key)}"),
-                where,
-                idle,
-            )
+        return Value(self._item(key), where, idle, self._call)
 
-    def _index_tensor(self, key: Any, where: str, idle: Value | None) -> Value:
-        assert isinstance(self._node, SeenTensor)
-        if self._node.tensor is None:
-            return Value(Absent(f"{self._where} was too large to carry"), where)
+    def _item(self, key: Any) -> Any:
+        """What stands under a key; `Absent` where nothing does."""
+        node = self._node
+        if isinstance(node, Absent):
+            return node
         try:
-            return Value(self._node.tensor[key].tolist(), where, idle)
-        except (IndexError, TypeError):
-            return Value(
-                Absent(f"{self._where} is {describe(self._node)}; it has no item {_as_typed(key)}"),
-                where,
-            )
+            if not isinstance(node, SeenTensor):
+                return _children(node)[key]
+            if node.tensor is None:
+                return Absent(f"{self.where} was too large to carry")
+            return node.tensor[key].tolist()
+        except (KeyError, IndexError, TypeError):
+            return Absent(f"{self.where} is {describe(node)}; it has no item {_as_typed(key)}")
 
     def attribute(self, name: str) -> Value:
         """What a handle's `about` says under a name (a module's `training`, for example)."""
-        where = f"{self._where}.{name}"
+        where = f"{self.where}.{name}"
+        found = self._missing(f"{self.where} is {describe(self._node)}; it has no {name!r}")
         if isinstance(self._node, Handle) and name in self._node.about:
-            return Value(self._node.about[name], where)
-        return Value(
-            self._missing(f"{self._where} is {describe(self._node)}; it has no {name!r}"), where
-        )
+            found = self._node.about[name]
+        return Value(found, where, None, self._call)
 
     def __len__(self) -> int:
-        if isinstance(self._node, SeenTensor):
-            return self._node.facts.shape[0] if self._node.facts.shape else 0
+        node = self._looked_at()
+        if isinstance(node, SeenTensor):
+            return node.facts.shape[0] if node.facts.shape else 0
         try:
-            return len(_children(self._node))
+            return len(_children(node))
         except TypeError:
             return 0
 
@@ -175,12 +256,47 @@ class Value:
     def _missing(self, reason: str) -> Absent:
         return self._node if isinstance(self._node, Absent) else Absent(reason)
 
-    def with_idle(self, idle: Value | None) -> Value:
-        """The same value, which knows what would stand here had nothing been done."""
-        return Value(self._node, self._where, idle)
+    def of_call(self, call: Call | None, idle: Value | None) -> Value:
+        """The same value, which knows its call, and what would stand here had it done nothing."""
+        return Value(self._node, self._where, idle, call)
 
     def __repr__(self) -> str:
-        return f"<{self._where}: {describe(self._node)}>"
+        return f"<{self.where}: {describe(self._node)}>"
+
+
+class Probed(Value):
+    """What a probe saw of the learner's function `about`.
+
+    The fields of its result have names that no learner has read, so messages say whom they are
+    about: "losses[0] (with `fit`)". What stands under "result" is the function's own.
+    """
+
+    __slots__ = ("_about",)
+
+    def __init__(
+        self, node: Any, about: str, path: str = "", idle: Value | None = None, call: Any = None
+    ) -> None:
+        self._about = about
+        super().__init__(node, path, idle, call)
+
+    @property
+    def where(self) -> str:
+        """How a message names this value."""
+        return f"{self._where or 'what was seen'} (with `{self._about}`)"
+
+    def __getitem__(self, key: Any) -> Value:
+        item = self._item(key)
+        if self._where or not isinstance(key, str):
+            path = f"{self._where or 'what was seen'}[{_as_typed(key)}]"
+        elif key == "result":
+            return Value(item, f"the result of `{self._about}`", None, self._call)
+        else:
+            path = key.replace("_", " ")
+        return Probed(item, self._about, path, None, self._call)
+
+    def of_call(self, call: Call | None, idle: Value | None) -> Value:
+        """The same value, which knows its call."""
+        return Probed(self._node, self._about, self._where, idle, call)
 
 
 class Deferred(Value):
@@ -188,9 +304,15 @@ class Deferred(Value):
 
     __slots__ = ("_made", "_make")
 
-    def __init__(self, make: Callable[[], Any], where: str, idle: Value | None = None) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        where: str,
+        idle: Value | None = None,
+        call: Call | None = None,
+    ) -> None:
         self._make: Callable[[], Any] | None = make
-        super().__init__(None, where, idle)
+        super().__init__(None, where, idle, call)
 
     @property
     def _node(self) -> Any:
@@ -202,9 +324,9 @@ class Deferred(Value):
     def _node(self, node: Any) -> None:
         self._made = node
 
-    def with_idle(self, idle: Value | None) -> Value:
-        """The same value, still not made; see `Value.with_idle`."""
-        return Deferred(lambda: self._node, self._where, idle)
+    def of_call(self, call: Call | None, idle: Value | None) -> Value:
+        """The same value, still not made; see `Value.of_call`."""
+        return Deferred(lambda: self._node, self._where, idle, call)
 
 
 def as_node(subject: Any) -> Any:

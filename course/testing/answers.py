@@ -17,7 +17,8 @@ from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
-from course.serialization.received import Deferred
+from course.serialization.received import Deferred, Probed, Value, as_node
+from course.testing.calls import call_as_code
 from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.inputs.cases import Case, columns
 from course.testing.misspellings import tells_of_misspelling, texts_in
@@ -52,8 +53,24 @@ class Request:
 
     @property
     def name(self) -> str:
-        """How observations and messages call what is asked: a probe without its module."""
+        """How observations and messages call what is asked: the learner's own function.
+
+        A probe that is given none bears its own name, without its module.
+        """
+        return next(iter(self.answers_given), self.called)
+
+    @property
+    def called(self) -> str:
+        """What is called, as code names it."""
         return self.target[1].rpartition(":")[2]
+
+    @property
+    def answers_given(self) -> list[str]:
+        """The names of the answers among a probe's arguments."""
+        if self.target[0] != "probe":
+            return []
+        given = [*(self.args[0]["first"] if self.each else self.args), *self.kwargs.values()]
+        return [one.name for one in given if isinstance(one, AnswerRef)]
 
     def to_wire(self) -> tuple[dict[str, Any], Buffers]:
         """The request as a JSON header and buffers. Raises WireError for live arguments."""
@@ -186,7 +203,8 @@ class CallOutcome:
     `side_effects` is None where nobody asked for them: of a probe without an answer, and of a look
     at an object. `returned` says whether calls of the answer itself came to any result but None;
     it is None for a probe, and for a look. `misspelt` says that a name which does not exist ended
-    it, or one of its calls, or was caught by the probe.
+    it, or one of its calls, or was caught by the probe. `call` is the call as code, where it ended
+    in an exception.
     """
 
     name: str
@@ -197,6 +215,7 @@ class CallOutcome:
     misconception: str | Mapping[str, str] | None = None
     returned: bool | None = None
     misspelt: bool = False
+    call: str = ""
 
 
 @dataclass
@@ -237,11 +256,11 @@ def submit(
     if not request.options.operators:
         none = cast(Any, Unrecorded())
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
-    seen, misspelt = _with_idle(seen, request), _misspelt(seen, request)
+    seen, misspelt = _placed(seen, request), _misspelt(seen, request)
     if MISSPELT in seen.changed:
         seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))
     effects = misconception = None
-    given = _answers_given(request)
+    given = request.answers_given
     if leaves is None and given:
         leaves = _leaves_of(given)
         effects = tuple(mode_changes(seen, leaves.may_change, given[0]))
@@ -252,7 +271,8 @@ def submit(
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count
-    _session.seen.append(CallOutcome(*about, effects, misconception, returned, misspelt))
+    call = "" if seen.error is None or request.each else call_as_code(request)
+    _session.seen.append(CallOutcome(*about, effects, misconception, returned, misspelt, call))
     return seen
 
 
@@ -277,15 +297,6 @@ def _returned(seen: Observation, each: bool) -> bool:
     return any(one != [None] * len(one) if isinstance(one, list) else True for one in columns)
 
 
-def _answers_given(request: Request) -> list[str]:
-    """The names of the answers among a probe's arguments."""
-    if request.target[0] != "probe":
-        return []
-    args, kwargs = request.args, request.kwargs
-    given = [*(args[0]["first"] if request.each else args), *kwargs.values()]
-    return [one.name for one in given if isinstance(one, AnswerRef)]
-
-
 def _leaves_of(names: Sequence[str]) -> Leaves:
     """What a probe that is given these answers may see them change."""
     several = [handle(name).leaves for name in names]
@@ -298,16 +309,28 @@ def _any_attempted(seen: Observation) -> bool:
     return any(error is None or not is_stub(error["type"], error["message"]) for error in errors)
 
 
-def _with_idle(seen: Observation, request: Request) -> Observation:
-    """The observation, whose values know what would stand there had the answer done nothing."""
+def _placed(seen: Observation, request: Request) -> Observation:
+    """The observation, whose values know what would stand there had the answer done nothing.
+
+    They also know the call that they came from, and those of a probe whom they are about.
+    """
     given = None
     if request.target[0] == "answer" and request.args and not request.each:
         given = Deferred(lambda: seen.args[0].node, "argument[0]")
+    made = functools.cache(lambda: call_as_code(request))
+    call = None if request.each or request.target[0] == "read" else made
+    about = next(iter(request.answers_given), None)
+    result = seen.result
+    if about is not None and not request.each:
+        result = Probed(as_node(result), about)
+    elif request.target[0] == "read":
+        result = Value(as_node(result), f"`{request.name}`")
     return with_changes(
         seen,
-        result=seen.result.with_idle(given),
-        args_after=seen.args_after.with_idle(seen.args),
-        kwargs_after=seen.kwargs_after.with_idle(seen.kwargs),
+        call=call,
+        result=result.of_call(call, given),
+        args_after=seen.args_after.of_call(call, seen.args),
+        kwargs_after=seen.kwargs_after.of_call(call, seen.kwargs),
     )
 
 

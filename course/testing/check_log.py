@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import dis
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from course.hidden_lines import called_from_hidden_part
+from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import RANDOM_STATE
-from course.serialization.received import Absent, AbsentError, Value, as_node
+from course.serialization.received import (
+    Absent,
+    AbsentError,
+    Value,
+    as_node,
+    looking,
+    take_missed,
+)
 from course.testing import answers
 from course.testing.answers import CallOutcome
-from course.testing.compare import difference
+from course.testing.compare import brief, difference
 from course.testing.observe import Observation
 from course.testing.points import GUARD
+from course.testing.recording import ErrorFacts
 from course.testing.results import CheckResult, Failure, TestResult
 
 __all__ = ["CheckLog", "Subject"]
@@ -33,7 +44,9 @@ class CheckLog:
         self._results: list[CheckResult] = []
         self._subjects: list[list[Subject]] = []  # of each, where no belief fits it exactly
         self._proven: set[int] = set()  # the positions of beliefs that an exception shows
+        self._evident: set[int] = set()  # and of those that what came back shows
         self._since = len(answers.outcomes())
+        self._told: set[Any] = set()  # the exceptions that a line of the table has told
 
     def record(
         self,
@@ -43,29 +56,50 @@ class CheckLog:
         subjects: list[Subject],
         ways: Iterable[str] = (),
         error_is_fine: bool = False,
+        ended: ErrorFacts | None = None,
+        evident: bool = False,
     ) -> None:
         """Run one check and keep its result.
 
         `how` is what the author said of it: name, message, misconception, weight, guard. It is
         not tried where one of its `subjects` is absent, or ended in an exception unless
-        `error_is_fine`. `ways` are those to pass it without work. Raises TypeError where `how`
-        holds anything else.
+        `error_is_fine`. `ways` are those to pass it without work; `ended` is the exception that
+        ended everything it compares; `evident` says that what came back is what the misconception
+        predicts. Raises TypeError where `how` holds anything else.
+
+        An exception is told once: a check that it took, after another one has told of it, was not
+        reached, unless the exception shows what its author believes.
         """
         _refuse_unknown(how)
+        missed = take_missed()  # while the arguments of the check were worked out
         lost = absent = _lost(subjects, error_is_fine)
         try:
             failure = _tested(test) if absent is None else Failure(absent.reason)
         except AbsentError as error:  # a condition met it: what it shows is the author's to say
             absent = error.absent
             failure = Failure(absent.reason)
+        suspected = None
+        later = take_missed()
+        missed = later if missed is None else missed
         fault = absent is not None and absent.fault  # that shows nothing of what a learner believes
+        gone = missed if absent is None else absent
+        attempted = absent is None or absent.attempted
         named = how.get("misconception")
         belief = None if fault else _which(named, failure, lost)
-        by_class = (
-            belief is not None and isinstance(named, dict) and isinstance(named[belief], type)
-        )
+        hidden = called_from_hidden_part(sys._getframe(1))
+        by_class = belief is not None and isinstance(named, dict) and _is_exception(named[belief])
         if by_class:  # the exception itself is what the belief leads to
             self._proven.add(len(self._results))
+        if belief is not None and (evident or _is_shown(named, belief)):
+            self._evident.add(len(self._results))
+        elif failure is not None and failure.other_kind:
+            belief, suspected = None, belief
+        told_by_author = absent is None and not (failure and failure.other_kind and belief is None)
+        raised_by = ended or (None if fault or gone is None else self._error_behind(gone.reason))
+        failed = failure is not None and attempted and not by_class
+        told = failed and raised_by is not None and self._was_told(raised_by)
+        if failure and absent is None and missed is not None and raised_by is not None:
+            failure = replace(failure, words=f"{failure.words}: {missed.reason}")
         self._subjects.append([] if belief and isinstance(named, dict) else subjects)
         self._results.append(
             CheckResult.of(
@@ -74,16 +108,43 @@ class CheckLog:
                 message=how.get("message"),
                 misconception=belief,
                 weight=float(how.get("weight", 1.0)),
-                attempted=absent is None or absent.attempted,
-                hidden=called_from_hidden_part(sys._getframe(1)),
-                explain=absent is None,
+                attempted=attempted,
+                hidden=hidden,
+                explain=told_by_author,
                 idle_ways=_guarded(frozenset(ways), how.get("guard")),
+                reached=not told,
+                call=None if hidden else self._call_behind(absent) or _call_of(failure, subjects),
+                suspected=suspected,
             )
         )
 
+    def _outcomes(self) -> list[CallOutcome]:
+        return answers.outcomes()[self._since :]
+
+    def _error_behind(self, reason: str) -> ErrorFacts | str | None:
+        """The exception that this reason tells of; the reason itself where no call has it."""
+        ended = (one.error for one in self._outcomes() if _tells(reason, one))
+        return next(ended, None) or (reason if _ENDED.match(reason) else None)
+
+    def _call_behind(self, absent: Absent | None) -> str | None:
+        """The call that ended in an exception, as code."""
+        if absent is None or absent.fault:
+            return None
+        return next((one.call for one in self._outcomes() if _tells(absent.reason, one)), None)
+
+    def _was_told(self, error: ErrorFacts | str) -> bool:
+        """Whether a check before has told of this exception, of its class in this line."""
+        key: Any = error
+        if isinstance(error, ErrorFacts):
+            key = (error.type, error.line, error.source or error.message)
+        if key in self._told:
+            return True
+        self._told.add(key)
+        return False
+
     def result(self, points: float) -> TestResult:
         """The checks so far as a frozen record, with the points they give out of `points`."""
-        outcomes = answers.outcomes()[self._since :]
+        outcomes = self._outcomes()
         attempted = not outcomes or any(outcome.attempted for outcome in outcomes)
         silent = _without_result(outcomes)
         about = zip(self._results, self._subjects, strict=True)
@@ -95,7 +156,43 @@ class CheckLog:
                 one if one.passed or n in kept else replace(one, misconception=None)
                 for n, one in enumerate(checks)
             ]
+        checks = _with_the_likeliest(checks, self._evident)
         return TestResult.of(self.exercise, checks, points, attempted)
+
+
+def _with_the_likeliest(
+    checks: Sequence[CheckResult], evident: Collection[int]
+) -> list[CheckResult]:
+    """The checks, with the one belief that has the best evidence; where two have it, with none.
+
+    What came back weighs more than that a check failed, which may have many reasons.
+    """
+    failed = [(n, one.misconception) for n, one in enumerate(checks) if not one.passed]
+    shown = {belief for n, belief in failed if belief is not None and n in evident}
+    named = shown or {belief for _, belief in failed if belief is not None}
+    told = next(iter(named)) if len(named) == 1 else None
+    return [
+        one
+        if one.passed or one.misconception == told
+        else replace(one, misconception=None, suspected=one.misconception or one.suspected)
+        for one in checks
+    ]
+
+
+def _is_shown(named: Any, belief: str) -> bool:
+    """Whether a misconception says what it leads to: a value, an exception, or a condition.
+
+    `lambda: True` and `lambda: seen.ok` look at nothing that came back.
+    """
+    if not isinstance(named, dict):
+        return False
+    condition = named[belief]
+    if not isinstance(condition, FunctionType):
+        return True
+    return any(
+        one.opname.startswith(_LOOKS) or (one.opname.startswith(_READS) and one.argval != "ok")
+        for one in dis.get_instructions(condition)
+    )
 
 
 def _refuse_unknown(how: dict[str, Any]) -> None:
@@ -108,6 +205,17 @@ def _mostly_misspelt(outcomes: Iterable[CallOutcome]) -> bool:
     """Whether more than half of what ran the answers ended for a name that does not exist."""
     ran = [one.misspelt for one in outcomes if one.side_effects is not None and one.attempted]
     return sum(ran) > len(ran) / 2
+
+
+_READS = ("LOAD_ATTR", "LOAD_METHOD")
+_LOOKS = ("BINARY_", "CALL", "COMPARE_OP", "CONTAINS_OP", "IS_OP")
+_TOLD = re.compile(r"`[^`]+` ended with (\w+)(?:: (.*?))?(?: \(line \d+: `.*`\))?$", re.DOTALL)
+_ENDED = re.compile(r"(?:`[^`]+` ended with|backward failed:) (\w+)")
+
+
+def _tells(reason: str, one: CallOutcome) -> bool:
+    """Whether this is how a message tells of the exception that ended a call."""
+    return one.error is not None and one.error.ended(one.name) == reason
 
 
 def _without_result(outcomes: Sequence[CallOutcome]) -> set[str]:
@@ -186,8 +294,8 @@ def _which(
 
 
 def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
-    if isinstance(leads_to, type) and issubclass(leads_to, BaseException):
-        return lost is not None and f"ended with {leads_to.__name__}" in lost.reason
+    if _is_exception(leads_to):
+        return lost is not None and _ended_so(leads_to, lost.reason)
     if lost is not None:
         return False
     if isinstance(leads_to, FunctionType):
@@ -197,13 +305,60 @@ def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
     return difference(failure.value, leads_to) is None
 
 
+def _is_exception(leads_to: Any) -> bool:
+    """Whether a misconception leads to an exception: a class, or one with part of a message."""
+    is_class = isinstance(leads_to, type) and issubclass(leads_to, BaseException)
+    return is_class or isinstance(leads_to, BaseException)
+
+
+def _ended_so(leads_to: type[BaseException] | BaseException, reason: str) -> bool:
+    """Whether a message tells of this exception.
+
+    A name that does not exist is a slip of the pen: it shows a belief only where the belief says
+    which name that is.
+    """
+    found = _TOLD.match(reason)
+    kind, message = (found[1], found[2] or "") if found is not None else ("", "")
+    if isinstance(leads_to, BaseException):
+        return kind == type(leads_to).__name__ and str(leads_to) in message
+    return kind == leads_to.__name__ and not is_misspelt(kind, message)
+
+
 def _tested(test: Callable[[], Failure | None]) -> Failure | None:
-    try:
-        return test()
-    except AbsentError:
-        raise
-    except Exception as error:
-        return Failure(f"this could not be checked: {type(error).__name__}: {str(error)[:300]}")
+    with looking() as looked:
+        try:
+            failure = test()
+        except AbsentError:
+            raise
+        except Exception as error:
+            return _not_of_the_kind(error, looked)
+    if failure is None or not looked or failure.actual is not None or failure.call is not None:
+        return failure
+    only = {one.where for one in looked if as_node(one) is not None}
+    return replace(
+        failure,
+        actual=brief(looked[-1]) if len(only) == 1 else None,
+        call=looked[-1].call,
+    )
+
+
+def _not_of_the_kind(error: Exception, looked: Sequence[Value]) -> Failure:
+    """Why a condition ended in an exception: what it last looked at is not what it takes."""
+    why = f"{type(error).__name__}: {str(error)[:300]}"
+    if not looked:
+        return Failure(f"this could not be checked: {why}", other_kind=True)
+    last = looked[-1]
+    words = f"{last.where} is not of the kind that was asked for ({why})"
+    return Failure(words, brief(last), call=last.call, other_kind=True)
+
+
+def _call_of(failure: Failure | None, subjects: Sequence[Subject]) -> str | None:
+    """The call that led to a failure, as code."""
+    if failure is None:
+        return None
+    known = (one.call for one in subjects if isinstance(one, Value | Observation))
+    call = failure.call or next((one for one in known if one is not None), None)
+    return None if call is None else call()
 
 
 def _lost(subjects: list[Subject], error_is_fine: bool) -> Absent | None:

@@ -6,16 +6,16 @@ is written on decides whether it is hidden, and `course.testing.points` what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
 
 from course.inspection.facts import TensorFacts, overlap, same_memory, same_storage
-from course.serialization.received import Absent
+from course.serialization.received import Absent, Value
 from course.testing import attempts
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
-from course.testing.agreement.comparing import Tolerance
 from course.testing.answers import handle
 from course.testing.check_log import CheckLog, Subject
 from course.testing.compare import (
@@ -23,6 +23,7 @@ from course.testing.compare import (
     difference,
     either,
     facts_of,
+    is_other_kind,
     is_true,
     mutation,
     says,
@@ -34,9 +35,11 @@ from course.testing.observe import Observation
 from course.testing.points import GUARD, RAISING, idle_ways, said_again, same_everywhere
 from course.testing.results import Failure, Points, TestResult
 from course.testing.table import About, show_table
+from course.testing.tolerance import ANY_KIND, Tolerance
 
 __all__ = ["Check"]
 
+Rtol = float | Mapping[torch.dtype, float]
 # Of the facts of two tensors and what these are called: the failure, None where all is well.
 _Relation = Callable[[TensorFacts, TensorFacts, str, str], Failure | None]
 
@@ -46,7 +49,7 @@ class Check:
 
     Every method takes, beside its subjects: `name` (the check in words), `message` (cause and
     remedy, shown when it fails), `misconception` (the id of what the learner may believe, or a
-    dict of ids, each with the value, exception class or condition that it leads to), `weight`
+    dict of ids, each with the value, exception or condition that it leads to), `weight`
     (its share of the points, 1 unless said otherwise) and `guard` (True: doing nothing passes it).
 
     Points are for the work. A check that an idle answer passes counts in full once half of the
@@ -84,29 +87,57 @@ class Check:
 
     # -- values ---------------------------------------------------------------------------
 
-    def equal(self, actual: Subject, expected: Subject, **how: Any) -> None:
-        """The values are equal: shape, dtype and every element, without tolerance."""
-        self._compare(actual, expected, {}, "the values are right", how)
+    def equal(
+        self,
+        actual: Subject,
+        expected: Subject,
+        *,
+        allow: str | tuple[str, ...] = (),
+        **how: Any,
+    ) -> None:
+        """The values are equal: shape, dtype and every element, without tolerance.
+
+        An int is an int and a tuple a tuple, unless `allow` says otherwise, for what a task's text
+        leaves open: "int or float", "list or tuple", or both of them.
+        """
+        self._compare(actual, expected, Tolerance(allow=allow), "the values are right", how)
 
     def close(
-        self, actual: Subject, expected: Subject, rtol: float = 1e-5, atol: float = 1e-8, **how: Any
+        self,
+        actual: Subject,
+        expected: Subject,
+        *,
+        rounding: float = 1.0,
+        rtol: Rtol | None = None,
+        atol: float | None = None,
+        precision: torch.dtype | None = None,
+        allow: str | tuple[str, ...] = (),
+        **how: Any,
     ) -> None:
-        """The values are equal up to `atol + rtol * |expected|`."""
-        tolerance = {"rtol": rtol, "atol": atol}
+        """The values are equal up to `rounding` times the usual rounding of the expected dtype.
+
+        `precision` is the dtype that Python numbers were computed in, if not float64. `rtol` and
+        `atol` say it by hand, `atol + rtol * |expected|`, where digits were typed; an `rtol` for
+        each dtype is a share of the largest number. `allow` is that of `equal`.
+        """
+        tolerance = Tolerance(rounding, rtol, atol, precision, allow)
         self._compare(actual, expected, tolerance, "the values are right, up to rounding", how)
 
     def _compare(
-        self, actual: Subject, expected: Subject, tolerance: dict[str, float], name: str, how: Any
+        self, actual: Subject, expected: Subject, tolerance: Tolerance, name: str, how: Any
     ) -> None:
         def test() -> Failure | None:
-            found = difference(actual, expected, **tolerance)
+            found = difference(actual, expected, tolerance)
             if found is None:
                 return None
             words = f"{where_of(actual)}: {found}"
-            return Failure(words, brief(actual), brief(expected), value=actual)
+            other = isinstance(actual, Value) and is_other_kind(actual, expected)
+            shown = brief(actual), brief(expected)
+            return Failure(words, *shown, value=actual, other_kind=other)
 
         def idly(value: Any) -> bool:
-            return same_everywhere(value, expected, **tolerance)
+            # Nor does it take work to say 0.0 for 0, or () for [].
+            return same_everywhere(value, expected, replace(tolerance, allow=ANY_KIND.allow))
 
         ways = [*idle_ways(actual, idly), *said_again(expected)]
         self._log.record(test, name, how, [actual], ways)
@@ -126,8 +157,12 @@ class Check:
         cases: Sequence[Case],
         of: Called | None = None,
         compare: Sequence[str] = USUAL_ASPECTS,
-        rtol: float = 0.0,
-        atol: float = 0.0,
+        *,
+        rounding: float = 0.0,
+        rtol: Rtol | None = None,
+        atol: float | None = None,
+        precision: torch.dtype | None = None,
+        allow: str | tuple[str, ...] = (),
         **how: Any,
     ) -> None:
         """The answer does for every case what a reference in the hidden part does.
@@ -135,12 +170,16 @@ class Check:
         `cases` come from `course.inputs` or are your own, 40 or more. `of` is the answer, or a
         probe `through` one; left out, the answer named like the exercise. What is compared may be
         "values", "graph", "exact graph", "layout", "offset", "memory", "identity", "arguments" and
-        "gradients", up to `atol + rtol * |expected|`. Where the reference raises, the same class
-        of exception is wanted. Of several misconceptions each may be a wrong implementation, an
-        exception class or kinds of input: the one is named that explains most of what differs.
+        "gradients", without tolerance, or up to `rounding` times the usual rounding of the
+        expected dtype, and Python numbers of the coarsest dtype that they were computed from;
+        `precision`, `rtol`, `atol` and `allow` are those of `close`. Where the reference raises,
+        the same class of exception is wanted. Of several misconceptions each may
+        be a wrong implementation, an exception class or kinds of input: the one is named that
+        explains most of what differs.
         """
         called = handle(self.exercise.replace("-", "_")) if of is None else of
-        agrees(self._log, reference, cases, called, compare, Tolerance(rtol, atol), how)
+        tolerance = Tolerance(rounding, rtol, atol, precision, allow)
+        agrees(self._log, reference, cases, called, compare, tolerance, how)
 
     # -- facts of one tensor --------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import torch
 
 from course.inspection.facts import TensorFacts, facts
 from course.serialization.received import Absent, Handle, SeenTensor, Value, as_node, describe
+from course.testing.tolerance import EXACT, Tolerance
 
 if TYPE_CHECKING:
     from course.testing.observe import Observation
@@ -23,6 +25,7 @@ __all__ = [
     "difference",
     "either",
     "facts_of",
+    "is_other_kind",
     "is_true",
     "mutation",
     "says",
@@ -31,24 +34,60 @@ __all__ = [
 ]
 
 
-def difference(actual: Any, expected: Any, *, rtol: float = 0.0, atol: float = 0.0) -> str | None:
+def difference(actual: Any, expected: Any, tolerance: Tolerance = EXACT) -> str | None:
     """The first difference between two values, or None.
 
-    Tensors must agree in shape, dtype and every element (nan equals nan); with `rtol` or
-    `atol`, up to that tolerance. A list and a tuple of the same items are equal; True is not 1.
+    Tensors must agree in shape, dtype and every element (nan equals nan), up to the tolerance. An
+    int is an int, a bool a bool, a list a list and a tuple a tuple; a `torch.Size` and a named
+    tuple are tuples, a dict of another class is a dict, and an int will do for a float. The
+    tolerance says what else may stand for each other.
     """
     actual, expected = _tensor_of(as_node(actual)), _tensor_of(as_node(expected))
     if isinstance(actual, Absent):
         return actual.reason
     if isinstance(expected, torch.Tensor):
-        return _tensor_difference(actual, expected, rtol, atol)
+        return _tensor_difference(actual, expected, tolerance)
     if isinstance(expected, np.ndarray):
-        return _array_difference(actual, expected)
+        return _array_difference(actual, expected, tolerance)
     if isinstance(expected, list | tuple):
-        return _sequence_difference(actual, expected, rtol, atol)
+        return _sequence_difference(actual, expected, tolerance)
     if isinstance(expected, dict):
-        return _dict_difference(actual, expected, rtol, atol)
-    return _scalar_difference(actual, expected, rtol, atol)
+        return _dict_difference(actual, expected, tolerance)
+    if isinstance(expected, set | frozenset):
+        return _set_difference(actual, expected)
+    return _scalar_difference(actual, expected, tolerance)
+
+
+def is_other_kind(actual: Value, expected: Any) -> bool:
+    """Whether an answer gave something of quite another kind: a number for a list, say.
+
+    What a probe has seen besides may be of any kind, and None says that something is not there.
+    """
+    if not actual.where.startswith("the result of `"):
+        return False
+    kinds = [_kinds_of(_tensor_of(as_node(one))) for one in (actual, expected)]
+    return not kinds[0] & kinds[1]
+
+
+def _kinds_of(node: Any) -> frozenset[str]:
+    """What a value may be taken for: a tensor for a number or for a list of them."""
+    match node:
+        case Absent() | None:
+            return _ANY
+        case torch.Tensor():
+            return frozenset({"number", "sequence", "tensor"})
+        case bool() | int() | float() | complex():
+            return frozenset({"number"})
+        case str():
+            return frozenset({"text"})
+        case list() | tuple() | set() | frozenset():
+            return frozenset({"sequence"})
+        case dict():
+            return frozenset({"dict"})
+    return frozenset({"object"})
+
+
+_ANY = frozenset({"number", "sequence", "tensor", "text", "dict", "object"})
 
 
 def mutation(seen: Observation, index: int | str | None) -> str | None:
@@ -216,7 +255,7 @@ def _tensor_of(node: Any) -> Any:
     return node
 
 
-def _tensor_difference(actual: Any, expected: torch.Tensor, rtol: float, atol: float) -> str | None:
+def _tensor_difference(actual: Any, expected: torch.Tensor, tolerance: Tolerance) -> str | None:
     if not isinstance(actual, torch.Tensor):
         return f"it is {describe(actual)}, not a tensor"
     if actual.shape != expected.shape:
@@ -226,6 +265,7 @@ def _tensor_difference(actual: Any, expected: torch.Tensor, rtol: float, atol: f
     actual, expected = actual.detach().cpu(), expected.detach().cpu()
     if torch.equal(actual, expected):  # nearly always, and a tenth of the time
         return None
+    rtol, atol = tolerance.of(expected.dtype, _largest(expected))
     close = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
     wrong = int((~close).sum())
     if not wrong:
@@ -237,56 +277,91 @@ def _tensor_difference(actual: Any, expected: torch.Tensor, rtol: float, atol: f
     )
 
 
-def _array_difference(actual: Any, expected: np.ndarray) -> str | None:
+def _largest(expected: torch.Tensor) -> float:
+    """The largest absolute value among the finite elements; 0 where there is none."""
+    if not (expected.is_floating_point() or expected.is_complex()):
+        return 0.0
+    sizes = expected.abs()
+    return float(sizes.where(sizes.isfinite(), 0).max()) if sizes.numel() else 0.0
+
+
+def _array_difference(actual: Any, expected: np.ndarray, tolerance: Tolerance) -> str | None:
     if not isinstance(actual, np.ndarray):
         return f"it is {describe(actual)}, not a NumPy array"
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return f"it is {actual.dtype} {actual.shape}, not {expected.dtype} {expected.shape}"
-    return None if np.array_equal(actual, expected) else "some elements differ"
+    one, other = (torch.as_tensor(np.ascontiguousarray(x)) for x in (actual, expected))
+    return None if _tensor_difference(one, other, tolerance) is None else "some elements differ"
 
 
-def _sequence_difference(actual: Any, expected: Any, rtol: float, atol: float) -> str | None:
-    if not isinstance(actual, list | tuple):
-        return f"it is {describe(actual)}, not a {type(expected).__name__}"
+def _sequence_difference(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+    kind = tuple if isinstance(expected, tuple) else list
+    if not isinstance(actual, list | tuple if tolerance.any_sequence else kind):
+        return f"it is {describe(actual)}, not a {kind.__name__}"
     if len(actual) != len(expected):
         return f"it has {len(actual)} items, not {len(expected)}"
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
-        found = difference(one, other, rtol=rtol, atol=atol)
+        found = difference(one, other, tolerance)
         if found is not None:
             return f"item {index}: {found}"
     return None
 
 
-def _dict_difference(actual: Any, expected: Any, rtol: float, atol: float) -> str | None:
+def _dict_difference(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     if not isinstance(actual, dict):
         return f"it is {describe(actual)}, not a dict"
-    missing = [key for key in expected if key not in actual]
-    extra = [key for key in actual if key not in expected]
+    # Of keys that are equal, such as 1, 1.0 and True, only that of the same class is the same.
+    mine, wanted = ({_known(key): key for key in one} for one in (actual, expected))
+    missing = [key for known, key in wanted.items() if known not in mine]
+    extra = [key for known, key in mine.items() if known not in wanted]
     if missing or extra:
         return f"keys missing: {missing[:5]}, keys too many: {[str(k)[:40] for k in extra[:5]]}"
     for key, value in expected.items():
-        found = difference(actual[key], value, rtol=rtol, atol=atol)
+        found = difference(actual[key], value, tolerance)
         if found is not None:
             return f"at key {key!r}: {found}"
     return None
 
 
-def _scalar_difference(actual: Any, expected: Any, rtol: float, atol: float) -> str | None:
+def _set_difference(actual: Any, expected: Any) -> str | None:
+    same = type(actual) is type(expected) and {*map(_known, actual)} == {*map(_known, expected)}
+    return None if same else f"it is {describe(actual)}, not {describe(expected)}"
+
+
+def _known(key: Any) -> tuple[Any, ...]:
+    """A key or an item of a set, with the classes of all that it is made of."""
+    if isinstance(key, tuple):
+        return tuple, *map(_known, key)
+    return type(key), key
+
+
+def _scalar_difference(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     if isinstance(actual, Handle):
         return f"it is {describe(actual)}, not {describe(expected)}"
     if isinstance(expected, bool) or isinstance(actual, bool):
         same = actual is expected
     elif isinstance(expected, int | float | complex):
-        same = isinstance(actual, int | float | complex) and _near(actual, expected, rtol, atol)
+        kinds = (int, float, complex) if tolerance.any_number else _kinds_for(expected)
+        same = isinstance(actual, kinds) and _near(actual, expected, tolerance)
     else:
         same = type(actual) is type(expected) and actual == expected
     return None if same else f"it is {describe(actual)}, not {describe(expected)}"
 
 
-def _near(actual: Any, expected: Any, rtol: float, atol: float) -> bool:
-    if actual != actual and expected != expected:
+def _kinds_for(expected: complex) -> tuple[type, ...]:
+    """The classes that a number may be of: to Python's type checkers each int is a float, too."""
+    if isinstance(expected, int):
+        return (int,)
+    return (int, float) if isinstance(expected, float) else (int, float, complex)
+
+
+def _near(actual: Any, expected: Any, tolerance: Tolerance) -> bool:
+    if actual == expected or (actual != actual and expected != expected):
         return True
-    return bool(actual == expected or abs(actual - expected) <= atol + rtol * abs(expected))
+    whole = isinstance(expected, int) and isinstance(actual, int)
+    dtype = torch.int64 if whole else tolerance.precision or torch.float64
+    rtol, atol = tolerance.of(dtype, abs(expected) if cmath.isfinite(expected) else 0.0)
+    return bool(abs(actual - expected) <= atol + rtol * abs(expected))
 
 
 def _plain(dtype: torch.dtype) -> str:

@@ -21,7 +21,7 @@ from course.serialization.delta_encoding import (
     arguments_before,
     arguments_in,
 )
-from course.serialization.received import Absent, Deferred, Handle, Value
+from course.serialization.received import Absent, Deferred, Handle, Value, note_missed
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
@@ -59,7 +59,7 @@ class Observation:
     leave as they were, and `parameters` the positional parameters of the function that was
     called. `as_sent` says that the arguments arrived just as they were sent, and `untouched` that
     nothing at all about them is different afterwards. `asked` is a digest of the request, empty
-    where nobody computed one.
+    where nobody computed one; `call` writes it as code.
     """
 
     name: str
@@ -87,10 +87,13 @@ class Observation:
     as_sent: bool = False
     untouched: bool = False
     asked: bytes = b""
+    call: Callable[[], str] | None = None
 
     @property
     def ok(self) -> bool:
         """Whether the run ended without an exception."""
+        if self.error is not None:
+            note_missed(Absent(self.error.ended(self.name), self.attempted, self.error.fault))
         return self.error is None
 
     def calls(self, name: str) -> bool:
@@ -361,7 +364,8 @@ def _from_wire(
         **{each: tuple(str(name)[:200] for name in header[each]) for each in _LISTS_OF_NAMES},
         as_sent=as_sent,
         untouched=untouched,
-        asked=b"",  # the caller knows it
+        asked=b"",  # the caller knows both
+        call=None,
     )
 
 

@@ -16,6 +16,7 @@ import torch
 
 from course.serialization.received import Value, as_node
 from course.testing.compare import difference
+from course.testing.tolerance import EXACT, Tolerance
 
 __all__ = [
     "CONSTANTS",
@@ -73,12 +74,12 @@ def idle_ways(subject: Any, holds: Callable[[Any], bool]) -> Iterator[str]:
         yield SELF if subject.where.startswith("the result") else GUARD
 
 
-def same_everywhere(value: Any, expected: Any, **tolerance: float) -> bool:
+def same_everywhere(value: Any, expected: Any, tolerance: Tolerance = EXACT) -> bool:
     """Whether `value` is what is expected, or is each item of what is expected."""
     node = as_node(expected)
     if isinstance(node, list | tuple) and node:
-        return all(same_everywhere(value, one, **tolerance) for one in node)
-    return difference(value, expected, **tolerance) is None
+        return all(same_everywhere(value, one, tolerance) for one in node)
+    return difference(value, expected, tolerance) is None
 
 
 def said_again(expected: Any) -> Iterator[str]:
@@ -106,15 +107,15 @@ def worth(checks: Sequence[Weighed]) -> list[tuple[float, str]]:
 
 
 def note_on(share: float, way: str, hidden: bool) -> str:
-    """Why a check that holds counts for this share, in a phrase; nothing where it counts in full.
+    """Why a check that holds counts for this share, in words; nothing where it counts in full.
 
     Of a hidden check it does not say which answer would pass it: that is what is expected.
     """
     if share >= 1:
         return ""
-    worth_now = f"counts for {share:.0%} so far" if share else "gives no points yet"
-    told = "an answer that does no work" if hidden and way != GUARD else way
-    return f"Holds, but {worth_now}: {told} passes it, too."
+    told = "an empty answer" if way == GUARD else "an answer that does no work" if hidden else way
+    credit = f"{share:.0%} of its credit so far, all of it" if share else "full credit"
+    return f"Passes, but so would {told}; {credit} once the others pass."
 
 
 def _tried(holds: Callable[[Any], bool], value: Any) -> bool:

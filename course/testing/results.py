@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,9 @@ class Points(float):
 class Failure:
     """Why a check does not hold, what to show beside it, and the value that was compared.
 
-    `told` is what a learner may read of it also where the check is hidden.
+    `told` is what a learner may read of it also where the check is hidden. `call` writes the call
+    that led there, as code. With `other_kind` it is of another kind than asked for, which shows
+    nothing of what its author believes.
     """
 
     words: str
@@ -43,14 +45,19 @@ class Failure:
     layouts: tuple[TensorFacts, ...] = ()
     value: Any = None
     told: str = ""
+    call: Callable[[], str] | None = None
+    other_kind: bool = False
 
 
 @dataclass(frozen=True)
 class CheckResult:
     """One check: whether it holds and what to tell the learner.
 
-    A hidden check names the property alone: it carries no actual or expected value and no
-    layout, because they would give the hidden input away.
+    A hidden check names the property alone: it carries no actual or expected value, no layout and
+    no call, because they would give the hidden input away. `reached` is False where an exception
+    took what it looks at and a check before has told of that. `call` is the call that led there, as
+    code. `misconception` is what the learner is told to believe perhaps;
+    `suspected` one that the check names, where another has better evidence or just as much.
     """
 
     name: str
@@ -64,6 +71,9 @@ class CheckResult:
     weight: float = 1.0
     layouts: tuple[TensorFacts, ...] = ()
     idle_ways: frozenset[str] = frozenset()
+    reached: bool = True
+    call: str | None = None
+    suspected: str | None = None
 
     @classmethod
     def of(
@@ -78,6 +88,9 @@ class CheckResult:
         hidden: bool,
         explain: bool,
         idle_ways: frozenset[str] = frozenset(),
+        reached: bool = True,
+        call: str | None = None,
+        suspected: str | None = None,
     ) -> CheckResult:
         """The result of a check; `message` is the author's explanation of a failure.
 
@@ -88,6 +101,7 @@ class CheckResult:
         one = replace(one, idle_ways=idle_ways)
         if failure is None:
             return one
+        one = replace(one, reached=reached, suspected=suspected)
         if hidden:
             parts = [failure.told and f"{failure.told}.", message or ""]
             words = " ".join(filter(None, parts)) if explain else _without_values(failure.words)
@@ -99,6 +113,7 @@ class CheckResult:
             actual=failure.actual,
             expected=failure.expected,
             layouts=failure.layouts,
+            call=call or None,
         )
 
     def to_dict(self) -> dict[str, Any]:

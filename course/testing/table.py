@@ -27,10 +27,15 @@ __all__ = [
 ]
 
 METADATA_KEY = "pytorch-measured"
-_MARKS = {"passed": "✓", "failed": "✗", "open": "–"}
-_WORDS = {"passed": "holds", "failed": "does not hold", "open": "not attempted"}
+_MARKS = {"passed": "✓", "failed": "✗", "open": "–", "lost": "–"}
+_WORDS = {
+    "passed": "holds",
+    "failed": "does not hold",
+    "open": "not attempted",
+    "lost": "not reached",
+}
 # Each mark has a sign, a word for screen readers and a colour.
-_COLOURS = {"passed": "#1b7f4d", "failed": "#c2410c", "open": "#6b7280"}
+_COLOURS = {"passed": "#1b7f4d", "failed": "#c2410c", "open": "#6b7280", "lost": "#6b7280"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,9 @@ _NOTHING = About()
 
 
 def _state(check: CheckResult) -> str:
-    return "passed" if check.passed else "failed" if check.attempted else "open"
+    if check.passed or not check.attempted:
+        return "passed" if check.passed else "open"
+    return "failed" if check.reached else "lost"
 
 
 def on_any_ground(colour: str) -> str:
@@ -96,7 +103,8 @@ def _has_all_checks(result: TestResult, about: About) -> bool:
 
 
 def _label(check: CheckResult) -> str:
-    return f"{check.name} (hidden)" if check.hidden else check.name
+    name = f"{check.name} (hidden)" if check.hidden else check.name
+    return f"{name}: not reached" if _state(check) == "lost" else name
 
 
 def text_table(result: TestResult, about: About = _NOTHING) -> str:
@@ -121,10 +129,14 @@ class _Row:
 
 
 def _rows(result: TestResult) -> Iterator[_Row]:
-    """A row for each check. What a row above has told of a failure is not told again."""
+    """A row for each check. What a row above has told of a failure is not told again.
+
+    An exception is told once, in the row of the first check that it took; the others that it took
+    were not reached.
+    """
     told: set[Any] = set()
     for check in result.checks:
-        if not check.attempted:
+        if _state(check) in ("open", "lost"):
             yield _Row(check)
         elif check.passed:
             yield _Row(check, check.message)
@@ -147,9 +159,8 @@ def _closing(result: TestResult, about: About) -> list[str]:
 
 
 def _pair(check: CheckResult) -> list[tuple[str, str]]:
-    if check.actual is None or check.expected is None:
-        return []
-    return [("yours", check.actual), ("expected", check.expected)]
+    told = ("called", check.call), ("yours", check.actual), ("expected", check.expected)
+    return [(name, value) for name, value in told if value]
 
 
 def _belief(check: CheckResult) -> str:
@@ -188,6 +199,8 @@ def _html_row(row: _Row) -> str:
     state = _state(row.check)
     cell = "padding:4px 8px;text-align:left;vertical-align:top;border-top:1px solid #9ca3af55"
     body = [_marked(_label(row.check))]
+    if state == "lost":
+        body = [f'<span style="{on_any_ground(_COLOURS[state])}">{body[0]}</span>']
     if row.message:
         body.append(f'<div style="margin-top:2px">{_marked(row.message)}</div>')
     body += [f"<div>{name}: <code>{escape(value)}</code></div>" for name, value in row.pair]

@@ -36,6 +36,7 @@ TEACHING = {
     "teaching": "from an empty machine to graded feedback.",
     "trust": "what the grader promises about learners who cheat, and how that is tested.",
     "limits": "what a submission may use, and which cells of the lesson are not run.",
+    "nbgrader-tests": "the tests of `nbgrader autograde`, with this grader in its place.",
     "versions": "which versions of torch and Python were run, and what differs between them.",
     "authoring": "the form of a lesson, of a check and of a claim.",
     "architecture": "one submission on its way through the house, file by file.",

@@ -67,6 +67,13 @@ def empty_gradebook() -> bytes:
         return (course.root / "gradebook.db").read_bytes()
 
 
+@cache
+def tiny_lesson() -> Lesson:
+    """The tiny lesson as the gradebook is asked about it; its source is gone again."""
+    with TemporaryDirectory() as folder:
+        return find_lesson(tiny.build(Path(folder)), SLUG)
+
+
 def classroom(root: Path, *students: str) -> tuple[CourseDirectory, Lesson]:
     """A course directory in which each of `students` handed in the source's own solution."""
     tiny.build(root)

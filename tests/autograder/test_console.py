@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from autograder.console import Progress, line, plain_lines, quantity
+from autograder.console import Progress, line, plain, plain_lines, quantity
 
 
 class Terminal(io.StringIO):
@@ -193,3 +193,9 @@ def test_a_table_for_no_terminal_is_as_wide_as_it_needs_to_be() -> None:
 def test_one_of_something_is_not_many() -> None:
     found = [quantity(number, "rule") for number in (0, 1, 2, 0.5)]
     assert found == ["0 rules", "1 rule", "2 rules", "0.5 rules"]
+
+
+def test_a_name_keeps_its_own_marks_and_loses_what_acts_on_a_terminal() -> None:
+    honest = "\u0645\u06cc\u200c\u062e \u0d28\u0d4d\u200d \U0001f469\u200d\U0001f393 \u200fx"
+    assert plain(honest) == honest
+    assert plain("a\x1b[2J\x9b\u202eb\ud800\n") == "a\ufffd[2J\ufffd\ufffdb\ufffd\ufffd"

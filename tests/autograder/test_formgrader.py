@@ -42,6 +42,7 @@ from tests.autograder.classroom import (
     flatten,
     hand_in,
     record,
+    tiny_lesson,
 )
 
 pytestmark = pytest.mark.exhaustive("formgrader's buttons")
@@ -132,7 +133,7 @@ def test_the_button_grades_with_the_engine(server: Server) -> None:
     assert entry is not None
     assert (entry.record.runner, entry.record.sandboxed) == ("engine", True)
     with GradebookWriter(server.course) as writer:
-        assert writer.entries(SLUG)["ada"].score == 5.2
+        assert writer.entries(tiny_lesson())["ada"].score == 5.2
     assert (server.course.autograded("ada", SLUG) / f"{SLUG}.ipynb").is_file()
 
 

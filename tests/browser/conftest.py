@@ -28,10 +28,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
-    from tests.browser.jupyter import launch
+    from tests.browser.jupyter import WAIT_S, launch
 
+    expect.set_options(timeout=1000 * WAIT_S)  # five seconds are little on a busy machine
     with sync_playwright() as playwright:
         browser = launch(playwright)
         yield browser

@@ -57,6 +57,15 @@ def window(browser: Browser) -> Page:
     return page
 
 
+def wait_until(page: Page, holds: str, arg: Any = None, *, limit_s: float = WAIT_S) -> None:
+    """Return as soon as some JavaScript holds.
+
+    It is asked ten times a second. Playwright would ask at each frame that is drawn, which costs
+    more than what is waited for: half of these questions look at every cell of a lesson.
+    """
+    page.wait_for_function(holds, arg=arg, polling=100, timeout=limit_s * 1000)
+
+
 def write_notebook(path: Path, cells: Mapping[str, str]) -> None:
     """A notebook of code cells, each with its id."""
     from nbformat import v4, write
@@ -203,8 +212,8 @@ class Notebook:
 
     def wait_for_kernel(self) -> None:
         """Return when cells can be found and the kernel waits for work."""
-        self.page.wait_for_function("window.jupyterapp !== undefined", timeout=WAIT_S * 1000)
-        self.page.wait_for_function(_IDLE, timeout=WAIT_S * 1000)
+        wait_until(self.page, "window.jupyterapp !== undefined")
+        wait_until(self.page, _IDLE)
         self.page.evaluate(f"for (const one of {_CELLS}) one.node.dataset.id = one.model.id")
 
     # -- acting -----------------------------------------------------------------------------
@@ -215,14 +224,12 @@ class Notebook:
         self.wait()
         # JupyterLab adds those out of sight as it finds the time, which takes minutes under load.
         drawn = f"{_CELLS}.every(one => one.node.isConnected)"
-        self.page.wait_for_function(drawn, timeout=WAIT_S * 1000)
+        wait_until(self.page, drawn)
 
     def start_all(self) -> None:
         """Choose Run → Run All Cells, and return when something has been shown."""
         self.choose("Run", "Run All Cells")
-        self.page.wait_for_function(
-            "document.querySelector('.jp-OutputArea-output') !== null", timeout=WAIT_S * 1000
-        )
+        wait_until(self.page, "document.querySelector('.jp-OutputArea-output') !== null")
 
     def choose(self, menu: str, entry: str) -> None:
         """Click an entry of the menu bar."""
@@ -232,9 +239,9 @@ class Notebook:
     def wait(self) -> None:
         """Return when no cell waits and the kernel is idle."""
         waiting = (
-            f"{_CELLS}.some(one => one.prompt === '*' || one.promptNode?.innerText === '[*]:')"
+            f"{_CELLS}.some(one => one.prompt === '*' || one.promptNode?.textContent === '[*]:')"
         )
-        self.page.wait_for_function(f"{_IDLE} && !{waiting}", timeout=WAIT_S * 1000)
+        wait_until(self.page, f"{_IDLE} && !{waiting}")
 
     def run(self, id: str) -> None:
         """Run one cell with Ctrl+Enter and wait for it."""
@@ -243,7 +250,7 @@ class Notebook:
         self.page.keyboard.press("Control+Enter")
         now = f"({_by_id(id)}).model.executionCount"
         done = f"{now} !== null && {now} !== {json.dumps(before)}"
-        self.page.wait_for_function(done, timeout=WAIT_S * 1000)
+        wait_until(self.page, done)
         self.wait()
 
     def type(self, id: str, source: str) -> None:
@@ -256,7 +263,7 @@ class Notebook:
     def save(self) -> None:
         """Save with Ctrl+S and wait until the file is written."""
         self.page.keyboard.press("Control+s")
-        self.page.wait_for_function("!jupyterapp.shell.currentWidget.context.model.dirty")
+        wait_until(self.page, "!jupyterapp.shell.currentWidget.context.model.dirty")
 
     # -- reading ----------------------------------------------------------------------------
 

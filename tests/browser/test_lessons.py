@@ -13,10 +13,12 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.jupyter import ROOT, Lab, Notebook, window
+from course.claims.prediction import prediction, predictions
+from tests.browser.jupyter import ROOT, Lab, Notebook, wait_until, window
 
-pytestmark = pytest.mark.exhaustive("every lesson in a browser")
+pytestmark = [pytest.mark.exhaustive("every lesson in a browser"), pytest.mark.each_lesson]
 
+OPEN = {one.id for one in predictions()}  # of lines; what else is asked is a vote on a claim
 LESSONS = sorted(path.parent.name for path in (ROOT / "release").glob("[0-9]*/*.ipynb"))
 
 
@@ -34,6 +36,10 @@ class Lesson(Notebook):
         found = [id for id in self.cells(call) if self.cell(id).is_visible()]
         assert found or not self.cells(call)
         return found
+
+    def asked(self, id: str) -> list[str]:
+        """What a cell asks with `predict`, in its order."""
+        return re.findall(r'\bpredict\("([^"]+)"\)', self.code[id])
 
     @cached_property
     def code(self) -> dict[str, str]:
@@ -72,20 +78,35 @@ def test_each_exercise_is_shown_as_not_attempted(lesson: Lesson) -> None:
         expect(lesson.output(id)).to_contain_text("not attempted yet")
 
 
-def test_each_question_offers_four_answers(lesson: Lesson) -> None:
+def test_each_question_offers_its_answers(lesson: Lesson) -> None:
     for id in lesson.unfolded("predict"):
         offered = lesson.output(id).get_by_role("button").all_text_contents()
-        questions = lesson.code[id].count("predict(")
-        assert offered == ["True", "False", "It depends", "Outdated"] * questions
+        assert offered == [text for name in lesson.asked(id) for text in answers(name)]
 
 
 def test_a_click_on_an_answer_reveals_verdict_and_proof(lesson: Lesson) -> None:
-    for id in lesson.unfolded("predict")[:1]:  # a project has none
+    votes = [id for id in lesson.unfolded("predict") if not OPEN & {*lesson.asked(id)}]
+    for id in votes[:1]:
         shown = lesson.output(id)
         shown.get_by_role("button", name="Outdated").click()
         answer = shown.get_by_role("status")
         expect(answer).to_contain_text("Run here, the code shows it:")
         expect(answer).to_contain_text("You predicted Outdated")
+
+
+def test_a_guess_stands_beside_what_the_lines_do(lesson: Lesson) -> None:
+    guesses = [id for id in lesson.unfolded("predict") if OPEN & {*lesson.asked(id)}]
+    assert guesses or lesson.slug == "17-project"  # a project has none
+    for id in guesses[:1]:
+        shown = lesson.output(id)
+        for field in shown.get_by_role("textbox").all():
+            field.fill("a guess")
+        shown.get_by_role("button").first.click()
+        answer = shown.get_by_role("status")
+        expect(answer).to_contain_text("Your guess")
+        expect(answer).to_contain_text(re.compile("What happened|What it printed"))
+        expect(shown.get_by_role("button", name="Guess again")).to_be_visible()
+        lesson.shoot(f"{lesson.slug}-{id}", id)
 
 
 def test_each_widget_answers_to_its_sliders_and_choices(lesson: Lesson) -> None:
@@ -97,9 +118,16 @@ def test_each_widget_answers_to_its_sliders_and_choices(lesson: Lesson) -> None:
             before = shown.evaluate(DRAWN)
             move(control)
             changed = f"([one, before]) => ({DRAWN})(one) !== before"
-            lesson.page.wait_for_function(changed, arg=[shown.element_handle(), before])
+            wait_until(lesson.page, changed, [shown.element_handle(), before])
         lesson.shoot(f"{lesson.slug}-{id}", id)
         assert controls
+
+
+def answers(name: str) -> list[str]:
+    """The buttons below a question that nobody has answered yet."""
+    if name not in OPEN:
+        return ["True", "False", "It depends", "Outdated"]
+    return [" ⏎ ".join(one.splitlines()) for one in prediction(name).choices] or ["Run it"]
 
 
 # What a widget shows: its texts, its pictures, and what can be chosen.

@@ -21,6 +21,8 @@ CELLS = {
     "import": "from course import predict, quiz\n" + imports(*EXPLORERS.values()),
     "asked": 'predict("reshape-always-copies")',
     "unasked": 'predict("contiguous-always-copies")',
+    "typed": 'predict("grid-transposed")',
+    "picked": 'predict("two-writes-through-reshape")',
     "quiz": 'quiz("contiguous-always-copies", "pin-memory-decides-who-copies")',
     **{id: f"{name}()" for id, name in EXPLORERS.items()},
 }
@@ -42,6 +44,9 @@ def reopened(browser: Browser, server: Lab, page_path: str) -> Iterator[Notebook
     book.output("asked").get_by_role("button", name="Outdated").click()
     said = book.output("asked").get_by_role("status").first
     expect(said).to_contain_text("Run here, the code shows it")
+    book.output("typed").get_by_role("textbox", name="Your guess:").fill("(2, 1) True")
+    book.output("typed").get_by_role("button", name="Run it").click()
+    expect(book.output("typed").get_by_role("status").first).to_contain_text("What it printed")
     slider = book.output("loader").get_by_role("slider", name="Load a batch, ms:")
     slider.press("ArrowRight")
     page.wait_for_timeout(1000)
@@ -69,8 +74,16 @@ def test_an_answered_question_still_shows_the_answer(reopened: Notebook) -> None
     expect(reopened.output("asked")).to_contain_text("✗ You predicted Outdated")
 
 
+def test_a_typed_guess_still_stands_beside_what_was_printed(reopened: Notebook) -> None:
+    page = reopened.output("typed")
+    expect(page.get_by_text("(2, 1) True").locator("visible=true").first).to_be_visible()
+    expect(page.get_by_text("(1, 3) False").locator("visible=true").first).to_be_visible()
+    expect(page).to_contain_text("Those would be the strides of a new tensor")
+
+
 def test_an_open_question_still_asks(reopened: Notebook) -> None:
     expect(reopened.output("unasked").get_by_text("Show the right answer")).to_be_visible()
+    expect(reopened.output("picked").get_by_text("Show what happens")).to_be_visible()
 
 
 @pytest.mark.parametrize("id", EXPLORERS)

@@ -13,10 +13,10 @@ from tests.colab.runtime import Cell
 TABLE = "pytorch-measured"
 
 
-def solved(lesson: Lesson) -> list[Cell]:
+def solved(lesson: Lesson, repository: str = "") -> list[Cell]:
     """The self-study notebook of a lesson as somebody leaves it who solved everything."""
     answers = {one.answer_id: without_markers(one.answer_source) for one in lesson.exercises}
-    cells = self_study_edition(lesson)["cells"]
+    cells = self_study_edition(lesson, repository=repository)["cells"]
     return [{**cell, "source": answers.get(cell["id"], cell["source"])} for cell in cells]
 
 

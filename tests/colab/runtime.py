@@ -94,7 +94,9 @@ def make_runtime(root: Path) -> Runtime:
     """An environment in `root` with the versions of requirements.txt and the outer PyTorch."""
     venv.create(root, with_pip=True)
     runtime = Runtime(root)
-    runtime.pip("install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS))
+    # What notebooks import, the first of them compiles; the rest nobody needs.
+    sparing = ("--quiet", "--no-deps", "--no-compile")
+    runtime.pip("install", *sparing, "--requirement", str(REQUIREMENTS))
     (site_packages,) = (root / "lib").glob("python*/site-packages")
     link("torch", root / "linked")
     # What a .pth file adds comes after site-packages: the pinned versions win.

@@ -7,16 +7,18 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
+from autograder.lessons.editions.opening import INSTALL_ID
 from autograder.lessons.editions.start_page import START_PAGE
 from autograder.lessons.lint.form import is_project
 from autograder.lessons.model import Lesson, lesson_paths, read_lesson
 from autograder.lessons.regions import without_markers
-from autograder.lessons.self_study import INSTALL_ID, PROGRESS_ID, self_study_edition
+from autograder.lessons.self_study import PROGRESS_ID, self_study_edition
 from course.guide import cards
 from course.guide.placement_quiz import ASKED
 from tests.colab.notebooks import code, errors, in_folder, on_stderr, printed, solved, tables
@@ -30,6 +32,7 @@ from tests.colab.runtime import (
     copy_package,
     make_runtime,
 )
+from tests.colab.sessions import FROM_DRIVE, FROM_GITHUB, runtime_that_tells
 from tests.test_house import COLAB
 
 # Answer every prediction and move every other widget: ipywidgets 7 is not the one of the tests.
@@ -134,16 +137,87 @@ def lesson() -> Lesson:
     return read_lesson(lesson_paths(ROOT)["04-memory-layout"])  # its set-up prints nothing
 
 
-def test_the_wheel_beside_the_notebook_is_installed_and_nothing_else(
-    lesson: Lesson, without_course: Runtime, wheel: Path, tmp_path: Path
-) -> None:
-    before = without_course.packages()
-    shutil.copy(wheel, tmp_path)
-    outputs = without_course.run([set_up(lesson, "owner/name"), IMPORT], tmp_path)
-    assert printed(outputs[INSTALL_ID]) == (
-        f"Installing course from {wheel.name}, and nothing else …\n"
-        "Installed. Go on with the next cell; no restart is needed.\n"
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables with which git finds the course behind an address on GitHub.
+
+    pip and git do all that they do on Colab; git alone is told where that address leads.
+    """
+    tree = copy_package(tmp_path_factory.mktemp("github") / "name")
+    commit(tree)
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{tree}.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/owner/name",
+    }
+
+
+@pytest.fixture(scope="module")
+def google_colab(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables with which `google.colab` can be imported, as on Colab alone."""
+    package = tmp_path_factory.mktemp("google-colab") / "google" / "colab"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "files.py").write_text(
+        "import os, shutil\n\ndef upload():\n    shutil.copy(os.environ['CHOSEN'], '.')\n"
     )
+    return {"PYTHONPATH": str(package.parents[1])}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a notebook finds its course."""
+
+    told: str  # what the set-up cell says that it installs, if anything
+    repository: str = ""  # the address in pyproject.toml
+    colab: bytes | None = None  # what Colab's runtime tells, where it is Colab
+    beside: bool = False  # a wheel lies beside the notebook
+
+
+WAYS = {
+    "installed": Way("", "owner/name"),
+    "a wheel beside it": Way("{wheel}", "owner/name", FROM_GITHUB, beside=True),
+    "the address in pyproject": Way("git+https://github.com/owner/name", "owner/name"),
+    "opened from GitHub": Way("git+https://github.com/owner/name@main", "", FROM_GITHUB),
+    "opened from Drive: an upload": Way("{wheel}", "", FROM_DRIVE),
+}
+
+
+# 04 begins with torch alone, 14 with the course: its scene happens on the device. Whichever way the
+# package comes, it is the same one, with which all lessons run below.
+SCENES = ["04-memory-layout", "14-gpu-memory"]
+
+
+@pytest.mark.needs("git")
+@pytest.mark.parametrize("slug", SCENES)
+@pytest.mark.parametrize("name", list(WAYS))
+def test_a_notebook_finds_its_course_and_replaces_nothing(
+    name: str,
+    slug: str,
+    without_course: Runtime,
+    wheel: Path,
+    address: dict[str, str],
+    google_colab: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    way, lesson = WAYS[name], read_lesson(lesson_paths(ROOT)[slug])
+    before = without_course.packages()
+    folder = in_folder(lesson, tmp_path / "notebook")
+    if name == "installed":
+        without_course.pip("install", "--quiet", "--no-deps", str(wheel))
+    if way.beside:
+        shutil.copy(wheel, folder)
+    cells = [*until_the_first_check(lesson, way.repository, "scene"), IMPORT]
+    with runtime_that_tells(way.colab) as variables:
+        colab = google_colab | variables | {"CHOSEN": str(wheel)} if way.colab else {}
+        outputs = without_course.run(cells, folder, **address, **colab)
+    assert errors(outputs) == {}
+    told = f"Installing course from {way.told.format(wheel=wheel.name)}, and nothing else …\n"
+    done = "Installed. Go on with the next cell; no restart is needed.\n"
+    said = printed(outputs[INSTALL_ID]).partition("This notebook runs on ")[0]
+    assert said.endswith(told + done if way.told else "")
+    assert ("Choose the file pytorch_measured-….whl below" in said) == ("upload" in name)
+    assert [score == most for score, most in tables(outputs).values()] == [True]
     (path,) = ast.literal_eval(printed(outputs["import"]))
     assert Path(path).is_relative_to(without_course.root)
     after = without_course.packages()
@@ -152,25 +226,23 @@ def test_the_wheel_beside_the_notebook_is_installed_and_nothing_else(
 
 
 @pytest.mark.needs("git")
-def test_without_a_wheel_it_is_installed_from_the_one_address_and_nothing_else(
-    lesson: Lesson, without_course: Runtime, tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.parametrize("slug", SCENES)
+def test_all_of_a_notebook_that_colab_opened_from_github_runs(
+    slug: str,
+    without_course: Runtime,
+    address: dict[str, str],
+    google_colab: dict[str, str],
+    tmp_path: Path,
 ) -> None:
-    before = without_course.packages()
-    tree = copy_package(tmp_path_factory.mktemp("github") / "name")
-    commit(tree)
-    # pip and git do all that they do on Colab; git alone is told where that address leads.
-    insteadof = {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"url.file://{tree}.insteadOf",
-        "GIT_CONFIG_VALUE_0": "https://github.com/owner/name",
-    }
-    folder = tmp_path_factory.mktemp("notebook")
-    outputs = without_course.run([set_up(lesson, "owner/name"), IMPORT], folder, **insteadof)
+    lesson = read_lesson(lesson_paths(ROOT)[slug])
+    cells = [code("as-2-11", AS_TORCH_2_11), *solved(lesson)]
+    with runtime_that_tells(FROM_GITHUB) as variables:
+        colab = google_colab | variables
+        outputs = without_course.run(cells, in_folder(lesson, tmp_path), **address, **colab)
     assert errors(outputs) == {}
-    assert "from git+https://github.com/owner/name, and nothing" in printed(outputs[INSTALL_ID])
-    after = without_course.packages()
-    assert after.pop("pytorch-measured")
-    assert after == before
+    assert "name@main, and nothing else" in printed(outputs[INSTALL_ID])
+    tested = [one for one in lesson.exercises if not one.manual]
+    assert tables(outputs) == {one.name: (one.points, one.points) for one in tested}
 
 
 def test_where_there_is_nothing_to_install_it_says_what_to_do_and_the_run_stops(
@@ -179,8 +251,8 @@ def test_where_there_is_nothing_to_install_it_says_what_to_do_and_the_run_stops(
     outputs = without_course.run([set_up(lesson), IMPORT], tmp_path)
     (shown,) = outputs[INSTALL_ID]
     assert shown["traceback"] == [shown["evalue"]]
-    assert "Put the file pytorch_measured-….whl beside this notebook" in shown["evalue"]
-    assert "Whoever gave you the notebook\nhas that file" in shown["evalue"]
+    assert "Put the file pytorch_measured-….whl beside it and run this cell" in shown["evalue"]
+    assert "whoever\ngave you the notebook has it" in shown["evalue"]
     assert outputs["import"] == []
 
 
@@ -236,11 +308,11 @@ def commit(tree: Path) -> None:
 # The lessons.
 
 
-def until_the_first_check(lesson: Lesson) -> list[Cell]:
+def until_the_first_check(lesson: Lesson, repository: str = "", *more: str) -> list[Cell]:
     """The cells that a learner has to run for the first check table, and the table's own."""
     first = next(one for one in lesson.exercises if not one.manual)
-    wanted = (INSTALL_ID, "setup", first.answer_id, first.test_id)
-    return [cell for cell in solved(lesson) if cell["id"] in wanted]
+    wanted = (INSTALL_ID, "setup", first.answer_id, first.test_id, *more)
+    return [cell for cell in solved(lesson, repository) if cell["id"] in wanted]
 
 
 # For all lessons tests/lessons/test_every_lesson.py says it, with the versions of here.
@@ -297,6 +369,7 @@ def worker_ids(rows):
     assert workers == [0, 0]
 
 
+@pytest.mark.each_lesson
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_solved_notebook_runs_to_its_end_with_all_points(
     slug: str, with_course: Runtime, tmp_path: Path

@@ -42,7 +42,7 @@ def test_a_claim_has_a_page_with_verdict_fact_code_and_values(site: Path, one: C
 
 def test_a_claim_leads_to_the_section_of_its_lesson(site: Path) -> None:
     page = (site / "atlas" / "reshape-always-copies.html").read_text(encoding="utf-8")
-    assert f'href="../lessons/{LESSON}.html#reshape-copies-without-telling-you"' in page
+    assert f'href="../lessons/{LESSON}.html#when-does-reshape-copy"' in page
 
 
 def test_a_claim_shows_what_its_proof_showed(site: Path) -> None:

@@ -29,7 +29,7 @@ from autograder.reporting.tables import grades_table
 from autograder.submissions import folder as handed_in
 from autograder.submissions.discovery import find_submissions
 from tests.autograder import tiny
-from tests.autograder.classroom import SLUG, answered, classroom, deep_folder, hand_in
+from tests.autograder.classroom import SLUG, answered, classroom, deep_folder, hand_in, tiny_lesson
 
 MiB = 2**20
 LIMITS = Limits(cell_s=6.0, submission_s=60.0, memory_nbytes=512 * MiB, tmp_nbytes=16 * MiB)
@@ -264,7 +264,7 @@ def check_the_others(done: GradingResult) -> None:
 def check_what_is_kept(course: CourseDirectory, done: GradingResult) -> None:
     """Everybody is in the gradebook and has an executed notebook of a usual size."""
     with GradebookWriter(course) as writer:
-        points = {name: one.score for name, one in writer.entries(SLUG).items()}
+        points = {name: one.score for name, one in writer.entries(tiny_lesson()).items()}
     assert points == {one.student: one.score for one in done.records}
     for one in done.records:
         notebook = course.autograded(one.student, SLUG) / NOTEBOOK

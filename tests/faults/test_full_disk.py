@@ -22,7 +22,7 @@ import json, os, sys, traceback
 from pathlib import Path
 from autograder.errors import AutograderError
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
-from tests.autograder.classroom import SLUG, FakeRunner, classroom, graded
+from tests.autograder.classroom import SLUG, FakeRunner, classroom, graded, tiny_lesson
 
 root, left = Path(sys.argv[1]), int(sys.argv[2])
 course, _ = classroom(root, "ada", "bob", "cleo")
@@ -40,7 +40,7 @@ except Exception:
 filler.unlink()
 again = graded(course, runner := FakeRunner())
 with GradebookWriter(course) as writer:
-    points = {name: one.score for name, one in writer.entries(SLUG).items()}
+    points = {name: one.score for name, one in writer.entries(tiny_lesson()).items()}
 left_over = [str(path) for path in root.rglob(".*.tmp")]
 print(json.dumps([str(trouble or ""), untold, str(again.trouble or ""), points, left_over]))
 """
@@ -50,7 +50,7 @@ print(json.dumps([str(trouble or ""), untold, str(again.trouble or ""), points, 
 @pytest.mark.needs("sandbox")
 @pytest.mark.parametrize(
     "left",
-    sampled([0, 4_096, 16_384, 65_536, 262_144], 16_384, why="a disk that fills up elsewhere"),
+    sampled([0, 16_384, 262_144], 16_384, why="a disk that fills up elsewhere"),
 )
 def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path, left: int) -> None:
     room = [bubblewrap(), "--dev-bind", "/", "/", "--size", str(SIZE), "--tmpfs", str(tmp_path)]

@@ -18,7 +18,7 @@ from autograder.simulation.simulate import simulate
 from tests.autograder.classroom import SLUG, answered, classroom, hand_in
 from tests.faults.warden import Plan, Report, watch
 
-KILLS, SEED = 8, 4711
+KILLS, SEED = 4, 4711
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 CLASS = {
     "ada": answered(),

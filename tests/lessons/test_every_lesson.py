@@ -10,6 +10,7 @@ from autograder.lessons.cells import first_heading
 from autograder.lessons.lint.claims import lint_claims
 from autograder.lessons.lint.form import is_project
 from autograder.lessons.lint.lesson import lint_lesson
+from autograder.lessons.lint.questions import lint_questions
 from autograder.lessons.lint.thresholds import (
     ALL_LEVELS_FROM,
     CORE_MINUTES,
@@ -36,7 +37,14 @@ every_exercise = pytest.mark.parametrize(("slug", "exercise"), EXERCISES)
 @every_lesson
 def test_every_lesson_keeps_to_the_form_of_the_course(slug: str) -> None:
     lesson = SOURCES[slug].lesson
-    assert [str(found) for found in (*lint_lesson(ROOT, lesson), *lint_claims(ROOT, lesson))] == []
+    assert [
+        str(found)
+        for found in (
+            *lint_lesson(ROOT, lesson),
+            *lint_claims(ROOT, lesson),
+            *lint_questions(ROOT, lesson),
+        )
+    ] == []
 
 
 @every_lesson

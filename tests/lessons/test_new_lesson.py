@@ -78,7 +78,7 @@ class Contribution:
     def run(self, name: str, *words: str) -> None:
         """Run `python -m WORDS` in the copy, as the contributor would."""
         command = [sys.executable, "-m", *words]
-        env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+        env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONPYCACHEPREFIX": f"{self.root}.pyc"}
         self.said[name] = subprocess.run(
             command, cwd=self.root, env=env, capture_output=True, text=True
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -31,21 +32,21 @@ class Slip(ast.NodeTransformer):
         return node
 
 
-# Some of their checks take the exception itself, or a probe that went on, for a sign of a belief.
-STILL_NAMED = ("05-autograd", "09-dataloader", "14-gpu-memory")
 WHY = "a typo in every gap"
-UNNAMED = [slug for slug in lesson_paths(ROOT) if slug not in STILL_NAMED]
-EXPECTED = [pytest.mark.exhaustive(WHY), pytest.mark.xfail(reason="a belief is named by its error")]
 
 
+@pytest.fixture(scope="module")
+def engine() -> Iterator[EngineRunner]:
+    """One for all lessons: its start costs more than the two submissions of a lesson."""
+    with closing(EngineRunner(1, limits=Limits(cell_s=20.0), hide=(ROOT,))) as engine:
+        yield engine
+
+
+@pytest.mark.each_lesson
 @pytest.mark.parametrize(
-    "slug",
-    [
-        *sampled(UNNAMED, "07-modules", "12-checkpoints", why=WHY),
-        *(pytest.param(slug, marks=EXPECTED) for slug in STILL_NAMED),
-    ],
+    "slug", sampled(list(lesson_paths(ROOT)), "07-modules", "09-dataloader", why=WHY)
 )
-def test_a_misspelt_name_in_every_gap_names_no_belief(slug: str) -> None:
+def test_a_misspelt_name_in_every_gap_names_no_belief(slug: str, engine: EngineRunner) -> None:
     lesson = read_lesson(lesson_paths(ROOT)[slug])
     cases = [
         Case(lesson, one, "wrong", slip, "", ast.unparse(Slip(slip).visit(ast.parse(answer))))
@@ -54,8 +55,7 @@ def test_a_misspelt_name_in_every_gap_names_no_belief(slug: str) -> None:
         for answer in [without_markers(one.answer_source)]
         for slip in SLIPS
     ]
-    with closing(EngineRunner(limits=Limits(cell_s=20.0), hide=(ROOT,))) as engine:
-        results = run_batched(cases, engine)
+    results = run_batched(cases, engine)
     records = [one.record for one in results if one.record is not None]
     assert len(records) == len(cases) > 0
     assert any(check.attempted and not check.passed for one in records for check in one.checks)

@@ -8,8 +8,9 @@ import pytest
 
 from autograder.cli import diagnostics, main
 from tests.autograder import tiny
+from tools import bench
 from tools.bench import _execute
-from tools.contenders import WARM_CELLS
+from tools.contenders import WARM_CELLS, quickstart
 
 
 def test_an_installed_package_says_where_the_benchmark_is(
@@ -31,3 +32,35 @@ def test_a_contender_finds_the_tools_from_any_folder(
     cost, printed = _execute([*WARM_CELLS, str(course), "01-tiny"])  # nobody has handed it in
     assert float(printed) == 0.0
     assert cost.wall_s > 0
+
+
+def test_nbgraders_own_course_is_asked_for_by_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+    monkeypatch.setattr(bench, "run_quickstart", lambda **how: asked.append(how) or 0)
+    assert main.main(["bench", "--quickstart", "--students", "6", "--rounds", "1"]) == 0
+    assert asked == [{"students": 6, "rounds": 1, "as_json": False}]
+
+
+@pytest.mark.parametrize("more", ["04", "--profile"])
+def test_nbgraders_own_course_has_one_assignment(
+    more: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["bench", "--quickstart", more]) == 2
+    assert "Leave out the lessons and --profile." in capsys.readouterr().err
+
+
+@pytest.mark.exhaustive("nbgrader makes a course")
+def test_nbgraders_own_course_is_handed_in_by_as_many_as_asked(tmp_path: Path) -> None:
+    course = tmp_path / "class"
+    quickstart(str(course), "3")
+    assert (course / "nbgrader_config.py").is_file()
+    found = sorted(
+        path.relative_to(course / "submitted") for path in course.glob("submitted/*/*/*.ipynb")
+    )
+    assert [str(path) for path in found] == [
+        f"student-{number:03d}/ps1/problem{part}.ipynb" for number in (1, 2, 3) for part in (1, 2)
+    ]
+    assert {path.name for path in (course / "source" / "ps1").glob("*.ipynb")} == {
+        "problem1.ipynb",
+        "problem2.ipynb",
+    }

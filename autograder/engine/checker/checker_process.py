@@ -31,7 +31,7 @@ from autograder.engine.protocol.frames import (
     signed_parts,
 )
 from course.inspection.facts import number_apart
-from course.inspection.global_state import RANDOM_STATE
+from course.inspection.global_state import MISSPELT, RANDOM_STATE
 from course.serialization import WireError
 from course.serialization.delta_encoding import Sent
 from course.testing.answers import Request, use_backend
@@ -155,7 +155,7 @@ def _wants_memory(seen: Observation) -> bool:
 _HARMLESS = frozenset(
     {
         *("grad mode", "default dtype", "number of threads", "working directory"),
-        *("training mode", "hooks", RANDOM_STATE),
+        *("training mode", "hooks", MISSPELT, RANDOM_STATE),
     }
 )
 _TOLD = 3  # cells; each may have done several things

@@ -155,7 +155,7 @@ def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> Non
     record_with(shell, lambda event: None, 0)
     if setup:
         shell.run(setup)
-    rehearse(shell, tests)
+    rehearse(shell, dict.fromkeys(tests))  # a gate's lesson may have a test several times
     signal.setitimer(signal.ITIMER_PROF, 0)
     if len(os.listdir("/proc/self/task")) > 1 or descendants(os.getpid()):
         raise RuntimeError("what a test cell started goes on, and a fork would lack it")

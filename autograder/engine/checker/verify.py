@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from course.inspection.facts import TensorFacts
-from course.serialization.received import Absent, SeenTensor, Value
+from course.serialization.received import Absent, SeenTensor, Value, as_node
 from course.testing.answers import Request
 from course.testing.observe import Observation
 
@@ -94,7 +94,7 @@ def _bytes(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _facts_in(value: Value) -> Iterator[TensorFacts]:
-    stack = [value.node]
+    stack = [as_node(value)]
     while stack:
         node = stack.pop()
         if isinstance(node, SeenTensor):

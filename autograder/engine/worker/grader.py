@@ -10,7 +10,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,15 +42,22 @@ from autograder.engine.worker.fork_server_client import (
     StudentForkServers,
 )
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
-from autograder.lessons.cells import RawCell, declares_loopback, is_answer, read_notebook
+from autograder.lessons.cells import RawCell, declares_loopback, is_answer
 from autograder.lessons.imported_modules import modules_needed
-from autograder.lessons.model import Lesson
+from autograder.lessons.model import Lesson, is_covered
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome, record_of, unrun
-from autograder.submissions.folder import not_readable, read_start, shown_name
+from autograder.submissions.folder import (
+    look_through,
+    not_readable,
+    read_start,
+    shown_name,
+    taken_along,
+)
 
 _ATTEMPTS = 2
+_NAME_NBYTES = 255
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class _PreparedLesson:
     common_sources: tuple[str, ...]  # cells that are the same for every learner
     loopback: bool  # each submission gets a network of its own
     shown: ShownCells | None  # cells that only show; None: every cell runs
+    handed_out: Mapping[str, str] | None  # of an assignment that nbgrader prepared
 
 
 def prepared_shell(modules: Iterable[str] = ()) -> Shell:
@@ -185,7 +194,7 @@ class Grader:
         template = None if last_attempt else self._template_of(prepared, checkers)
         execution = Execution(
             steps,
-            prepared.material,
+            _with_own_files(prepared.material, job),
             limits,
             fork_student=student_forker(self._fork_server, limits, listener, loopback=loopback),
             fork_checker=lambda: Checker(checkers, listener, template),
@@ -255,7 +264,7 @@ class Grader:
 
 
 def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
-    notebook = read_notebook(lesson.source)
+    notebook = lesson.read()
     cells = tuple(lesson.cells())
     root = lesson.source.parent
     names = {path.relative_to(root).as_posix(): path for path in lesson.data_files}
@@ -279,7 +288,28 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
         *(cells, about, material, str(folder), modules, tests, common_sources),
         declares_loopback(cells),
         ShownCells(cells),
+        lesson.prepared.handed_out if lesson.prepared else None,
     )
+
+
+def _with_own_files(material: Material, job: Job) -> Material:
+    """The material with what came along; only lessons of our own are whole without it."""
+    if job.lesson.prepared is None:
+        return material
+    own = {}
+    for one in taken_along(look_through(job.directory).files):
+        if _can_travel(one.name) and not is_covered(one.name, job.lesson):
+            with suppress(OSError):  # nobody may read it; the submission's notes say so
+                own[one.name] = read_start(one.path, one.size)
+    return replace(material, files={**material.files, **own})
+
+
+def _can_travel(name: str) -> bool:
+    """Whether the file system of a submission takes a file of that name."""
+    try:
+        return all(len(part) <= _NAME_NBYTES for part in name.encode().split(b"/"))
+    except UnicodeEncodeError:
+        return False
 
 
 def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:
@@ -288,7 +318,7 @@ def _repaired(prepared: _PreparedLesson, path: Path, limit: int) -> Repaired:
     if len(raw) > limit:
         raise Malformed(f"The file has more than {limit // 2**20} MB; clear its outputs.")
     try:
-        return repair(prepared.cells, read_submission(raw))
+        return repair(prepared.cells, read_submission(raw), prepared.handed_out)
     except (Malformed, OSError):
         raise
     except Exception as error:  # a fault of this file: the same code reads every valid notebook
@@ -309,7 +339,8 @@ def _record(
 ) -> SubmissionRecord:
     outcomes = execution.outcomes
     exercises = tuple(
-        judge(exercise, steps, outcomes, repaired.missing) for exercise in job.lesson.exercises
+        judge(exercise, steps, outcomes, repaired.missing, repaired.remarks)
+        for exercise in job.lesson.exercises
     )
     status = submission_status(exercises, outcomes.values())
     notes = (*repaired.notes, *modes_note(execution.put_back), *notes_of(steps, outcomes))

@@ -6,6 +6,7 @@ The events come from the learner's process and may be anything: what is not an e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from autograder.engine.kernel.output_recorder import TOO_LARGE
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Output
 from autograder.engine.protocol.frames import FrameError
+from autograder.lessons.cell_bounds import JSON_KIND
 
 Event = dict[str, Any]
 
@@ -22,6 +24,7 @@ _LINE_CHARS = 20_000
 _MOST_OUTPUTS = 1_000
 _OUTPUT_NBYTES = 100  # what an output takes in a notebook beyond its content
 _SMALL_NBYTES = 2_000
+_MOST_CELLS = 2**31 - 1
 _DEPTH = 100  # an honest shell stops at 50; what is deeper cannot travel between processes
 
 
@@ -124,7 +127,8 @@ class Outputs:
         self._show(event, nbytes, {"output_type": "display_data"})
 
     def _show(self, event: Event, nbytes: int, about: Output) -> None:
-        data, metadata = _mapping(event["display"]), _mapping(event.get("metadata"))
+        data = {kind: _shown_as(kind, one) for kind, one in _mapping(event["display"]).items()}
+        metadata = _mapping(event.get("metadata"))
         name = event.get("id")
         shown = self._shown.get(str(name), []) if event.get("update") else None
         # An update takes its place in the notebook as often as the display that it changes.
@@ -150,10 +154,10 @@ class Outputs:
         return any(one["output_type"] == kind for one in self._found)
 
     def _result(self, event: Event, nbytes: int) -> None:
-        count = event.get("count")
-        if type(count) is not int:
-            raise FrameError("a result carries the number of its cell")
-        about = {"output_type": "execute_result", "execution_count": count}
+        about = {
+            "output_type": "execute_result",
+            "execution_count": cell_number(event.get("count")),
+        }
         self._show({**event, "display": event["result"], "update": False}, nbytes, about)
 
     def _error(self, event: Event, nbytes: int) -> None:
@@ -195,6 +199,21 @@ _TAKERS: Mapping[str, Callable[[Outputs, Event, int], None]] = {
     "error": Outputs._error,
     "clear": Outputs._clear,
 }
+
+
+def cell_number(value: object) -> int:
+    """`value` where a notebook may have it as the number of a cell; raises `FrameError`."""
+    if type(value) is not int or not 0 <= value <= _MOST_CELLS:
+        raise FrameError("the number of a cell expected")
+    return value
+
+
+def _shown_as(kind: str, value: Any) -> Any:
+    """What a notebook may hold for a MIME type: text, lines of text, or for JSON anything."""
+    is_text = isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
+    )
+    return value if is_text or JSON_KIND.match(kind) else json.dumps(value)
 
 
 def _text(value: object) -> str:

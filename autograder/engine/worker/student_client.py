@@ -37,7 +37,7 @@ from autograder.engine.worker.fork_server_client import (
     ForkServerError,
     StudentForkServer,
 )
-from autograder.engine.worker.outputs import Outputs
+from autograder.engine.worker.outputs import Outputs, cell_number
 
 _PAGE_NBYTES = os.sysconf("SC_PAGESIZE")
 _FILE_BLOCK_NBYTES = 32 * 2**20
@@ -351,7 +351,7 @@ class StudentProcess:
             raise FrameError("the end of a cell in a form that is not known")
         self.modes = str(end.get("modes"))
         nbytes = max(0, pages - self._baseline_pages) * _PAGE_NBYTES
-        return CellReport(error, value, _whole(count), nbytes)
+        return CellReport(error, value, cell_number(count), nbytes)
 
     def _drain_all(self) -> None:
         for fd in self._decoders:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from autograder.errors import ReleaseError
 from autograder.lessons.cells import cells_of, read_notebook
+from autograder.lessons.editions.addresses import binder, colab, repository
+from autograder.lessons.editions.opening import SELF_STUDY
 from autograder.lessons.model import lesson_paths
 from course.guide import Card, card_of, drawn, in_markdown, picture, table, written
 
@@ -19,7 +21,7 @@ CARDS = "course/guide/lessons.json"
 PICTURES = ("map.svg", "map-narrow.svg")  # in docs/
 _PAGE, _README = "docs/map.md", "README.md"
 _BEGIN, _END = "<!-- lessons: written by `autograder release` -->\n", "<!-- end of lessons -->\n"
-_LESSON = "release/{0}/{0}.ipynb"
+_LESSON, _SELF_STUDY = "release/{0}/{0}.ipynb", f"release/{SELF_STUDY}/{{}}.ipynb"
 
 
 def overview(course: Path) -> dict[str, bytes]:
@@ -53,10 +55,17 @@ def overview(course: Path) -> dict[str, bytes]:
     readme = course / _README
     if readme.is_file() and _BEGIN in (text := readme.read_text(encoding="utf-8")):
         shown = picture(cards, wide=f"docs/{wide}", narrow=f"docs/{narrow}")
-        rows = table(cards, links=_LESSON)
+        rows = table(cards, links=_LESSON, open_in=_opens(course))
         before, _, rest = text.partition(_BEGIN)
         files[_README] = f"{before}{_BEGIN}\n{shown}\n\n{rows}\n{_END}{rest.partition(_END)[2]}"
     return {name: content.encode() for name, content in files.items()}
+
+
+def _opens(course: Path) -> dict[str, str]:
+    """Colab and Binder with the address of a lesson there; nothing without a public address."""
+    address = repository(course)
+    programs = {"Colab": colab, "Binder": binder} if address else {}
+    return {name: opens(address, _SELF_STUDY) for name, opens in programs.items()}
 
 
 def _refuse_odd_needs(card: Card, known: list[str]) -> None:

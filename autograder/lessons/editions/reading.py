@@ -12,7 +12,17 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from autograder.lessons.cells import FOLDED, RawCell, grader, headings, is_test, role
+from autograder.lessons.cells import (
+    FOLDED,
+    RawCell,
+    grade_id,
+    grader,
+    headings,
+    is_test,
+    pictures_not_shown,
+    role,
+    without_pictures,
+)
 
 __all__ = ["FOLDED_TEST", "ahead_of", "for_readers", "is_deep_dive", "lay_out"]
 
@@ -25,13 +35,16 @@ _DEEP_DIVE = re.compile(r"^#+ Deep dive\b", re.I)
 def lay_out(cells: Sequence[RawCell]) -> None:
     """Fold the test cells and deep dives of a class edition, and tell its tables where they are.
 
+    A picture that a model answer or a marking scheme alone has shown goes with it.
+
     Args:
         cells: All of the notebook's, changed in place; hidden tests are gone from them.
     """
     told = ahead_of(cells)
     for cell in cells:
+        without_pictures(cell, pictures_not_shown(cell))
         cell["metadata"].get("course", {}).pop("shows", None)  # it tells the grader alone
-        name = str(grader(cell).get("grade_id", ""))
+        name = grade_id(cell)
         if name in told:
             exercise = name.removeprefix("test-")
             cell["source"] = for_readers(cell["source"], exercise, told[name])
@@ -53,7 +66,7 @@ def ahead_of(cells: Sequence[RawCell]) -> dict[str, dict[str, object]]:
     names = [str(role(cell).get("exercise")) for cell in numbered]
     found: dict[str, dict[str, object]] = {}
     for n, cell in enumerate(cells):
-        name = str(grader(cell).get("grade_id", "")).removeprefix("test-")
+        name = grade_id(cell).removeprefix("test-")
         if is_test(cell) and cell["cell_type"] == "code":
             place = (names.index(name) + 1, len(names)) if name in names else None
             after = next(filter(None, map(_first_title, cells[n + 1 :])), "")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons.cells import RawCell, cells_of, read_notebook, role
-from autograder.lessons.self_study import INSTALL_ID, install_cell
+from autograder.lessons.editions.opening import SELF_STUDY, opened
 
 __all__ = ["START_PAGE", "start_page"]
 
@@ -18,7 +18,7 @@ def start_page(source: Path, edition: str, repository: str = "") -> dict[str, An
 
     Args:
         source: The page as it is edited. A cell with `metadata.course.edition` is for that one.
-        edition: `"class"` or `"self-study"`; the latter begins by installing the course.
+        edition: `"class"` or `"self-study"`; the latter begins by bringing the course.
         repository: `owner/name` of the public repository, empty where there is none.
 
     Raises:
@@ -30,10 +30,9 @@ def start_page(source: Path, edition: str, repository: str = "") -> dict[str, An
         about = role(cell)
         if about.get("edition", edition) != edition:
             continue
-        first = cell["cell_type"] == "code" and INSTALL_ID not in [one.get("id") for one in cells]
-        if edition == "self-study" and first:
-            cells.append(install_cell(repository))
         rest = {key: value for key, value in about.items() if key != "edition"}
         metadata = {key: value for key, value in cell["metadata"].items() if key != "course"}
         cells.append(dict(cell, metadata=metadata | ({"course": rest} if rest else {})))
+    if edition == SELF_STUDY:
+        cells = opened(cells, START_PAGE, repository)
     return {**notebook, "cells": cells}

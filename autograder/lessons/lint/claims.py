@@ -16,16 +16,22 @@ from pathlib import Path
 
 from autograder.errors import did_you_mean
 from autograder.lessons.cells import RawCell, role
-from autograder.lessons.claims import NO_CLAIMS, claims_path, own_claims, parse_claims
+from autograder.lessons.claims import (
+    NO_CLAIMS,
+    claims_path,
+    own_claims,
+    parse_claims,
+    predictions_of,
+)
 from autograder.lessons.lint.findings import Finding, Slip
 from autograder.lessons.lint.source_code import parsed
 from autograder.lessons.lint.text import unwritten
 from autograder.lessons.model import Lesson, lesson_paths
-from course.claims.schema import Claim, Entries, MalformedClaims, refuse_duplicates
+from course.claims.errors import MalformedClaims
+from course.claims.schema import Claim, Entries, refuse_duplicates
 
 _LOWER = re.compile(r"([a-z]+) [a-z]")
 _ARTICLES = {"a", "an", "the"}
-_ASKS = re.compile(r"\b(predict|quiz)\(")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ROW = re.compile(r"^\| (\w+) \| (.*) \|$", re.M)
 
@@ -47,34 +53,45 @@ def lint_claims(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
     file = str(path or own_claims(course, lesson.slug).relative_to(course))
     known = {claim.id for one in (*others.values(), entries) for claim in one.claims}
     beliefs = {one.id for file in (*others.values(), entries) for one in file.misconceptions}
+    settled = {one.id: one.claim for one in predictions_of(course, lesson.slug)}
     in_file = [
         *(slip for claim in entries.claims for slip in _claim(claim, beliefs)),
         *_misconceptions(entries, lesson),
-        *_mentioned_once(entries, cells),
+        *_mentioned_once(entries, cells, settled),
     ]
-    in_lesson = [*_named(cells, known), *_verdicts(cells, entries.claims)]
+    in_lesson = [*_named(cells, known, settled), *_verdicts(cells, entries.claims)]
     return (
         *(Finding(f"{file}, {place}", cause, cure) for place, cause, cure in in_file),
         *(Finding(f"{lesson.source}, {place}", cause, cure) for place, cause, cure in in_lesson),
     )
 
 
-def mentions(cells: Iterable[RawCell]) -> Iterator[tuple[RawCell, str]]:
-    """Each cell that predicts or judges a claim, with the claim's id."""
+def mentions(
+    cells: Iterable[RawCell], settled: Mapping[str, str | None] | None = None
+) -> Iterator[tuple[RawCell, str]]:
+    """Each cell that predicts or judges a claim, with the claim's id.
+
+    Args:
+        cells: The cells of a lesson.
+        settled: The lesson's predictions by id, each with the claim that it settles, if any.
+    """
     for cell in cells:
-        asked = list(_predicted(cell))
+        named = [(settled or {}).get(id_, id_) for id_ in called_with(cell, "predict", "quiz")]
+        asked = [id_ for id_ in named if id_ is not None]
         listed = role(cell).get("claims") or []
         for id_ in asked + [str(one) for one in listed if one not in asked]:
             yield cell, id_
 
 
-def _predicted(cell: RawCell) -> Iterator[str]:
-    if cell["cell_type"] == "code" and _ASKS.search(cell["source"]):
-        for node in ast.walk(parsed(cell["source"])):
-            match node:
-                case ast.Call(ast.Name("predict" | "quiz"), ids):
-                    values = [one.value for one in ids if isinstance(one, ast.Constant)]
-                    yield from (value for value in values if isinstance(value, str))
+def called_with(cell: RawCell, *names: str) -> Iterator[str]:
+    """The texts that a cell's calls of these functions are given, such as `predict("id")`."""
+    if cell["cell_type"] != "code" or not any(f"{name}(" in cell["source"] for name in names):
+        return
+    for node in ast.walk(parsed(cell["source"])):
+        match node:
+            case ast.Call(ast.Name(name), ids) if name in names:
+                values = [one.value for one in ids if isinstance(one, ast.Constant)]
+                yield from (value for value in values if isinstance(value, str))
 
 
 def _others(course: Path, lesson: Lesson) -> dict[str, Entries]:
@@ -87,15 +104,19 @@ def _others(course: Path, lesson: Lesson) -> dict[str, Entries]:
     }
 
 
-def _named(cells: Iterable[RawCell], known: set[str]) -> Iterator[Slip]:
-    for cell, id_ in mentions(cells):
+def _named(
+    cells: Iterable[RawCell], known: set[str], settled: Mapping[str, str | None]
+) -> Iterator[Slip]:
+    for cell, id_ in mentions(cells, settled):
         if id_ not in known:
             cause = f"no claim is called '{id_}'.{did_you_mean(id_, known)}"
             yield f"cell {cell.get('id')}", cause, "Add it to the lesson's claims file, or correct."
 
 
-def _mentioned_once(entries: Entries, cells: Iterable[RawCell]) -> Iterator[Slip]:
-    times = Counter(id_ for _, id_ in mentions(cells))
+def _mentioned_once(
+    entries: Entries, cells: Iterable[RawCell], settled: Mapping[str, str | None]
+) -> Iterator[Slip]:
+    times = Counter(id_ for _, id_ in mentions(cells, settled))
     for claim in entries.claims:
         place = f"claim {claim.id}"
         if not times[claim.id]:

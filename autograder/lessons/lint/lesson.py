@@ -47,6 +47,7 @@ def lint_lesson(course: Path, lesson: Lesson) -> tuple[Finding, ...]:
         *_ids(cells),
         *_setup(cells),
         *_outputs(cells),
+        *_pictures(cells),
         *_left_by_an_editor(read_notebook(lesson.source).get("metadata", {}), cells),
         *_stray_regions(cells),
         *(f for one in lesson.exercises for f in _exercise(one, lesson, cells, set(known))),
@@ -103,6 +104,19 @@ def _outputs(cells: list[RawCell]) -> Iterator[Slip]:
             yield f"cell {cell.get('id')}", "it holds outputs", "Clear all outputs and save."
 
 
+def _pictures(cells: list[RawCell]) -> Iterator[Slip]:
+    """Give the slips of pictures that are attached to a model answer: learners have its cell."""
+    for cell in cells:
+        if is_answer(cell) and cell.get("attachments"):
+            names = ", ".join(sorted(cell["attachments"]))
+            yield (
+                f"cell {cell.get('id')}",
+                f"a picture is attached to the model answer ({names}); the class edition leaves "
+                "it out",
+                "Say it in words, or attach it to a cell that learners read.",
+            )
+
+
 def _left_by_an_editor(metadata: dict[str, Any], cells: list[RawCell]) -> Iterator[Slip]:
     """Give the slips of a notebook that was run and saved: versions, widgets, times, folds."""
     remedy = "Run `autograder tidy`; it takes out what an editor leaves."
@@ -143,6 +157,10 @@ def _orphans(cells: list[RawCell], lesson: Lesson) -> Iterator[Slip]:
 def _exercise(
     one: Exercise, lesson: Lesson, cells: list[RawCell], known: Collection[str]
 ) -> Iterator[Slip]:
+    if one.is_task:
+        remedy = "Ask it as a question in words, or in code, with an answer cell of its own."
+        yield f"cell {one.name}", "it is a task cell of nbgrader, which no lesson has", remedy
+        return
     place, order = f"exercise {one.name}", _order(one, cells)
     for what, position in order.items():
         if position is None:

@@ -11,6 +11,7 @@ from autograder.lessons.cells import number
 from autograder.lessons.lint.check_calls import check_slips, check_variables
 from autograder.lessons.lint.findings import Slip
 from autograder.lessons.lint.probes import judgements
+from autograder.lessons.lint.thinning import thinned
 from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names, outside_names, probes
 from autograder.lessons.model import Exercise
@@ -52,6 +53,13 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
     yield from _count(one, tree)
     yield from check_slips(one.test_id, one.name, tree)
     yield from _ambiguous_matches(one, tree)
+    for line, words in thinned(tree):
+        yield (
+            place,
+            f"line {line} leaves out cases by their position: {words}",
+            "The one that decides may be among them. Take all cases, or those that a condition on "
+            "what they hold picks.",
+        )
     yield from _asked(one)
     yield from _shadowed(one)
     yield from _travel(one, "\n".join(visible), set(given))

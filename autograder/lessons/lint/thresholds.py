@@ -12,3 +12,17 @@ PROJECT_MINUTES, LEAST_QUESTIONS = (120, 180), 2  # of a project; questions for 
 # What a minute holds: so many words, 4/3 predictions or warm-ups, 4 other cells to run.
 WORDS_A_MINUTE, ASKED_MINUTES, RUN_MINUTES = 180, 0.75, 0.25
 TO_WRITE = "✎"  # what `new-lesson` and `new-exercise` leave for the author
+TASK_WORDS = 90, 120  # of a task, its code and tables aside: in the core, in a deep dive
+# Lessons whose tasks are still longer, and their longest: shorten one, and lower its numbers.
+LONG_TASKS: dict[str, tuple[int, int]] = {
+    "01-tensors": (143, 146),
+    "02-indexing": (166, 176),
+    "03-math": (179, 192),
+    "04-memory-layout": (99, 115),
+    "05-autograd": (125, 128),
+    "06-in-place": (159, 127),
+    "09-dataloader": (130, 157),
+    "10-samplers": (164, 162),
+    "14-gpu-memory": (143, 156),
+    "17-project": (204, 0),
+}

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.console import say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
@@ -23,7 +24,7 @@ from autograder.lms.interface import Lms
 from autograder.records.journal import JournalError
 from autograder.records.model import UNJUDGED
 from autograder.reporting.class_results import LearnerResult, class_results
-from autograder.reporting.feedback import nobody, write_pages
+from autograder.reporting.feedback import nobody, page_path, write_pages
 from autograder.reporting.status_texts import TO_INSTRUCTOR
 
 _NAME_NBYTES = 255
@@ -79,7 +80,7 @@ def run(
         raise nobody(directory, lessons, student)
     packed = [pack(directory, lesson, lms, student) for lesson in lessons]
     if as_json:
-        print(json.dumps([one.to_json() for one in packed], indent=1, ensure_ascii=False))
+        say(json.dumps([one.to_json() for one in packed], indent=1, ensure_ascii=False))
     else:
         for one in packed:
             _print_summary(one)
@@ -104,7 +105,7 @@ def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None 
     """
     rows = [row for row in class_results(course, lesson) if student in (None, row.student)]
     people = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms.name}
-    pages = {row.student: _page(course, lesson, row.student) for row in rows}
+    pages = {row.student: page_path(course, row.student, lesson) for row in rows}
     wrong = {row.student: _why_not(row, pages[row.student]) for row in rows}
     good = [row for row in rows if not wrong[row.student]]
     names = {row.student: _entry(lms, lesson, people.get(row.student)) for row in good}
@@ -140,10 +141,6 @@ def _why_not(row: LearnerResult, page: Path) -> str:
 def _entry(lms: Lms, lesson: Lesson, known: LmsStudent | None) -> str:
     """The name in the zip by which the LMS knows whom a page is for; empty where it cannot."""
     return lms.feedback_name(known, f"{lesson.slug}.html") if known else ""
-
-
-def _page(course: CourseDirectory, lesson: Lesson, student: str) -> Path:
-    return course.feedback(student, lesson.slug) / f"{lesson.slug}.html"
 
 
 def _write_zip(file: Path, pages: Mapping[str, Path]) -> Path | None:
@@ -198,13 +195,13 @@ def _not_written(error: OSError, path: Path) -> JournalError:
 
 
 def _print_summary(packed: Packed) -> None:
-    print(f"{packed.lesson}: {len(packed.sent)} pages")
+    say(f"{packed.lesson}: {len(packed.sent)} pages")
     for path in filter(None, (packed.file, packed.folder)):
-        print(path)
+        say(path)
     for student, why in sorted(packed.left_out.items()):
-        print(f"{packed.lesson}: left out: {student}: {why}", file=sys.stderr)
+        say(f"{packed.lesson}: left out: {student}: {why}", file=sys.stderr)
     for student, questions in sorted(packed.unread.items()):
-        print(
+        say(
             f"{packed.lesson}: not all points yet: {student}: {', '.join(questions)} to be read",
             file=sys.stderr,
         )

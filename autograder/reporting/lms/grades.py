@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autograder.console import say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Lesson
@@ -18,7 +19,7 @@ from autograder.lms.identities import LmsStudent, lms_students
 from autograder.lms.interface import GradeLine, Lms
 from autograder.records.journal import write_bytes
 from autograder.reporting.class_results import LearnerResult, cautions, class_results
-from autograder.reporting.export_csv import inert
+from autograder.reporting.export_csv import shown
 from autograder.submissions.class_list import Student
 from autograder.submissions.matching import known_students
 
@@ -57,13 +58,13 @@ def run(
         else:
             path = out or directory.report / f"{lesson.slug}-{lms.name}.csv"
             write_bytes(path, text.encode("utf-8"))
-            print(path)
+            say(path)
         for line in cautions(lesson, rows):
-            print(line, file=sys.stderr)
+            say(line, file=sys.stderr)
         for line in without_points(rows):
-            print(f"{lesson.slug}: without points: {line}", file=sys.stderr)
+            say(f"{lesson.slug}: without points: {line}", file=sys.stderr)
         for line in unread(rows):
-            print(f"{lesson.slug}: not all points yet: {line}", file=sys.stderr)
+            say(f"{lesson.slug}: not all points yet: {line}", file=sys.stderr)
     return 0
 
 
@@ -86,7 +87,7 @@ def lms_csv(
     buffer = io.StringIO()
     lines = (_line(row, lesson, students, people.get(row.student)) for row in rows)
     table = lms.grade_table(lesson.slug, lesson.points, lines)
-    csv.writer(buffer, lineterminator="\n").writerows(map(inert, row) for row in table)
+    csv.writer(buffer, lineterminator="\n").writerows(map(shown, row) for row in table)
     return buffer.getvalue()
 
 

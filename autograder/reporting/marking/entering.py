@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from autograder.console import points as written_points
+from autograder.console import say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson
 from autograder.nbgrader_bridge.gradebook import GradebookWriter, ManualMark
@@ -63,9 +64,9 @@ def run(
     """Take in `sheets` and print what became of each line; 0 where none was refused, else 1."""
     marked = take_in(load_course(course, db=db), sheets, lessons)
     if as_json:
-        print(json.dumps(asdict(marked), indent=1, ensure_ascii=False))
+        say(json.dumps(asdict(marked), indent=1, ensure_ascii=False))
     else:
-        print("\n".join(_summary(marked)))
+        say("\n".join(_summary(marked)))
     return 1 if marked.refused else 0
 
 
@@ -133,7 +134,7 @@ def _enter(
             taken.replaced += _replaced(line, answer, mark)
     exercise = question.exercise
     with GradebookWriter(course) as gradebook:
-        absent = gradebook.give(question.lesson.slug, exercise.test_id, exercise.answer_id, marks)
+        absent = gradebook.give(question.lesson, exercise, marks)
     taken.entered -= len(absent)
     ids = {one.student: one.id for one in question.answers}
     lost = {ids[student] for student in absent}

@@ -8,19 +8,21 @@ beside it, with the answers of all in an order that says nothing about anybody.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.console import points
+from autograder.console import points, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError, UsageError
 from autograder.lessons.cells import RawCell
 from autograder.lessons.model import Exercise, Lesson
-from autograder.lessons.regions import SOLUTION, split_regions
+from autograder.lessons.regions import MARK_SCHEME, SOLUTION, split_regions
 from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.journal import only_grader, write_bytes
+from autograder.records.runner import ANSWER_TO_MARK, TASK_TO_MARK
 from autograder.reporting.class_results import LearnerResult, class_results
-from autograder.reporting.feedback import executed
+from autograder.reporting.learners_work import Picture, executed, pictures_of
 from autograder.reporting.marking.anonymous import Pseudonyms, pseudonyms
 from autograder.reporting.marking.sheet import SheetError, read_sheet, sheet
 from autograder.reporting.pages.html import markdown, render
@@ -41,6 +43,7 @@ class WrittenAnswer:
     version: str
     points: float | None
     comment: str
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,9 @@ def questions(course: CourseDirectory, lesson: Lesson, names: Pseudonyms) -> lis
     """The questions of `lesson` that a person marks, with everybody's answers."""
     asked = [one for one in lesson.exercises if one.manual]
     rows = [row for row in class_results(course, lesson) if row.record is not None] if asked else []
-    cells = {row.student: executed(course, row.record) for row in rows if row.record is not None}
+    cells = {
+        row.student: executed(course, lesson, row.record) for row in rows if row.record is not None
+    }
     return [_question(lesson, one, rows, cells, names) for one in asked]
 
 
@@ -103,9 +108,12 @@ def _question(
         if row.stale:
             behind.add(id_)
         elif mine is not None and is_unread(mine):
-            text = _text(cells[row.student].get(exercise.answer_id, {}))
-            version = names.of("version", lesson.slug, exercise.name, row.student, text)
-            answers.append(_answer(row.entry, exercise, id_, row.student, text, version))
+            cell = cells[row.student].get(exercise.answer_id, {})
+            text, pictures = _text(cell, mine.notes), pictures_of(cell)
+            shown = (text, *(one.address for one in pictures))
+            version = names.of("version", lesson.slug, exercise.name, row.student, *shown)
+            answer = _answer(row.entry, exercise, id_, row.student, text, version)
+            answers.append(replace(answer, pictures=pictures))
     in_order = tuple(sorted(answers, key=lambda one: one.id))
     return WrittenQuestion(lesson, exercise, in_order, frozenset(behind))
 
@@ -125,12 +133,15 @@ def _answer(
     return WrittenAnswer(id_, student, text, version, given, comment)
 
 
-def _text(cell: RawCell) -> str:
-    """What the learner wrote; pictures in it can be seen in formgrader only."""
+def _text(cell: RawCell, notes: Iterable[str] = ()) -> str:
+    """What the learner wrote, and what else has to be known of it; a page shows its pictures."""
     attached = cell.get("attachments")
-    pictures = sorted(attached) if isinstance(attached, dict) else []
-    note = f"\n\n[with a picture, which formgrader shows: {', '.join(pictures)}]"
-    return str(cell.get("source", "")) + (note if pictures else "")
+    pictures = ", ".join(sorted(attached)) if isinstance(attached, dict) else ""
+    shown = "which the page beside this sheet shows" if pictures_of(cell) else "see formgrader"
+    said = [one for one in notes if one not in (ANSWER_TO_MARK, TASK_TO_MARK)]
+    said += [f"With a picture, {shown}: {pictures}."] if pictures else []
+    source = str(cell.get("source", ""))
+    return "\n\n".join(filter(None, [source, *(f"[{one}]" for one in said)]))
 
 
 def _export(question: WrittenQuestion, folder: Path) -> None:
@@ -144,16 +155,21 @@ def _export(question: WrittenQuestion, folder: Path) -> None:
         lesson=lesson,
         exercise=exercise,
         task=markdown(exercise.task),
-        model=markdown("\n".join(split_regions(exercise.answer_source, SOLUTION)[1])),
+        model=markdown("\n".join(split_regions(exercise.answer_source, _scheme(exercise))[1])),
         answers=question.answers,
         sheet=path.name,
     )
     write_bytes(path.with_suffix(".html"), page.encode("utf-8", "replace"), mode=0o600)
-    print(path)
+    say(path)
     marked = sum(one.points is not None for one in question.answers)
     summary = f"{len(question.answers)} answers, {marked} with points"
     late = f"; {len(question.behind)} wait for `autograder grade`" if question.behind else ""
-    print(f"{lesson.slug} {exercise.name}: {summary}{late}", file=sys.stderr)
+    say(f"{lesson.slug} {exercise.name}: {summary}{late}", file=sys.stderr)
+
+
+def _scheme(exercise: Exercise) -> str:
+    """The region that holds what an answer is worth."""
+    return MARK_SCHEME if exercise.is_task else SOLUTION
 
 
 def _row(question: WrittenQuestion, one: WrittenAnswer) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from autograder.console import points as written_points
 from autograder.errors import AutograderError
 from autograder.reporting.export_csv import inert
+from autograder.submissions.class_list import delimiter_of
 
 COLUMNS = ("answer_id", "points", "comment", "answer", "max", "lesson", "question", "version")
 _NEEDED = frozenset(COLUMNS) - {"answer", "max"}
@@ -68,8 +69,7 @@ def read_sheet(path: Path) -> list[SheetLine]:
             place=str(path),
             remedy="Save it as “CSV UTF-8”; in LibreOffice choose the character set UTF-8.",
         ) from error
-    heading = text.partition("\n")[0]
-    delimiter = max(",;\t", key=heading.count)
+    delimiter = delimiter_of(text)
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows = [(reader.line_num, row) for row in reader]

@@ -1,9 +1,8 @@
 """What the tests of keeping need: a model whose weights are known before each epoch's loss.
 
 Before loss number n is seen, all that the model holds becomes n: elements of floats behind the
-first a third more, and integers 2**54 + 1 more. Afterwards it's restored, into the model or a new
-one; that is trained on, and restored once more. "restored" is what the model holds after each of
-the two. Another keeper sees other weights after the first loss and the last.
+first a third more, and integers 2**54 + 1 more. Afterwards the model is restored, trained on, and
+restored once more. "restored" is what it holds after each of the two.
 """
 
 from __future__ import annotations
@@ -31,10 +30,6 @@ def weights_kept(
     losses: Sequence[float],
     patience: int = 3,
     kind: str = "norm",
-    *,
-    fresh: bool = False,
-    frozen: bool = False,
-    training: bool = True,
 ) -> dict[str, Any]:
     """What a `keeper(patience)` says of these losses, and what it puts back.
 
@@ -43,49 +38,31 @@ def weights_kept(
         losses: One an epoch.
         patience: Passed on: epochs without a better loss.
         kind: The model, as `saving.models.made` knows it.
-        fresh: Whether it's restored into a new model.
-        frozen: Whether the first parameter is frozen.
-        training: The model's mode; it and every `requires_grad` are turned before restoring.
     """
-    model, kept, other = made(kind), keeper(patience), keeper(patience)
-    if frozen:
-        next(model.parameters()).requires_grad_(False)
-    model.train(training)
+    model, kept = made(kind), keeper(patience)
     seen: dict[str, Any] = {"new": [], "stop": [], "best": []}
     for number, loss in enumerate(losses):
         _filled(model, number + 1)
         seen["new"].append(kept.see(model, loss))
         seen["stop"].append(kept.stop)
         seen["best"].append(kept.best)
-        if number in (0, len(losses) - 1):
-            _filled(model, 50)
-            other.see(model, -1.0 - number)
     _filled(model, 100)
-    return seen | _restored(kept, _turned(made(kind).train(training) if fresh else model))
+    return seen | _restored(kept, model)
 
 
-def _turned(model: nn.Module) -> nn.Module:
-    """The model in another mode than before, with other parameters frozen: nobody restores that."""
-    for one in model.parameters():
-        one.requires_grad_(not one.requires_grad)
-    return model.train(not model.training)
-
-
-def _restored(kept: Any, target: nn.Module) -> dict[str, Any]:
+def _restored(kept: Any, model: nn.Module) -> dict[str, Any]:
     """What a keeper makes of a model, that's trained and restored again."""
-    held = {name: one.detach() for name, one in target.state_dict(keep_vars=True).items()}
-    weights = list(target.parameters())
+    held = {name: one.detach() for name, one in model.state_dict(keep_vars=True).items()}
+    weights = list(model.parameters())
     restored = []
     for number in (200, 300):
-        kept.restore(target)
-        restored.append({name: one.clone() for name, one in target.state_dict().items()})
-        _filled(target, number)
+        kept.restore(model)
+        restored.append({name: one.clone() for name, one in model.state_dict().items()})
+        _filled(model, number)
     return {
         "restored": restored,
         "views": held,
-        "same": [a is b for a, b in zip(weights, target.parameters(), strict=True)],
-        "modes": [module.training for module in target.modules()],
-        "trains": [one.requires_grad for one in target.parameters()],
+        "same": [a is b for a, b in zip(weights, model.parameters(), strict=True)],
     }
 
 

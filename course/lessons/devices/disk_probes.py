@@ -10,7 +10,6 @@ What `saved_by_ranks` tells:
     touched   whether any file was made or removed on the disks of the others
     calls     those of `tell`, by rank
     errors    by class; `words`, those of each; `reason`, that of what can't be written
-    keys      those of the states afterwards
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from course.probes.decorator import probe
 __all__ = ["saved_by_ranks"]
 
 
-WORDS = """no space left on device 'disk' ("/dev/sda")\n0 of 12 KB written"""
+WORDS = "no space left on device"
 
 
 class _Unsaved:
@@ -98,8 +97,8 @@ def _loaded(folder: Path) -> Any:
         return type(error).__name__
 
 
-def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> list[Path]:
-    """A folder for each rank, the first with an old file, or a folder in its place.
+def _disks(top: Path, count: int, old: dict[str, Any] | None) -> list[Path]:
+    """A folder for each rank, the first with an old file.
 
     The others were changed long ago: whoever makes a file there, and takes it away, changes that.
     """
@@ -108,8 +107,6 @@ def _disks(top: Path, count: int, old: dict[str, Any] | None, blocked: bool) -> 
         folder.mkdir()
     if old is not None:
         torch.save(old, folders[0] / "model.pt")
-    if blocked:
-        (folders[0] / "model.pt" / "inside").mkdir(parents=True)
     for folder in folders[1:]:
         os.utime(folder, ns=(0, 0))
     return folders
@@ -134,12 +131,6 @@ def _ended(ends: Sequence[tuple[Any, BaseException | None]]) -> dict[str, Any]:
     }
 
 
-def _tie(states: Sequence[dict[str, Any]]) -> None:
-    """Let the first tensor of each state stand under one more name."""
-    for state in states:
-        state["module.tied"] = next(iter(state.values()))
-
-
 @probe
 def saved_by_ranks(
     procedure: Callable[..., Any],
@@ -147,10 +138,6 @@ def saved_by_ranks(
     *,
     old: dict[str, Any] | None = None,
     breaks: bool = False,
-    silent: bool = False,
-    nowhere: bool = False,
-    blocked: bool = False,
-    tied: bool = False,
     runs: int = 1,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -163,23 +150,18 @@ def saved_by_ranks(
         states: What each rank is to save.
         old: What the file of rank 0 holds before; None for no file.
         breaks: Whether the state of rank 0 can't be saved: an OSError.
-        silent: Whether it can't be saved with an error that has no text: a MemoryError.
-        nowhere: Whether the path is in a folder that isn't there.
-        blocked: Whether the path of rank 0 is that of a folder.
-        tied: Whether the first tensor of each state has a second name.
         runs: How often each rank calls it.
         facts: The keys asked for; none for all.
     """
     ranks = len(states)
     with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
-        folders, during = _disks(Path(top), ranks, old, blocked), list[Any]()
-        error = MemoryError() if silent else OSError(WORDS) if breaks else None
+        folders, during = _disks(Path(top), ranks, old), list[Any]()
+        error = OSError(WORDS) if breaks else None
         given = _given(states, error, lambda: during.append(_loaded(folders[0])))
-        _tie(given if tied else [])
         line = _Line(meeting := Meeting(ranks), folders[0])
 
         def work(rank: int) -> Any:
-            path = folders[rank] / ("none/model.pt" if nowhere else "model.pt")
+            path = folders[rank] / "model.pt"
             for _ in range(runs):
                 tell = partial(line.tell, rank)
                 result = procedure(rank, given[rank], str(path), tell)
@@ -194,6 +176,5 @@ def saved_by_ranks(
             "reason": "" if error is None else str(error),
             "touched": [bool(folder.stat().st_mtime_ns) for folder in folders[1:]],
             "calls": line.calls,
-            "keys": [list(state) for state in given],
         }
         return {name: seen[name] for name in facts or seen}

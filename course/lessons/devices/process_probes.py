@@ -23,7 +23,6 @@ def trained_by_ranks(
     *,
     runs: int = 1,
     loss: str = "square",
-    stale: float | None = None,
     timeout_s: float = 20.0,
 ) -> list[dict[str, Any]]:
     """What became of each rank that called `procedure(model, loss_fn, x, y, lr)` for each job.
@@ -38,13 +37,12 @@ def trained_by_ranks(
         ranks: The number of processes.
         runs: How often it is called for each job.
         loss: A name in LOSSES.
-        stale: What stands in each `.grad` before, and one more on each further rank; None for none.
         timeout_s: Seconds until the ranks that are left are ended.
 
     Raises:
         NotImplementedError: There is no answer yet.
     """
-    args = procedure, jobs, runs, loss, stale
+    args = procedure, jobs, runs, loss
     found = launch(_all_jobs, ranks, args=args, timeout_s=timeout_s)
     _refuse_stub(found)
     return found
@@ -84,16 +82,12 @@ def _all_jobs(
     jobs: Sequence[tuple[str, Sequence[Pair], float]],
     runs: int,
     loss: str,
-    stale: float | None,
 ) -> list[dict[str, Any]]:
     for wrapper in (nn.parallel.DistributedDataParallel, nn.DataParallel):
         wrapper.__init__ = _refuse_to_wrap  # type: ignore[method-assign]
     found = []
     for kind, batches, lr in jobs:
-        model = replica(kind, rank)
-        for weight in model.parameters():
-            weight.grad = None if stale is None else torch.full_like(weight, stale + rank)
-        found.append(_one(procedure, model, batches[rank], lr, (runs, loss)))
+        found.append(_one(procedure, replica(kind, rank), batches[rank], lr, (runs, loss)))
     return found
 
 
@@ -108,19 +102,12 @@ def _one(
     lr: float,
     steps: tuple[int, str],
 ) -> dict[str, Any]:
-    """The results of so many steps with this loss, and the model's tensors afterwards.
-
-    "memory" are the addresses of each parameter, before and after.
-    """
+    """The results of so many steps with this loss, and the model's tensors afterwards."""
     runs, loss = steps
-    before = [weight.data_ptr() for weight in model.parameters()]
     results = [procedure(model, LOSSES[loss], *batch, lr) for _ in range(runs)]
     return {
         "results": [one.item() if isinstance(one, torch.Tensor) else one for one in results],
         "types": [type(one).__name__ for one in results],
         "parameters": [weight.detach().clone() for weight in model.parameters()],
         "buffers": [buffer.clone() for buffer in model.buffers()],
-        "memory": [before, [weight.data_ptr() for weight in model.parameters()]],
-        "leaves": [weight.is_leaf for weight in model.parameters()],
-        "trained": [weight.requires_grad for weight in model.parameters()],
     }

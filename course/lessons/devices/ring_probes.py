@@ -181,8 +181,6 @@ def ring_run(
     procedure: Callable[..., Any],
     vectors: list[torch.Tensor],
     facts: Sequence[str] = (),
-    *,
-    again: bool = False,
 ) -> dict[str, Any]:
     """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
 
@@ -192,7 +190,6 @@ def ring_run(
         procedure: The answer.
         vectors: One a rank.
         facts: The keys asked for; none for all.
-        again: Whether others go round before that, too; they count for nothing.
 
     Returns:
         Lists with an entry a rank: "results"; "errors", by class; "given", what its vector holds
@@ -201,8 +198,6 @@ def ring_run(
     """
     own = [vector.clone() for vector in vectors]
     ends, wires = _around(procedure, own)
-    if again:
-        _around(procedure, [vector + 1 for vector in vectors])
     given = [vector.clone() for vector in own]
     for vector in own:
         vector.fill_(77)

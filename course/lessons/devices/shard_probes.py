@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from typing import Any
 
 import torch
@@ -47,19 +46,6 @@ class _Scaled(nn.Module):
         return found
 
 
-class _Twins(nn.Module):
-    """A layer and two more parameters, for which autograd makes one and the same gradient."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(2, 1, bias=False)
-        self.one, self.other = nn.Parameter(torch.rand(1)), nn.Parameter(torch.rand(1))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = self.layer(x) + (self.one + self.other)
-        return found
-
-
 def _tied() -> nn.Module:
     layer = nn.Linear(2, 2)
     return nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(2, 1))
@@ -78,7 +64,6 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
     "tied": _tied,
     "heads": _Heads,
     "scaled": _Scaled,
-    "twins": _Twins,
 }
 
 
@@ -105,12 +90,10 @@ def replica(kind: str, seed: int = 0) -> nn.Module:
         return _MODELS[kind]().double()
 
 
-def _calls_of(model: nn.Module) -> list[tuple[int, bool]]:
-    """The samples of each call of the model from now on, and its mode then."""
-    calls: list[tuple[int, bool]] = []
-    model.register_forward_pre_hook(
-        lambda module, args: calls.append((len(args[0]), module.training))
-    )
+def _calls_of(model: nn.Module) -> list[int]:
+    """The samples of each call of the model from now on."""
+    calls: list[int] = []
+    model.register_forward_pre_hook(lambda module, args: calls.append(len(args[0])))
     return calls
 
 
@@ -128,15 +111,12 @@ def shards_run(
     sizes: Sequence[int],
     *,
     stale: float | None = None,
-    training: bool = True,
     loss: str = "square",
-    again: bool = False,
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
 
     Once the answer has returned, its gradients and weights are overwritten: what it returned should
-    be its own. "calls" are the samples of each call of the model, "called in" tells the model's
-    mode in each.
+    be its own. "calls" are the samples of each call of the model.
 
     Args:
         procedure: The answer.
@@ -144,26 +124,20 @@ def shards_run(
         batch: Inputs and labels.
         sizes: The samples of each shard.
         stale: What stands in each `.grad` before; None for no gradient.
-        training: The model's mode.
         loss: A name in LOSSES.
-        again: Whether it is asked for another batch of this size before the first result is read:
-            "later" is what comes then.
     """
-    model, given = replica(kind).train(training), list(sizes)
+    model, given = replica(kind), list(sizes)
     calls, weights = _calls_of(model), list(model.parameters())
     _fill_gradients(weights, stale)
     held = [weight.grad for weight in weights]
     result = procedure(model, LOSSES[loss], *batch, given)
-    later = procedure(model, LOSSES[loss], batch[0] + 1, batch[1], given) if again else None
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
     _overwrite([*weights, *held, *(weight.grad for weight in weights)])
     listed = result if isinstance(result, list | tuple) else []
     return {
         "result": result,
-        "later": later,
-        "calls": [samples for samples, _ in calls],
-        "called in": [training for _, training in calls],
+        "calls": calls,
         "grads": grads,
         "same": same,
         "sizes": given,
@@ -224,22 +198,6 @@ class _Wrapped(nn.Module):
                 weight.grad.add_(self._other).div_(2)
 
 
-class _BrokenBatch(ValueError):
-    """What a loss raises that is asked to."""
-
-
-def _breaking(loss: Callable[..., Any], number: int | None) -> Callable[..., Any]:
-    """The loss, or one whose call of this number raises an error."""
-    calls = count()
-
-    def measured(said: torch.Tensor, label: torch.Tensor) -> Any:
-        if next(calls) == number:
-            raise _BrokenBatch("a broken batch")
-        return loss(said, label)
-
-    return loss if number is None else measured
-
-
 class _Steps:
     """A plain SGD that notes down its steps; torch's own imports the compiler at its first use."""
 
@@ -276,13 +234,10 @@ def accumulated(
     runs: int = 1,
     loss: str = "square",
     other: float | None = None,
-    breaks: int | None = None,
-    order: Sequence[int] = (),
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
 
-    "left" are the sizes of the parts in the list that was given, afterwards; "error", the text of
-    the loss's own error if that came out; "syncs again", whether gradients are averaged then.
+    "syncs again" says whether gradients are averaged afterwards.
 
     Args:
         procedure: The answer.
@@ -293,26 +248,16 @@ def accumulated(
         runs: How often it is called.
         loss: A name in LOSSES.
         other: The gradient that another rank brings into each mean; None if all ranks are alike.
-        breaks: The number of the call of the loss, from 0 on, that raises an error; None for none.
-        order: The numbers of the parts, where one comes more than once; none for each of them once.
     """
-    inner, events, error = replica(kind), list[Any](), ""
+    inner, events = replica(kind), list[Any]()
     model = _Wrapped(inner, events, other)
-    measured = _breaking(LOSSES[loss], breaks)
     _fill_gradients(inner.parameters(), stale)
-    optimizer, result, syncs = _Steps(inner, lr, events), None, True
+    optimizer, result = _Steps(inner, lr, events), None
     for _ in range(runs):
-        given = [parts[number] for number in order or range(len(parts))]
-        try:
-            result = procedure(model, measured, given, optimizer)
-            syncs = model.require_backward_grad_sync
-        except _BrokenBatch as broken:  # it holds the answer's frame, and a block left open there
-            error, syncs = str(broken), model.require_backward_grad_sync
+        result = procedure(model, LOSSES[loss], list(parts), optimizer)
     return {
         "result": result,
-        "error": error,
-        "left": [len(x) for x, _ in given],
         "events": events,
         "parameters": [weight.detach().clone() for weight in inner.parameters()],
-        "syncs again": syncs,
+        "syncs again": model.require_backward_grad_sync,
     }

@@ -2,18 +2,15 @@
 
 What `staged` returns; places are the numbers of the two devices, -1 for any other one:
 
-    error         the class of what building raised, "" for nothing; then there's nothing else
     places        of the parameters and buffers of each stage
     names         in the state_dict
     same          whether the stages are those that were given
-    nbytes        what the method of this name says (what isn't a pair: its class)
     said          for each batch, and "said on" which devices
     grads         of all parameters and of the batches, and "grads on" which devices
     plain grads   of all parameters by a batch that needs none
     modes         of all modules
     moves         how often a stage was moved once the model was built
-    nbytes later  what the method says once there are gradients, and once all is in float64
-    held          bytes on each device by the model; "left", by what's gone after a call
+    held          bytes on each device by the model
 """
 
 from __future__ import annotations
@@ -50,17 +47,12 @@ class _Masked(nn.Module):
 
 
 def _stages(kind: str) -> tuple[nn.Module, nn.Module]:
-    entrance = nn.Linear(4, 8)
-    first = nn.Sequential(entrance, nn.Tanh())
+    first = nn.Sequential(nn.Linear(4, 8), nn.Tanh())
     second: nn.Module = nn.Linear(8, 2)
     if kind == "norm":
         first.append(nn.BatchNorm1d(8))
     elif kind == "masked":
         second = _Masked()
-    elif kind == "alike":
-        nn.init.zeros_(entrance.bias)
-        second = nn.Sequential(second, nn.LayerNorm(2))
-        second.register_buffer("zeros", torch.zeros(8))
     elif kind == "bare":
         second = nn.Tanh()
     elif kind == "twice":
@@ -68,12 +60,6 @@ def _stages(kind: str) -> tuple[nn.Module, nn.Module]:
         first, second = nn.Sequential(nn.Linear(4, 8), layer, layer), nn.Sequential(second)
     elif kind == "frozen":
         first.requires_grad_(False)
-    elif kind == "shared":
-        layer = nn.Linear(4, 4)
-        first, second = nn.Sequential(layer, nn.Tanh()), nn.Sequential(nn.Tanh(), layer)
-    elif kind == "shared buffer":
-        first, second = nn.Sequential(_Masked()), nn.Sequential(_Masked())
-        second[0].shift = first[0].shift
     return first, second
 
 
@@ -89,11 +75,6 @@ def _two() -> Iterator[Sequence[torch.device]]:
 
 def _held(both: Sequence[torch.device]) -> list[int]:
     return [0 if one.type == "cpu" else gpu.memory_allocated(one) for one in both]
-
-
-def _pair(found: Any) -> Any:
-    """A pair as a list, so that a list will do; what else there is as its class."""
-    return list(found) if isinstance(found, tuple | list) else type(found).__name__
 
 
 def _tensors(stage: nn.Module) -> list[torch.Tensor]:
@@ -113,8 +94,8 @@ def staged(
     """What `make(first, second, devices)` builds, and what a batch of each number of rows finds.
 
     Args:
-        make: The answer; returns a module with `first`, `second` and a method `nbytes`.
-        kind: What is special about the stages, such as "norm", "masked" or "shared buffer".
+        make: The answer; returns a module with `first` and `second`.
+        kind: What is special about the stages, such as "norm" or "masked".
         where: The numbers of the devices of both stages, each 0 or 1.
         rows: The rows of each batch, of four features.
         start: The number of the device where a batch is at first; None for the CPU.
@@ -129,16 +110,11 @@ def staged(
         devices = tuple(torch.device(both[n].type, both[n].index) for n in where)
         first, second = _stages(kind)
         before = _held(both)
-        try:
-            model = make(first, second, devices)
-        except ValueError as error:
-            return {"error": type(error).__name__}
-        model.train(training)
+        model = make(first, second, devices).train(training)
         with _moves_noted((first, second)) as moves:
             seen = _looked_at(model, (first, second), both, before, (rows, start))
             last = _asked_last(model, (first, second), both, start)
-        later = _sizes_later(model, (first, second))
-        return {**seen, **last, "moves": len(moves), "nbytes later": later}
+        return {**seen, **last, "moves": len(moves)}
 
 
 @contextmanager
@@ -179,13 +155,6 @@ def _without_gradients(stages: Sequence[nn.Module]) -> list[nn.Parameter]:
     return weights
 
 
-def _sizes_later(model: Any, stages: Sequence[nn.Module]) -> list[Any]:
-    """What the model says of its bytes with gradients, and once all is in float64."""
-    first = _pair(model.nbytes())
-    _without_gradients(stages)  # or they would be converted as well
-    return [first, _pair(model.double().nbytes())]
-
-
 def _looked_at(
     model: Any,
     stages: tuple[nn.Module, nn.Module],
@@ -197,17 +166,11 @@ def _looked_at(
     rows, start = batches
     home = torch.device("cpu") if start is None else both[start]
     seen: dict[str, Any] = {
-        "error": "",
         "places": [[number.get(t.device, -1) for t in _tensors(stage)] for stage in stages],
         "names": list(model.state_dict()),
         "same": [model.first is stages[0], model.second is stages[1]],
-        "nbytes": _pair(model.nbytes()),
         "held": [now - then for now, then in zip(_held(both), before, strict=True)],
     }
-    with torch.no_grad():
-        model(_batch(2, home))
-    left = [now - then for now, then in zip(_held(both), before, strict=True)]
-    seen["left"] = [now - held for now, held in zip(left, seen["held"], strict=True)]
     inputs = [_batch(size, home).requires_grad_() for size in rows]
     said = [model(x) for x in inputs]
     for one in said:

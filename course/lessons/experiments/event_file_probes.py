@@ -60,35 +60,18 @@ def _crc_of_bytes(data: bytes) -> int:
 
 
 @probe
-def records_read(
-    read: Callable[..., Any],
-    content: bytes | None,
-    *,
-    as_path: bool = False,
-    earlier: bytes | None = None,
-) -> dict[str, Any]:
-    """What `read(path, crc)` returns for a file with this content, and what's left of it.
+def records_read(read: Callable[..., Any], content: bytes) -> dict[str, Any]:
+    """What `read(path, crc)` returns for a file with this content.
 
     Args:
         read: The answer; `crc` takes bytes alone.
-        content: The bytes of the file; None for a file that isn't there.
-        as_path: Whether the path comes as a Path instead of text.
-        earlier: What the file holds while it's read once before, and the list that comes back is
-            emptied; None: it's read once.
+        content: The bytes of the file.
     """
     descriptor, name = mkstemp(prefix="events.out.tfevents.")
     path = Path(name)
     try:
         with open(descriptor, "wb") as file:
-            file.write(content or b"" if earlier is None else earlier)
-        if earlier is not None:
-            before = read(path if as_path else name, _crc_of_bytes)
-            if isinstance(before, list):
-                before.clear()
-            path.write_bytes(content or b"")
-        if content is None:
-            path.unlink()
-        found = read(path if as_path else name, _crc_of_bytes)
-        return {"records": found, "left": path.read_bytes() if path.exists() else None}
+            file.write(content)
+        return {"records": read(name, _crc_of_bytes)}
     finally:
         path.unlink(missing_ok=True)

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import partial
 from typing import Any
 
 import torch
@@ -32,9 +31,7 @@ class _Values:
     """Makes the values that are logged, and knows later which of them still live.
 
     A value is a number or a tensor as it is, or a list: ["graph", 1.5] is a tensor with a graph
-    behind it ([1.5] instead gives it a dimension), ["called", 1.5] a function that makes one,
-    ["broken"] a function that raises an error, ["elsewhere"] a tensor of which no number can be
-    read, for it has no memory, and ["called", "elsewhere"] a function that makes such a one.
+    behind it ([1.5] instead gives it a dimension), and ["called", 1.5] a function that makes one.
     """
 
     def __init__(self, work: _Work) -> None:
@@ -52,10 +49,6 @@ class _Values:
                 return self._recorded(number)
             case ["called", number]:
                 return lambda: self._called(number)
-            case ["broken"]:
-                return self._broken
-            case ["elsewhere"]:
-                return self._noted(torch.empty((), device="meta"))
             case torch.Tensor():
                 return self._noted(value.clone())
             case _:
@@ -94,15 +87,10 @@ class _Values:
         with torch.autograd.graph.saved_tensors_hooks(noted, lambda box: box.tensor):
             return self._noted(weight * torch.ones(()))
 
-    def _called(self, number: float | list[Any] | str) -> torch.Tensor:
+    def _called(self, number: float | list[Any]) -> torch.Tensor:
         self.calls.append(torch.is_grad_enabled())
         with self._work.paused():
-            if isinstance(number, str):
-                return self._noted(torch.empty((), device="meta"))
             return self._recorded(number)
-
-    def _broken(self) -> torch.Tensor:
-        raise ZeroDivisionError("no batches")
 
 
 class _Work:
@@ -168,23 +156,10 @@ def _spoil(value: Any) -> None:
         value.append("spoilt")
 
 
-def _error(call: Callable[[], Any]) -> str | None:
-    """The name of the error that ends the call; None without one.
-
-    A class of one's own has the name of Python's class that it's made of.
-    """
-    try:
-        call()
-    except Exception as raised:
-        kinds = type(raised).__mro__
-        return next(one.__name__ for one in kinds if one.__module__ == "builtins")
-    return None
-
-
 def _logged(
-    record: Any, values: _Values, work: _Work, row: dict[str, Any], *step: int
-) -> tuple[str | None, list[tuple[str, bool]]]:
-    """The error that ends `record.log(…)`, and what was left of the dict that was handed over.
+    record: Any, values: _Values, work: _Work, row: dict[str, Any]
+) -> list[tuple[str, bool]]:
+    """What `record.log(…)` leaves of the dict that it's given.
 
     For each name in it that's whether it still stands for the same object. All of it is changed
     afterwards.
@@ -192,11 +167,11 @@ def _logged(
     given = {name: values.made(value) for name, value in row.items()}
     before = dict(given)
     with work.watched():
-        found = _error(partial(record.log, given, *step))
+        record.log(given)
     left = [(name, value is before.get(name)) for name, value in given.items()]
     values.overwrite()
     _spoil(given)
-    return found, left
+    return left
 
 
 def _types(row: dict[str, Any]) -> dict[str, str]:
@@ -210,36 +185,33 @@ def record_kept(
     """What a record made by `made(config)` holds after a script.
 
     Args:
-        made: The answer; returns what has `log(values, step)`, `config`, `rows` and `summary`.
+        made: The answer; returns what has `log(values)`, `config` and `rows`.
         config: What it is called with.
-        script: Its lines are ["log", values] or ["log", values, step], ["spoil config"] (what was
-            handed over), ["spoil results"] (what the record gave) and ["another"] (a second record
-            is made, which logs something, too); any other one, such as ["look"], looks at
-            everything.
+        script: Its lines are ["log", values], ["spoil config"] (what was handed over), ["spoil
+            results"] (what the record gave) and ["another"] (a second record is made, which logs
+            something, too); any other one, such as ["look"], looks at everything.
     """
     work, asked = _Work(), _Work()
     given, values = deepcopy(config), _Values(work)
     record = made(given)
-    logged, others = list[tuple[str | None, list[tuple[str, bool]]]](), list[Any]()
+    left, others = list[list[tuple[str, bool]]](), list[Any]()
     for what, *more in script:
         if what == "log":
-            logged.append(_logged(record, values, work, *more))
+            left.append(_logged(record, values, work, *more))
         elif what == "spoil config":
             _spoil(given)
         elif what == "another":
             others.append(made({"other": 1}))
-            others[-1].log({"other": 9.0}, 40)
+            others[-1].log({"other": 9.0})
         else:
-            for one in (record.config, record.rows, record.summary):
+            for one in (record.config, record.rows):
                 (_spoil if what == "spoil results" else repr)(one)
     with asked.watched():
-        config, rows, summary = record.config, record.rows, record.summary
+        config, rows = record.config, record.rows
     return {
         "config": config,
         "rows": rows,
-        "summary": summary,
-        "errors": [error for error, _ in logged],
-        "left": [left for _, left in logged],
+        "left": left,
         "alive": values.alive,
         "asked": asked.functions,
         "types": [_types(row) for row in rows if isinstance(row, dict)],
@@ -258,73 +230,45 @@ def logger_run(
 
     Args:
         made: Called with `(write, on)`; returns what has `add(name, value, step)` and `flush()`.
-        script: Its lines are ["add", name, value, step], ["flush"], ["overwrite"] (the tensors that
-            were given), ["grad mode", on] and ["fail", count]: the function `write` breaks after
-            this many more calls.
+        script: Its lines are ["add", name, value, step], ["flush"] and ["overwrite"] (the tensors
+            that were given).
         on: Passed on; None calls `made(write)`.
         facts: The keys asked for; none for all.
     """
-    sink, work = _Sink(), _Work()
+    written, work = list[list[Any]](), _Work()
+
+    def write(name: str, number: float, step: int) -> None:
+        written.append([name, number, step])
+
     values = _Values(work)
-    logger = made(sink.write) if on is None else made(sink.write, on)
-    errors, after = list[str | None](), list[tuple[int, bool, bool]]()
+    logger = made(write) if on is None else made(write, on)
+    after = list[tuple[int, bool]]()
     with torch.enable_grad():
         for what, *more in script:
             if what == "add":
-                errors.append(_added(logger, values, work, *more))
+                _added(logger, values, work, *more)
             elif what == "flush":
-                errors.append(_error(logger.flush))
+                logger.flush()
             else:
-                _prepared(what, *more, values=values, sink=sink)
-            after.append((len(sink.written), values.graphs, torch.is_grad_enabled()))
+                values.overwrite()
+            after.append((len(written), values.graphs))
     seen = {
-        "written": sink.written,
-        "types": [type(one[1]).__name__ for one in sink.written],
-        "counts": [count for count, _, _ in after],
-        "graphs": [graph for _, graph, _ in after],
+        "written": written,
+        "types": [type(one[1]).__name__ for one in written],
+        "counts": [count for count, _ in after],
+        "graphs": [graph for _, graph in after],
         "alive": values.alive,
-        "errors": errors,
         "functions": work.functions,
         "calls": values.calls,
         "attached": values.attached,
-        "modes": [mode for _, _, mode in after],
     }
     return {name: seen[name] for name in facts or seen}
 
 
-def _prepared(what: str, *more: Any, values: _Values, sink: _Sink) -> None:
-    """Do a line of a script that isn't the logger's."""
-    if what == "overwrite":
-        values.overwrite()
-    elif what == "grad mode":
-        torch.set_grad_enabled(more[0])
-    else:
-        sink.left = more[0]
-
-
-class _Sink:
-    """Where a logger writes to; breaks once, after `left` more calls."""
-
-    def __init__(self) -> None:
-        self.written: list[list[Any]] = []
-        self.left = float("inf")
-
-    def write(self, name: str, number: float, step: int) -> None:
-        """Note down a value, or break."""
-        if self.left < 1:
-            self.left = float("inf")
-            raise OSError("No space left on device")
-        self.left -= 1
-        self.written.append([name, number, step])
-
-
-def _added(
-    logger: Any, values: _Values, work: _Work, name: str, value: Any, step: int
-) -> str | None:
-    """The error that ends `logger.add(…)`; the torch functions that it calls are noted."""
+def _added(logger: Any, values: _Values, work: _Work, name: str, value: Any, step: int) -> None:
+    """Call `logger.add(…)`, and note the torch functions that it calls."""
     given = values.made(value)
     with work.watched():
-        found = _error(partial(logger.add, name, given, step))
+        logger.add(name, given, step)
     if isinstance(given, torch.Tensor):
         values.attached.append(given.requires_grad)
-    return found

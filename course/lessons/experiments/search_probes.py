@@ -5,9 +5,6 @@ What `configs_drawn` returns:
     configs  what was drawn for each job
     which    how often each option of a choice was chosen, by identity, over all jobs
     types    which types the values of each name had
-
-An option "function" of its spaces stands for a function, another one for each job, whose text tells
-where it lies in memory; its place among the options is told if it's drawn.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ def configs_drawn(
 ) -> dict[str, Any]:
     """What `sample(space, seed, number)` gives for each job; numbers are drawn before each.
 
-    The keys of what it returns, and "function" options, stand at the head of this module.
+    The keys of what it returns stand at the head of this module.
 
     Args:
         sample: The answer.
@@ -50,46 +47,23 @@ def configs_drawn(
         spaces: Spaces that travel only once.
         salt: With it, `hash` gives for texts what it might give in another process.
     """
-    made = list[dict[str, Any]]()  # they all live, for each to lie elsewhere
     found: list[dict[str, Any]] = []
     which: dict[str, list[int]] = {}
     types: dict[str, dict[str, None]] = {}
     with _random_states_kept():
         for asked, seed, number in jobs:
-            space = _with_functions(spaces[asked] if isinstance(asked, int) else asked)
-            made.append(space)
+            space = spaces[asked] if isinstance(asked, int) else asked
             for _ in range(between):
                 random.random()
                 np.random.random()
                 torch.rand(1)
             with hashes_of_another_process(salt):
                 config = sample(space, seed, number)
-            found.append({name: _told(value, space[name]) for name, value in config.items()})
+            found.append(dict(config))
             _count_chosen(which, space, config)
             for name, value in config.items():
                 types.setdefault(name, {})[type(value).__name__] = None
     return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
-
-
-def _with_functions(space: dict[str, Any]) -> dict[str, Any]:
-    """The space itself, or another one with new functions where it says "function"."""
-    if not any(kind == "choice" and "function" in about[0] for kind, *about in space.values()):
-        return space
-    return {
-        name: (kind, [_function() if one == "function" else one for one in about[0]])
-        if kind == "choice"
-        else (kind, *about)
-        for name, (kind, *about) in space.items()
-    }
-
-
-def _function() -> Callable[[], None]:
-    return lambda: None
-
-
-def _told(value: Any, spec: tuple[Any, ...]) -> Any:
-    """A value that can travel: of a function, its place in the list."""
-    return [one is value for one in spec[1]].index(True) if callable(value) else value
 
 
 @contextmanager
@@ -115,15 +89,6 @@ def _count_chosen(
                 of_each[at] += option is value
 
 
-_ERRORS: dict[str, type[Exception]] = {
-    "crash": RuntimeError,
-    "no memory": torch.OutOfMemoryError,
-    "no kernel": NotImplementedError,
-    "bug": KeyError,
-    "no number": ValueError,
-}
-
-
 class _Endless(Exception):
     """What training raises after far too many calls."""
 
@@ -131,16 +96,14 @@ class _Endless(Exception):
 @probe
 def halving_run(
     procedure: Callable[..., Any],
-    curves: Sequence[Sequence[float | str]],
+    curves: Sequence[Sequence[float]],
     *how: Any,
 ) -> dict[str, Any]:
     """What `procedure(train, len(curves), *how)` returns, and for which epochs it trained each.
 
     Args:
         procedure: The answer; `train(trial, epochs)` returns a loss.
-        curves: For each trial the loss after 1, 2, … epochs; later its last. Words stand for
-            errors: "crash", "no memory" and "no kernel" for RuntimeErrors of three classes, "bug"
-            and "no number" for a KeyError and a ValueError.
+        curves: For each trial the loss after 1, 2, … epochs; later its last.
         how: The arguments that follow.
     """
     calls: list[tuple[Any, Any]] = []
@@ -150,10 +113,7 @@ def halving_run(
         if len(calls) > _MOST_CALLS:
             raise _Endless("train was called thousands of times")
         curve = curves[trial]
-        loss = curve[min(int(epochs), len(curve)) - 1]
-        if isinstance(loss, str):
-            raise _ERRORS[loss](loss)
-        return float(loss)
+        return float(curve[min(int(epochs), len(curve)) - 1])
 
     result = procedure(train, len(curves), *how)
     trained: dict[Any, list[Any]] = {}
@@ -163,39 +123,17 @@ def halving_run(
 
 
 @probe
-def folder_searched(
-    search: Callable[..., Any],
-    files: Mapping[str, str],
-    *how: Any,
-    as_path: bool = False,
-    earlier: Mapping[str, str] | None = None,
-) -> Any:
+def folder_searched(search: Callable[..., Any], files: Mapping[str, str], *how: Any) -> Any:
     """What `search(folder, *how)` returns for a folder with these files.
 
     Args:
         search: The answer.
-        files: Texts by their paths in the folder; one that ends with "/" is an empty folder.
+        files: Texts by their paths in the folder.
         how: What it is called with after the folder.
-        as_path: Whether the folder comes as a Path instead of text.
-        earlier: The files with which the folder is searched once before, and the list that comes
-            back is emptied; None: it's searched once.
     """
     with TemporaryDirectory() as folder:
-        told = Path(folder) if as_path else folder
-        if earlier is not None:
-            _write(folder, earlier)
-            before = search(told, *how)
-            if isinstance(before, list):
-                before.clear()
-        _write(folder, files)
-        return search(told, *how)
-
-
-def _write(folder: str, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = Path(folder, name)
-        if name.endswith("/"):
-            path.mkdir(parents=True)
-        else:
+        for name, text in files.items():
+            path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+        return search(folder, *how)

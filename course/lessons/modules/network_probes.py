@@ -22,6 +22,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["classified", "initialised", "stacked", "standardised"]
 
@@ -102,46 +103,24 @@ def _copied(value: Any) -> Any:
     return {name: one.detach().clone() for name, one in value.items()}
 
 
-def _class_of(net: Any) -> str:
-    """The name of its class, of which a subclass of `nn.Sequential` may have any."""
-    if isinstance(net, nn.Sequential) and type(net) is not nn.Sequential:
-        return "a subclass of Sequential"
-    return type(net).__name__
-
-
 @probe
 def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) -> dict[str, Any]:
-    """A stack of layers of these sizes, made twice from a known seed: layers, values, gradients.
+    """A stack of layers of these sizes, made twice.
 
-    "own" counts the distinct modules of the stack and the distinct parameters of both stacks,
-    "given" is a list of these sizes after a call with an activation that nobody knows.
+    "own" counts the distinct modules of the stack and the distinct parameters of both stacks.
 
     Args:
         make: Called with `(sizes, *activation)`; returns the stack.
         sizes: The features before and behind each linear layer.
         activation: A name, or nothing for what the answer takes by itself.
     """
-    given = list(sizes)
-    with _seeded(_SEED):
-        net = make(sizes, *activation)
-        following = torch.rand(2)
-        again = make(sizes, *activation)
-        with contextlib.suppress(Exception):
-            make(given, "nothing")
-        x = torch.linspace(-2, 2, 3 * sizes[0]).view(3, sizes[0])
-    out = net(x)
-    out.square().sum().backward()
+    net, again = make(sizes, *activation), make(sizes, *activation)
     both = {id(one) for model in (net, again) for one in model.parameters()}
     return {
-        "class": _class_of(net),
-        "given": given,
+        "class": type(net).__name__,
         "layers": [type(one).__name__ for one in net],
         "plans": [repr(one) for one in net],
-        "training": [one.training for one in net.modules()],
         "own": [len({id(one) for one in net}), len(both)],
-        "out": out.detach(),
-        "gradients": _gradients(net),
-        "following": following,
         **_registered(net),
     }
 
@@ -152,7 +131,7 @@ def classified(
 ) -> dict[str, Any]:
     """What a convolutional classifier registers and computes, and which parameters learn.
 
-    "fresh" are the buffers that it begins with. Weights are overwritten with known ones then.
+    Its weights are overwritten with known ones before it's called.
 
     Args:
         make: Called with `*plan`; returns the model.
@@ -162,8 +141,6 @@ def classified(
     """
     model = make(*plan)
     seen = {**_registered(model), "shapes": [list(one.shape) for one in model.parameters()]}
-    seen["fresh"] = _copied(dict(model.named_buffers()))
-    seen["modes"] = [one.training for one in model.modules()]
     state = model.state_dict()
     drawn = torch.Generator().manual_seed(_SEED)
     for name in sorted(state):
@@ -192,7 +169,7 @@ class Framed(nn.Conv2d):
     """A convolution by another name."""
 
 
-class CalmNorm(nn.BatchNorm1d):
+class CalmNorm(nn.BatchNorm2d):
     """A norm by another name."""
 
 
@@ -204,7 +181,6 @@ def _layers_to_initialise() -> nn.Module:
         "no_bias": nn.Linear(100, 100, bias=False),
         "conv": nn.Conv2d(8, 64, 5),
         "groups": nn.Conv2d(32, 128, (3, 5), groups=4),
-        "signal": nn.Conv1d(16, 128, 3, bias=False),
         "norm": nn.BatchNorm2d(6),
         "bare_norm": nn.BatchNorm1d(5, affine=False),
         "layer_norm": nn.LayerNorm(7),
@@ -257,11 +233,13 @@ def initialised(
             before[name].requires_grad_(False)
         before["norm.weight"].grad = torch.ones_like(before["norm.weight"])
     generator = torch.Generator().manual_seed(seed)
+    whole = WholeModule(model)
     with _seeded(ambient):
         initialise(model, generator)
         following = torch.rand(2)
     after = dict(model.named_parameters())
     return {
+        "whole": whole.now(),
         "weights": {name: one.detach().clone() for name, one in after.items()},
         "same": [after.get(name) is one for name, one in before.items()],
         "flags": [[one.requires_grad, one.grad is None, one.is_leaf] for one in after.values()],

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["class_loaded", "idle_found", "traced", "untied"]
 
@@ -189,6 +190,7 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
     called = model.get_submodule("0") if kind == "called by you" else model
     x = x.double() if kind == "float64" else x
     _look_on(model)
+    whole = WholeModule(model)
     trace, seen = make(model), _block()
     hooks = [_hooks(model)]
     with _passed_on(problem, seen), trace as inside:
@@ -208,6 +210,7 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
         **seen,
         "again": _noted(trace.outputs),
         "hooks": [*hooks, _hooks(model)],
+        "whole": whole.now(),
         "gradients": [one.grad is None for one in model.parameters()],
         "modes": [one.training for one in model.modules()],
         "mode": torch.is_grad_enabled(),
@@ -394,17 +397,20 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
     Args:
         untie: Called with the model; returns names.
         kind: Where parameters are shared, such as "three places" or "not tied".
-        graded: Whether parameters that require grad have a gradient of ones from before.
+        graded: Whether parameters that require grad have a gradient of ones from before; the model
+            is in training mode then, else in eval mode.
     """
-    model = _tied(kind)
+    model = _tied(kind).train(graded)
     before = dict(model.named_parameters(remove_duplicate=False))
     for one in before.values():
         one.grad = torch.ones_like(one) if graded and one.requires_grad else None
+    whole = WholeModule(model)
     said = untie(model)
     after = dict(model.named_parameters(remove_duplicate=False))
     seen = {
         "said": list(said),
         "class": type(said).__name__,
+        "whole": whole.now(),
         "names": list(after),
         "first": [after[name] is one for name, one in before.items() if name in after],
         "kinds": [type(one).__name__ for one in after.values()],

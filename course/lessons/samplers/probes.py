@@ -52,6 +52,7 @@ def sampler_epochs(
     global_seed: int = 0,
     facts: Sequence[str] = (),
     beside: bool = False,
+    nested: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Epochs of the sampler `make(*args, **options)`, and what went with them; for keys, see above.
@@ -64,6 +65,7 @@ def sampler_epochs(
         global_seed: What torch is seeded with before.
         facts: The keys asked for; none for all.
         beside: Whether another sampler is made and used before each epoch.
+        nested: Whether a whole other epoch of the same sampler passes within each epoch.
         options: Passed on by name.
     """
     note = not facts or bool({"torchs_own"}.intersection(facts))
@@ -73,7 +75,8 @@ def sampler_epochs(
             options["generator"] = torch.Generator().manual_seed(seed)
         before = _random_state()
         sampler = make(*args, **options)
-        runs, within = _runs(sampler, epochs, partial(make, *args, **options) if beside else list)
+        other = partial(make, *args, **options) if beside else list
+        runs, within = _runs(sampler, epochs, other, nested=nested)
         seen = {
             **_delivered(runs),
             "len": _length(sampler),
@@ -96,13 +99,16 @@ def _delivered(runs: list[list[Any]]) -> dict[str, Any]:
     }
 
 
-def _runs(sampler: Any, epochs: int, other: Callable[..., Any]) -> tuple[list[list[Any]], str]:
+def _runs(
+    sampler: Any, epochs: int, other: Callable[..., Any], *, nested: bool
+) -> tuple[list[list[Any]], str]:
     """The epochs, each after one of `other()`; the random state within the last one."""
     runs, state = [], ""
     for number in range(epochs):
         list(islice(iter(other()), _MOST_INDICES))
         going = iter(sampler)
         run = list(islice(going, 1))
+        list(islice(iter(sampler if nested else []), _MOST_INDICES))
         state = _random_state() if number == epochs - 1 else state
         runs.append(run + list(islice(going, _MOST_INDICES - 1)))
     return runs, state

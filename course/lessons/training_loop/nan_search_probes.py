@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["modules_searched"]
 
@@ -142,6 +143,7 @@ def modules_searched(
         lambda module, _: calls.append([module.training, torch.is_grad_enabled()])
     )
     model.register_forward_hook(_mine)
+    whole = WholeModule(model)
     results: list[Any] = []
     error = None
     with torch.set_grad_enabled(recording):
@@ -159,6 +161,7 @@ def modules_searched(
         "grad mode": grad_mode,
         "modes": [module.training for module in model.modules()],
         "hooks": list(_hooks(model)),
+        "whole": whole.now(),
     }
 
 

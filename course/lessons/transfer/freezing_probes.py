@@ -7,7 +7,6 @@ same kind has the same weights each time.
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = [
     "BODIES",
@@ -163,7 +163,6 @@ def freezing_seen(
     stale: bool = False,
     shut: bool = False,
     mixed: bool = False,
-    times: int = 1,
 ) -> dict[str, Any]:
     """What freezing one part of a model leaves of it, and what training the whole does then.
 
@@ -173,32 +172,31 @@ def freezing_seen(
     Args:
         freeze: The answer, called with the part; "returned" tells whether that came back.
         kind: The body of the model, a key of BODIES.
-        part: The name of the frozen module, "" for all of the model; of several names, each is
-            frozen after the other, and the last is what is looked at.
+        part: The name of the frozen module, "" for all of the model.
         training: The model's mode before.
         stale: Whether each parameter has a gradient of ones from before.
         shut: Whether the part's parameters require no grad before.
         mixed: Whether every second module is in the other mode before.
-        times: How often the part is frozen; between two times somebody opens its parameters.
     """
     with seeded():
         model = _Whole(kind).train(training)
-        *others, target = map(model.get_submodule, part.split(" "))
+        target = model.get_submodule(part)
         before = dict(model.named_parameters())
         target.requires_grad_(not shut)
         for one in list(model.modules())[1::2] if mixed else ():
             one.training = not training
         _graded(model, stale)
-        for one in others:
-            freeze(one)
-        returned = [freeze(target)]
-        for _ in range(1, times):
-            _graded(target.requires_grad_(), stale)
-            returned.append(freeze(target))
-        seen: dict[str, Any] = {"returned": [one is target for one in returned], "around": around()}
+        whole = WholeModule(model)
+        seen: dict[str, Any] = {"returned": freeze(target) is target, "around": around()}
         seen |= _facts_of(model, before)
+        now = whole.now()
+        seen["whole"] = {name: now[name] for name in _LEFT_ALONE}
         seen["itself"] = _woken(model, target, seen["modes"])
         return {**seen, **_trained(model, (2, 3), 2)}
+
+
+# How a part stays frozen is open: by a class, an attribute or a hook of its own.
+_LEFT_ALONE = ("parameters", "buffers", "memory", "dtypes", "values")
 
 
 def _graded(module: nn.Module, stale: bool) -> None:
@@ -240,14 +238,14 @@ def _trained(model: nn.Module, shape: tuple[int, int], runs: int) -> dict[str, A
 
 
 class _Optimizer:
-    """What `what_moved` is to read of an optimizer: groups, and a state that makes its entries.
+    """What `what_moved` is to read of an optimizer: its groups.
 
     torch.optim's own import torch._dynamo with their first use, which costs a second.
     """
 
     def __init__(self, groups: list[dict[str, Any]]) -> None:
         self.param_groups = groups
-        self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
+        self._kept: dict[torch.Tensor, torch.Tensor] = {}
 
     def step(self) -> None:
         """One step with each gradient that there is, with momentum where a group has some."""
@@ -261,7 +259,7 @@ class _Optimizer:
         assert one.grad is not None
         change = one.grad.mul(1024).round().div(1024)  # rounding errors before a norm move nothing
         if group["momentum"]:
-            kept = self.state[one].setdefault("change", torch.zeros_like(one))
+            kept = self._kept.setdefault(one, torch.zeros_like(one))
             change = kept.mul_(group["momentum"]).add_(change)
         one.sub_(group["lr"] * change)
 
@@ -269,8 +267,7 @@ class _Optimizer:
 def _moving(kind: str) -> nn.Module:
     """A model with its flags, gradients and numbers as its kind says."""
     model = _Whole("own" if kind == "own" else "norm")
-    stem, body, last = model.stem, model.body, model.head.get_submodule("1")
-    assert isinstance(last, nn.Linear)
+    stem, body = model.stem, model.body
     if kind in ("frozen", "leftover", "asleep"):
         body.requires_grad_(False)
     if kind == "leftover":
@@ -280,11 +277,6 @@ def _moving(kind: str) -> nn.Module:
         model.eval()
     if kind == "tied":
         model.body[0].weight = stem.weight  # type: ignore[index]
-    if kind == "nan":
-        with torch.no_grad():
-            last.bias[0] = float("nan")
-            last.weight[0, 0] = float("nan")
-        last.requires_grad_(False)
     return model
 
 
@@ -301,12 +293,10 @@ def updates_reported(
 
     Args:
         tell: The answer.
-        kind: "frozen", "leftover", "asleep", "tied", "nan" or "own"; anything else is "plain".
+        kind: "frozen", "leftover", "asleep", "tied" or "own"; anything else is "plain".
         groups: Triples: which parts the optimizer holds, with which rate and momentum.
         step: What a step does: "step" trains once, "forward" only computes, "nothing" does nothing,
-            "zero" has gradients of 0, "one number" changes a few by hand, "signs" turns the sign of
-            each nan, "scheduled" ends with lower rates, "asks" leaves empty entries in the state,
-            "fails" raises an error.
+            "zero" has gradients of 0, "one number" changes a few by hand.
         runs: How often it is called.
     """
     with seeded():
@@ -322,15 +312,8 @@ def updates_reported(
             calls.append(torch.is_grad_enabled())
             _STEPS[step](model, optimizer, x)
 
-        told, error = [], None
-        try:
-            for _ in range(runs):
-                told.append(tell(model, optimizer, stepped))
-        except ArithmeticError as raised:
-            error = str(raised)
-        entries = len(optimizer.state)
-        seen = {"told": told, "error": error, "calls": calls, "entries": entries}
-        return {**seen, **_standing(model)}
+        told = [tell(model, optimizer, stepped) for _ in range(runs)]
+        return {"told": told, "calls": calls, **_standing(model)}
 
 
 def _standing(model: nn.Module) -> dict[str, Any]:
@@ -363,36 +346,10 @@ def _one_number(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> Non
         model.get_parameter("stem.bias")[0:2] += torch.tensor([0.25, -0.25])
 
 
-def _signs(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
-    with torch.no_grad():
-        for one in model.parameters():
-            one.copy_(torch.where(one.isnan(), one.neg(), one))
-
-
-def _scheduled(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
-    _step(model, optimizer, x)
-    for group in optimizer.param_groups:
-        group["lr"] = group["lr"] / 4
-
-
-def _fail(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
-    raise ArithmeticError("this step fails")
-
-
-def _asks(model: nn.Module, optimizer: _Optimizer, x: torch.Tensor) -> None:
-    _step(model, optimizer, x)
-    for one in model.parameters():
-        _ = optimizer.state[one]
-
-
 _STEPS: dict[str, Callable[..., None]] = {
     "step": _step,
     "zero": lambda model, optimizer, x: _step(model, optimizer, x, 0.0),
     "forward": lambda model, optimizer, x: model(x),
-    "scheduled": _scheduled,
     "nothing": lambda model, optimizer, x: None,
     "one number": _one_number,
-    "signs": _signs,
-    "asks": _asks,
-    "fails": _fail,
 }

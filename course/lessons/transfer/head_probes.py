@@ -5,7 +5,6 @@ same family has the same weights each time.
 
 What `head_swapped` returns, among others:
 
-    error      the class of an error, "" for none
     itself     whether the model itself came back
     fresh      the layers that weren't in the model before
     drawn      of each parameter of these the least and the largest number, how many, and how many
@@ -57,14 +56,6 @@ class _Early(nn.Module):
         return found
 
 
-class _Wide(nn.Linear):
-    """A linear layer by another name."""
-
-
-def _pictures(conv: nn.Module, *more: nn.Module) -> nn.Module:
-    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Sequential(nn.Dropout(0.5), conv, *more))
-
-
 _FAMILIES: dict[str, Callable[[], nn.Module]] = {
     "fc": lambda: _Named(5, fc=nn.Linear(5, 10)),
     "classifier": lambda: _Named(4, classifier=nn.Linear(4, 10)),
@@ -80,23 +71,7 @@ _FAMILIES: dict[str, Callable[[], nn.Module]] = {
     "in a dict": lambda: nn.Sequential(
         nn.Linear(3, 4), _Named(2, parts=nn.Sequential()), nn.ModuleDict({"out": nn.Linear(4, 3)})
     ),
-    "pointwise": lambda: _pictures(nn.Conv2d(4, 10, 1), nn.ReLU()),
-    "convolution": lambda: _pictures(
-        nn.Conv2d(4, 6, (3, 2), stride=2, padding=(1, 0), dilation=(2, 1), bias=False)
-    ),
-    "reflecting": lambda: _pictures(nn.Conv2d(4, 2, 3, padding=1, padding_mode="reflect")),
-    "grouped": lambda: _pictures(nn.Conv2d(4, 6, 1, groups=2)),
-    "a layer": lambda: nn.Linear(4, 2),
-    "subclass": lambda: _Named(5, fc=_Wide(5, 10)),
-    "same padding": lambda: _pictures(nn.Conv2d(4, 2, (3, 2), padding="same", dilation=2)),
-    "depthwise": lambda: _pictures(
-        nn.Conv2d(4, 8, 3, groups=4, padding=1, padding_mode="circular", bias=False)
-    ),
-    "linear first": lambda: nn.Sequential(
-        nn.Linear(3, 4), nn.Unflatten(1, (1, 2, 2)), nn.Conv2d(1, 5, 2)
-    ),
     "pictures first": lambda: nn.Sequential(nn.Conv2d(1, 4, 2), nn.Flatten(), nn.Linear(4, 6)),
-    "headless": lambda: nn.Sequential(nn.BatchNorm1d(3), nn.Tanh()),
 }
 
 
@@ -108,8 +83,6 @@ def head_swapped(
     *,
     to: str = "",
     frozen: bool = False,
-    training: bool = True,
-    contrary: bool = False,
     drawn: bool = False,
 ) -> dict[str, Any]:
     """A model of this kind after its head was swapped, layer by layer; for its keys, see above.
@@ -120,20 +93,16 @@ def head_swapped(
         classes: The outputs of the new head.
         to: A dtype or device that the model is moved to before, such as "float64" or "meta".
         frozen: Whether all parameters are frozen before.
-        training: The model's mode.
-        contrary: Whether linear layers and convolutions are in the other mode than the rest.
         drawn: Whether the numbers of new layers are told, too.
     """
     with seeded(17):
-        model = _family(kind, to, training, contrary).requires_grad_(not frozen)
+        model = _family(kind, to).requires_grad_(not frozen)
         before = dict(model.named_modules())
         old, twin = _numbers([model]), deepcopy(model)
-        found, error = _swapped(swap, model, classes)
-        left = around()
+        found, left = swap(model, classes), around()
         fresh = {name: one for name, one in found.named_modules() if before.get(name) is not one}
         numbers = [_numbers(fresh.values()), _numbers([swap(twin, classes)]), old] if drawn else []
     return {
-        "error": error,
         "itself": found is model,
         "around": left,
         "fresh": [[name, *_plan(one)] for name, one in fresh.items()],
@@ -143,21 +112,9 @@ def head_swapped(
     }
 
 
-def _swapped(swap: Callable[..., Any], model: nn.Module, classes: int) -> tuple[nn.Module, str]:
-    """What the swap returns, or the model as it was left and the class of the error."""
-    try:
-        return swap(model, classes), ""
-    except NotImplementedError:
-        raise
-    except Exception as raised:
-        return model, type(raised).__name__
-
-
-def _family(kind: str, to: str, training: bool, contrary: bool) -> nn.Module:
-    """A model of this kind, in its modes, with this dtype or on this device."""
+def _family(kind: str, to: str) -> nn.Module:
+    """A model of this kind, with this dtype or on this device."""
     model = _FAMILIES[kind]()
-    for one in model.modules():
-        one.training = training ^ (contrary and isinstance(one, nn.Linear | nn.Conv2d))
     if to:
         model.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
     return model
@@ -192,14 +149,10 @@ def _outline(model: nn.Module) -> dict[str, Any]:
 
 
 def _plan(layer: nn.Module) -> list[Any]:
-    """The class of a layer and what it was made with."""
-    asked = [
-        *("in_features", "out_features", "in_channels", "out_channels", "kernel_size", "stride"),
-        *("padding", "dilation", "groups", "padding_mode"),
-    ]
+    """Whether a layer is linear, and what it was made with."""
+    asked = ("in_features", "out_features")
     said = [[name, getattr(layer, name)] for name in asked if hasattr(layer, name)]
-    kinds = [one.__name__ for one in (nn.Linear, nn.Conv2d) if isinstance(layer, one)]
-    return [kinds, said, getattr(layer, "bias", None) is not None]
+    return [isinstance(layer, nn.Linear), said, getattr(layer, "bias", None) is not None]
 
 
 def _drawn(layer: nn.Module) -> list[list[float]]:

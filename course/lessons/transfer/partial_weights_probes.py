@@ -5,16 +5,16 @@ same kind has the same weights each time.
 
 What `renamed` returns:
 
-    names    the keys of the result; "numbers", the numbers that its tensors hold
+    names    the keys of the result, in the order of the numbers that its tensors hold
+    numbers  these
     same     the place of each tensor among those of the state; "copies" if one is none of them
     state    what is left of the state
-    error    its class, "" for none; "text", its message where that is told
+    error    its class, "" for none
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from torch import nn
 
 from course.lessons.transfer.freezing_probes import around, noting, packed, seeded
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["features_taken", "fitted", "renamed"]
 
@@ -54,29 +55,33 @@ def _held(kind: str) -> nn.Module:
 
 @probe
 def fitted(
-    load: Callable[..., Any], kind: str, state: dict[str, Any], times: int = 1
+    load: Callable[..., Any],
+    kind: str,
+    state: dict[str, Any],
+    training: bool = True,
 ) -> dict[str, Any]:
     """The report of loading this state into a model of this kind, the model, and the state after.
 
-    "apart" are the model's tensors once those of the state were overwritten.
+    The lists of the report are sorted, since their order is free. "apart" are the model's tensors
+    once those of the state were overwritten.
 
     Args:
         load: Called with `(model, state)`; returns a mapping.
         kind: "a layer", "nothing", or one of a model with layers and buffers.
         state: What the file holds.
-        times: How often it is loaded.
+        training: The model's mode.
     """
     with seeded(17):
-        model = _held(kind).train()
+        model = _held(kind).train(training)
+    whole = WholeModule(model)
     given = {name: one.clone() for name, one in state.items()}
     before = dict(model.named_parameters())
     kept = {name: one.tolist() for name, one in model.state_dict().items()}
     with seeded():
-        told, left = [load(model, given) for _ in range(times)], around()
+        told, left = load(model, given), around()
     after = dict(model.named_parameters())
     seen = {
-        "report": [dict(one) for one in told],
-        "classes": [type(part).__name__ for one in told for part in dict(one).values()],
+        "report": {key: sorted(names) for key, names in told.items()},
         "around": left,
         "kept": kept,
         "values": {name: one.tolist() for name, one in model.state_dict().items()},
@@ -85,23 +90,13 @@ def fitted(
         "flags": [[one.requires_grad, one.is_leaf] for one in after.values()],
         "unsaved": packed(model.buffers()),
         "modes": [one.training for one in model.modules()],
+        "whole": whole.now(),
         "state": packed(given.values()),
         "order": list(given),
     }
     for one in given.values():
         one.zero_()
     return {**seen, "apart": packed(model.state_dict().values())}
-
-
-class _Fails(nn.Module):
-    """A layer that fails when it is called for the third time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.added = [0, 0]
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.added.pop()
 
 
 _BODIES: dict[str, Callable[[], nn.Module]] = {
@@ -111,7 +106,6 @@ _BODIES: dict[str, Callable[[], nn.Module]] = {
     "pictures": lambda: nn.Sequential(nn.Unflatten(1, (1, 1, 3)), nn.Conv2d(1, 2, 1)),
     "identity": nn.Identity,
     "flat": lambda: nn.Sequential(nn.Linear(3, 2), nn.Flatten(0)),
-    "fails": lambda: nn.Sequential(nn.Dropout(0.5), _Fails()),
     "nested": lambda: nn.Sequential(
         nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.BatchNorm1d(4)), nn.Dropout(0.5)), nn.Tanh()
     ),
@@ -126,8 +120,6 @@ def features_taken(
     *,
     modes: str = "training",
     once: bool = False,
-    quiet: bool = False,
-    again: bool = False,
 ) -> dict[str, Any]:
     """Features and targets that `take(body, batches)` gives, and what is left of the body.
 
@@ -141,58 +133,28 @@ def features_taken(
         modes: The body's before: "training", "eval", "mixed" (every second module in eval mode) or
             "outer eval" (its own flag alone).
         once: Whether the batches come from a generator.
-        quiet: Whether it is called under no_grad.
-        again: Whether the first batch comes a second time at the end, and features are taken once
-            before, after which parameters move.
     """
     with seeded(17):
         body = _body(kind, modes)
         calls, came, left = _counted(body), list[int](), list[Any]()
         given = [tuple(one.clone() for one in pair) for pair in batches]
-        given += given[:again]
-        before = [one.training for one in body.modules()]
+        before, whole = [one.training for one in body.modules()], WholeModule(body)
         handed = _one_by_one(given, calls, came) if once else given
-        earlier = partial(_taken_before, take, body, given) if again else None
-        with noting(left, quiet):
-            features, targets, error = _taken(partial(take, body, handed), earlier)
+        with noting(left, quiet=False):
+            features, targets = take(body, handed)
         return {
             "following": torch.rand(2),
             "features": features,
             "targets": targets,
-            "error": error,
             "came": came,
             **_features(features),
             "modes": [before, [one.training for one in body.modules()]],
             "calls": calls,
             "given": packed(one for pair in given for one in pair),
             "around": left,
+            "whole": whole.now(),
             **_kept(body),
         }
-
-
-def _taken(take: Callable[[], Any], earlier: Callable[[], None] | None) -> tuple[Any, Any, str]:
-    """Features and targets, or the class of the error that taking them ends in."""
-    try:
-        if earlier is not None:
-            earlier()
-        features, targets = take()
-    except NotImplementedError:
-        raise
-    except Exception as raised:
-        return None, None, type(raised).__name__
-    return features, targets, ""
-
-
-def _taken_before(take: Callable[..., Any], body: nn.Module, given: Sequence[Any]) -> None:
-    take(body, given)
-    _moved(body)
-
-
-def _moved(body: nn.Module) -> None:
-    """Move all parameters of a body, as a step would."""
-    with torch.no_grad():
-        for one in body.parameters():
-            one.mul_(0.5)
 
 
 def _one_by_one(given: Sequence[Any], calls: Sequence[Any], came: list[int]) -> Iterator[Any]:
@@ -235,10 +197,8 @@ def _kept(body: nn.Module) -> dict[str, Any]:
     }
 
 
-def _features(features: torch.Tensor | None) -> dict[str, Any]:
+def _features(features: torch.Tensor) -> dict[str, Any]:
     """Whether features have a graph, and what a head learns from them."""
-    if features is None:
-        return {"graph": False, "learns": None}
     return {"graph": features.requires_grad, "learns": _learned(features)}
 
 
@@ -257,8 +217,6 @@ def renamed(
     rename: Callable[..., Any],
     names: Sequence[str],
     rules: Sequence[Any],
-    told: bool = False,
-    tied: bool = False,
 ) -> dict[str, Any]:
     """What renaming gives for a state of these names; its keys stand at the head of this module.
 
@@ -266,21 +224,18 @@ def renamed(
         rename: Called with `(state, rules)`; returns a state.
         names: The keys, in their order; each tensor holds its place in it.
         rules: What it is called with; each becomes a tuple.
-        told: Whether the message of an error is told, too.
-        tied: Whether all names have one tensor.
     """
-    made_of = [torch.tensor([float(number)]) for number, _ in enumerate(names)]
-    state = {name: made_of[0 if tied else number] for number, name in enumerate(names)}
+    state = {name: torch.tensor([float(number)]) for number, name in enumerate(names)}
     tensors = list(state.values())
-    made, error, text = None, "", ""
+    made, error = None, ""
     given = [list(rule) for rule in rules]
     try:
         made = rename(state, [tuple(rule) for rule in given])
     except NotImplementedError:
         raise
     except Exception as raised:
-        error, text = type(raised).__name__, str(raised)
-    pairs = [] if made is None else list(made.items())
+        error = type(raised).__name__
+    pairs = [] if made is None else sorted(made.items(), key=lambda pair: float(pair[1]))
     return {
         "names": [name for name, _ in pairs],
         "numbers": [float(one) for _, one in pairs],
@@ -291,5 +246,4 @@ def renamed(
         "state": [list(state), [float(one) for one in state.values()]],
         "mapping": isinstance(made, dict),
         "error": error,
-        "text": text if told else "",
     }

@@ -6,9 +6,7 @@ form. The same kind has the same weights each time.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -20,56 +18,6 @@ from course.probes.decorator import probe
 __all__ = ["passed_through", "thawed"]
 
 
-class _Fails(nn.Module):
-    """A layer that cannot be run."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        raise ArithmeticError("this layer fails")
-
-
-def _twice() -> nn.Module:
-    """One module in two places."""
-    block = nn.Linear(3, 3)
-    return nn.Sequential(block, nn.Tanh(), block)
-
-
-def _shared() -> nn.Module:
-    """Two modules that share a weight."""
-    first, last = nn.Linear(3, 3), nn.Linear(3, 3)
-    last.weight = first.weight
-    return nn.Sequential(first, nn.Tanh(), last)
-
-
-_LAYERS: dict[str, Callable[[], nn.Module]] = {
-    **BODIES,
-    "fails": _Fails,
-    "twice": _twice,
-    "shared": _shared,
-}
-
-
-def _run(
-    through: Callable[[], Any],
-    other: Callable[[], Any],
-    also: str,
-    around_it: contextlib.AbstractContextManager[Any],
-) -> tuple[Any, Any, str | None]:
-    """What the layer gives as it is, what comes through it, and the error that ended it."""
-    own, out = None, None
-    try:
-        own = other() if also.startswith("before") else None
-        with around_it:
-            out = through()
-        own = other() if also.startswith("after") else own
-    except ArithmeticError as raised:
-        return own, out, str(raised)
-    return own, out, None
-
-
 @probe
 def passed_through(
     through: Callable[..., Any],
@@ -79,40 +27,38 @@ def passed_through(
     training: bool = True,
     frozen: Sequence[str] = (),
     also: str = "",
-    quiet: bool = False,
     stale: bool = False,
-    again: bool = False,
 ) -> dict[str, Any]:
     """The result of `through(layer, x)`, what learns from it, and what is left of the layer.
 
-    "learnt" has which results have a graph, and the error in which going backward ended. "calls"
-    has the grad mode of each call of the layer if there is to be a graph, else None.
+    "learnt" has which results have a graph. "calls" has the grad mode of each call of the layer if
+    there is to be a graph, else None.
 
     Args:
         through: The answer.
-        kind: The layer, a key of `_LAYERS`.
+        kind: The layer, a key of `BODIES`.
         x: The input; whether it requires grad is kept.
         training: The layer's mode.
         frozen: The names of parameters that are frozen before.
         also: When the layer runs as it is, too, with another input: "before" or "after"; "" for
             never.
-        quiet: Whether it is called under no_grad.
         stale: Whether there are gradients of ones from before.
-        again: Whether one goes backward twice.
     """
     with seeded():
         layer = _prepared(kind, training, frozen, stale)
-        calls = _watched(layer, x.requires_grad and not quiet)
+        calls = _watched(layer, x.requires_grad)
         leaf, other = x.detach().clone().requires_grad_(x.requires_grad), x.detach() + 1
         left, before = list[Any](), dict(layer.named_parameters())
-        run = partial(through, layer, leaf), partial(layer, other), also
-        own, out, error = _run(*run, noting(left, quiet))
-        learnt = _learnt([out, own], again)
-        seen = {"error": error, "calls": calls, "graph": learnt[0], "learnt": learnt}
+        own = layer(other) if also == "before" else None
+        with noting(left, quiet=False):
+            out = through(layer, leaf)
+        own = layer(other) if also == "after" else own
+        learnt = _learnt([out, own])
+        seen = {"calls": calls, "graph": learnt[0], "learnt": learnt}
     after = dict(layer.named_parameters())
     return {
         **seen,
-        "out": None if out is None else out.detach().clone(),
+        "out": out.detach().clone(),
         "behind": leaf.grad,
         "around": left,
         "same": [after.get(name) is one for name, one in before.items()],
@@ -129,7 +75,7 @@ def _watched(layer: nn.Module, graph: bool) -> list[bool | None]:
 
 def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> nn.Module:
     """A layer in this mode, of which these parameters are frozen."""
-    layer = _LAYERS[kind]().train(training)
+    layer = BODIES[kind]().train(training)
     for name in frozen:
         layer.get_parameter(name).requires_grad_(False)
     for one in layer.parameters():
@@ -137,20 +83,12 @@ def _prepared(kind: str, training: bool, frozen: Sequence[str], stale: bool) -> 
     return layer
 
 
-def _learnt(results: Sequence[torch.Tensor | None], again: bool) -> list[Any]:
+def _learnt(results: Sequence[torch.Tensor | None]) -> list[bool]:
     """Go backward from all results that have a graph; says of each result whether it has one."""
-    graphs = [one is not None and one.requires_grad for one in results]
     both = [one.square().sum() for one in results if one is not None and one.requires_grad]
-    if not both:
-        return [*graphs, ""]
-    total = torch.stack(both).sum()
-    try:
-        total.backward(retain_graph=again)
-        if again:
-            total.backward()
-    except RuntimeError as raised:
-        return [*graphs, type(raised).__name__]
-    return [*graphs, ""]
+    if both:
+        torch.stack(both).sum().backward()
+    return [one is not None and one.requires_grad for one in results]
 
 
 def _left(layer: nn.Module) -> dict[str, Any]:
@@ -178,8 +116,6 @@ def _stages(kind: str, count: int) -> list[nn.Module]:
         return [nn.Sequential(one, nn.LayerNorm(2), nn.PReLU()) for one in made]
     if kind == "empty stages":
         return [nn.Tanh() if number % 2 else one for number, one in enumerate(made)]
-    if kind == "tied":
-        made[-1][0].weight = made[0][0].weight
     return list(made)
 
 
@@ -209,8 +145,8 @@ def thawed(
 
     Args:
         thaw: Called with `(stages, epoch, every)`; returns parameters.
-        kind: The stages: "layers", "nested stages", "empty stages" (every second) or "tied"; those
-            of any other kind have a linear layer, a norm and Dropout.
+        kind: The stages: "layers", "nested stages" or "empty stages" (every second); those of any
+            other kind have a linear layer, a norm and Dropout.
         count: The number of stages.
         every: Passed on: epochs from one stage to the next.
         epochs: The numbers of the epochs, one for each call.

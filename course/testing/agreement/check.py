@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from course.serialization.received import Absent, Value
 from course.testing.agreement import reference_cache
-from course.testing.agreement.comparing import ASPECTS, Tolerance
-from course.testing.agreement.judging import Judgement, expected_of, judge
+from course.testing.agreement.comparing import ASPECTS
+from course.testing.agreement.judging import Judgement, expected_of, is_computed, judge
 from course.testing.check_log import CheckLog
 from course.testing.inputs.cases import Case
 from course.testing.observe import Observation
 from course.testing.recording import ErrorFacts
 from course.testing.results import Failure
+from course.testing.tolerance import Tolerance
 
 __all__ = ["USUAL_ASPECTS", "Called", "agrees"]
 
@@ -64,14 +65,33 @@ def agrees(
         log.record(lambda: None, name, how, [Value(lost)])
         return
     found = judge(seen, cases, called.standing_in, reference, compare, tolerance)
-    beliefs, fits = how.get("misconception"), None
+    beliefs, fits, evident = how.get("misconception"), None, False
     if isinstance(beliefs, Mapping):
         fits = found.belief(beliefs)
         how = {**how, "misconception": fits}
+        evident = fits is not None and is_computed(beliefs[fits])
     # Without a result there are no gradients either: a belief about those alone is no sign.
     sure = fits and "values" in found.aspects
     about = [seen] if sure or not _wants_result(found) else [seen, seen.result]
-    log.record(lambda: _failure(found), name, how, about, found.idle_ways())
+    log.record(
+        lambda: _failure(found),
+        name,
+        how,
+        about,
+        found.idle_ways(),
+        ended=_ended(found),
+        evident=evident,
+    )
+
+
+def _ended(found: Judgement) -> ErrorFacts | None:
+    """The exception that ended every call that differs, where it was one and the same."""
+    errors = [call.error for _, call in found.failed]
+    told = {(one["type"], one["line"], one["source"]) if one else None for one in errors}
+    first = errors[0] if errors else None
+    if first is None or len(told) > 1:
+        return None
+    return ErrorFacts(first["type"], (), first["message"], first["line"], first["source"])
 
 
 def _wants_result(found: Judgement) -> bool:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from course.inspection.facts import TensorFacts, facts, memory_number
+from course.inspection.tree_leaves import tree_leaves
 from course.serialization.received import SeenTensor, Value
 from course.testing.compare import difference
 from course.testing.inputs.cases import Case
 from course.testing.observe import is_stub
 from course.testing.results import error_name
+from course.testing.tolerance import Tolerance
 
-__all__ = ["ASPECTS", "Call", "Difference", "Expected", "Tolerance", "first_difference"]
+__all__ = ["ASPECTS", "Call", "Difference", "Expected", "first_difference"]
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,6 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """How far an element may be away: `atol + rtol * |expected|`."""
-
-    rtol: float = 0.0
-    atol: float = 0.0
-
-
-@dataclass(frozen=True)
 class Difference:
     """What differs for one case: `aspect` gives no value away, `words` may."""
 
@@ -81,11 +75,20 @@ def first_difference(
         return Difference(case, ended)
     if expected.error is not None:
         return None
+    if tolerance.rounding and tolerance.precision is None:
+        tolerance = replace(tolerance, precision=_coarsest(case))
     for aspect in aspects:
         words = ASPECTS[aspect](call, expected, tolerance)
         if words is not None:
             return Difference(case, _AS_TOLD.get(aspect, aspect), words)
     return None
+
+
+def _coarsest(case: Case) -> torch.dtype | None:
+    """The floating dtype with the fewest digits among a case's tensors."""
+    given = (one for one in tree_leaves([case.args, case.kwargs]) if isinstance(one, torch.Tensor))
+    kinds = {one.dtype for one in given if one.is_floating_point()}
+    return max(kinds, key=lambda dtype: torch.finfo(dtype).eps, default=None)
 
 
 def _ends(call: Call, expected: Expected) -> str | None:
@@ -100,16 +103,16 @@ def _ends(call: Call, expected: Expected) -> str | None:
 
 
 def _values(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
-    return difference(call.result, expected.result, rtol=tolerance.rtol, atol=tolerance.atol)
+    return difference(call.result, expected.result, tolerance)
 
 
 def _arguments(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
     wanted = list(expected.args)
-    return difference(call.args_after, wanted, rtol=tolerance.rtol, atol=tolerance.atol)
+    return difference(call.args_after, wanted, tolerance)
 
 
 def _gradients(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
-    return difference(call.grads, expected.grads, rtol=tolerance.rtol, atol=tolerance.atol)
+    return difference(call.grads, expected.grads, tolerance)
 
 
 def _graph(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:

@@ -12,7 +12,7 @@ import torch
 
 from course.serialization.received import Deferred
 from course.testing.agreement import reference_cache
-from course.testing.agreement.comparing import Call, Difference, Expected, Tolerance
+from course.testing.agreement.comparing import Call, Difference, Expected
 from course.testing.agreement.comparing import first_difference as _first_difference
 from course.testing.agreement.copying import copied
 from course.testing.agreement.running import run_cases
@@ -20,8 +20,9 @@ from course.testing.compare import difference
 from course.testing.inputs.cases import Case, columns
 from course.testing.observe import Observation
 from course.testing.points import CONSTANTS, RAISING, SELF
+from course.testing.tolerance import ANY_KIND, Tolerance
 
-__all__ = ["Judgement", "expected_of", "judge"]
+__all__ = ["Judgement", "expected_of", "is_computed", "judge"]
 
 _MOST_TOLD = 4
 _MOST_TRIED = 16  # of the differing cases; all of them decide between likely beliefs
@@ -62,11 +63,12 @@ class Judgement:
         """The belief that most of the differences show; None where none fits the most.
 
         A belief is a wrong implementation, whose results the answer then gives, or an exception
-        class that ends it, or one or several kinds of input that it fails for.
+        class that ends it, or one or several kinds of input that it fails for. Of a list with
+        several implementations or classes the best one counts.
         """
         if not self.differences:
             return next(iter(beliefs), None)
-        failed = self._failed
+        failed = self.failed
         tried = min(len(failed), _MOST_TRIED)
         some = [failed[len(failed) * n // tried] for n in range(tried)]
         first = some[:: max(1, tried // _FIRST_TRIED)]
@@ -91,20 +93,33 @@ class Judgement:
             )
         if isinstance(belief, FunctionType):
             return self._explained_by(belief, failed)
-        kinds = {belief} if isinstance(belief, str) else set(belief)
-        return _counted(failed, lambda case, _: case.kind in kinds)
+        several = [belief] if isinstance(belief, str) else list(belief)
+        kinds = {one for one in several if isinstance(one, str)}
+        shares = [self._share(one, failed) for one in several if not isinstance(one, str)]
+        shares.append(_counted(failed, lambda case, _: case.kind in kinds))
+        return max(shares)
 
     def _explained_by(self, wrong: Callable[..., Any], failed: _Failed) -> float:
-        cases = [case for case, _ in failed]
-        gives = _expected(self.standing_in(wrong), cases, "gradients" in self.aspects)
-        same = (
-            _first_difference(case, call, one, self.aspects, self.tolerance) is None
-            for (case, call), one in zip(failed, gives, strict=True)
-        )
-        return sum(same) / len(failed)
+        same = self._gave_the_same.setdefault(id(wrong), {})
+        new = [(case, call) for case, call in failed if id(case) not in same]
+        cases = [case for case, _ in new]
+        gradients = "gradients" in self.aspects
+        gives = _expected(self.standing_in(wrong), cases, gradients) if cases else []
+        for (case, call), one in zip(new, gives, strict=True):
+            found = _first_difference(case, call, one, self.aspects, self.tolerance)
+            same[id(case)] = found is None
+        return sum(same[id(case)] for case, _ in failed) / len(failed)
 
     @cached_property
-    def _failed(self) -> _Failed:
+    def _gave_the_same(self) -> dict[int, dict[int, bool]]:
+        """For a wrong implementation, by its id: whether it gives what the answer gave in a case.
+
+        To look for the belief takes longer than all else where an answer is wrong.
+        """
+        return {}
+
+    @cached_property
+    def failed(self) -> _Failed:
         """The cases that differ, each with its call."""
         failing = {id(one.case) for one in self.differences}
         pairs = zip(self.cases, self.calls, strict=True)
@@ -117,13 +132,20 @@ class Judgement:
             yield RAISING
             return
         for name, value in CONSTANTS.items():
-            if all(difference(value, one) is None for one in results):
+            if all(difference(value, one, ANY_KIND) is None for one in results):
                 yield f"returning {name}"
         if len(results) == len(self.expected) and all(
             case.args and difference(case.args[0], one) is None
             for case, one in zip(self.cases, results, strict=True)
         ):
             yield SELF
+
+
+def is_computed(belief: Any) -> bool:
+    """Whether a belief says what comes back, and not only for which inputs it goes wrong."""
+    if isinstance(belief, str):
+        return False
+    return callable(belief) or any(callable(one) for one in belief)
 
 
 def _counted(failed: _Failed, fits: Callable[[Case, Call], bool]) -> float:

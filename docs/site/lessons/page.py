@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons.cells import grader
+from autograder.lessons.editions.addresses import binder, colab, repository
+from autograder.lessons.editions.opening import BADGES_ID, INSTALL_ID, SELF_STUDY
 from autograder.lessons.model import Lesson
 from autograder.lessons.regions import without_markers
-from autograder.lessons.release import repository
 from autograder.lessons.self_study import (
-    INSTALL_ID,
     KEEP_ID,
     PROGRESS_ID,
     self_study_edition,
@@ -25,7 +25,7 @@ from docs.site.settings import ROOT, Settings
 
 __all__ = ["page_of", "solved_cells", "write_lesson"]
 
-_LEFT_OUT = {INSTALL_ID, KEEP_ID, PROGRESS_ID}
+_LEFT_OUT = {BADGES_ID, INSTALL_ID, KEEP_ID, PROGRESS_ID}
 _SOLUTION = "-solution"
 _CHECKS = "The checks, and what they say of the solution"
 
@@ -121,13 +121,12 @@ def _text(id_: str, source: str) -> dict[str, Any]:
 
 
 def _ways_in(lesson: Lesson) -> str:
-    """The links above a lesson: its notebook, Colab where there is an address, claims if any."""
+    """The links above a lesson: its notebook, where it opens in one click, claims if any."""
     links = [f'<a href="{lesson.slug}.ipynb" download>Download this notebook</a>']
-    if owner_and_name := repository(ROOT):
-        place = f"{owner_and_name}/blob/main/release/self-study/{lesson.slug}.ipynb"
-        links.append(
-            f'<a href="https://colab.research.google.com/github/{place}">Open it in Colab</a>'
-        )
+    if address := repository(ROOT):
+        notebook = f"release/{SELF_STUDY}/{lesson.slug}.ipynb"
+        for program, opens in {"Colab": colab, "Binder": binder}.items():
+            links.append(f'<a href="{opens(address, notebook)}">Open it in {program}</a>')
     if claims(lesson.slug):  # the last lesson has none of its own
         links.append(f'<a href="../atlas.html#lesson-{lesson.slug}">Its claims in the atlas</a>')
     return f'<p class="ways-in">{" · ".join(links)}</p>'

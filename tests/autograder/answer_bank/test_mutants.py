@@ -143,6 +143,13 @@ def test_a_mutant_that_was_ended_by_another_one_survives_alone(gate: Gate) -> No
     assert [one.words for one in found.exercises[0].survivors] == ["`x * 2` became `x + 2`"]
 
 
+def test_a_mutant_that_survives_beside_another_one_is_tried_again_alone(gate: Gate) -> None:
+    alone = Grader()
+    found = run_mutants(doubled(gate), Grader(("x + 2",)), run_alone=alone)
+    assert found.ok
+    assert alone.asked == 1
+
+
 def test_most_draws_the_same_mutants_each_time(gate: Gate) -> None:
     first, again = doubled(gate, most=3)[0], doubled(gate, most=3)[0]
     assert len(first.tried) == 3

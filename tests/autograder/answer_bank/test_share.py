@@ -34,6 +34,16 @@ def test_a_tenth_is_about_a_tenth_and_always_the_same() -> None:
     assert set(drawn) <= {n for n in range(2000) if is_in_share(0.2, "wrong", str(n))}
 
 
+def test_each_value_of_draw_draws_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = set[int]()
+    for value in map(str, range(20)):
+        monkeypatch.setenv("DRAW", value)
+        some = {n for n in range(300) if is_in_share(0.34, "wrong", str(n))}
+        assert some == {n for n in range(300) if is_in_share(0.34, "wrong", str(n))}
+        drawn |= some
+    assert len(drawn) > 290
+
+
 def test_all_of_them_and_none_of_them_are_shares() -> None:
     assert all(is_in_share(1.0, str(n)) for n in range(100))
     assert not any(is_in_share(0.0, str(n)) for n in range(100))

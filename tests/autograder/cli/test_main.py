@@ -185,6 +185,7 @@ def test_the_gate_prints_a_line_an_exercise_and_the_closing_line(
         "  ✗ flatten  right 2/2 · wrong 4/5",
         "      bank.py:9: wrong, always copies: it gets all 4 points",
         "constant answers: none gets a point",
+        "beliefs told 0 · rightly 0",
         "exercises 1 · right accepted 2/2 · wrong rejected 4/5",
     ]
 
@@ -338,3 +339,19 @@ def test_the_doctor_fails_only_where_something_is_missing(
     monkeypatch.setattr("autograder.cli.doctor.examine", lambda path: (check,))
     assert run("doctor", "--course", course) == code
     assert capsys.readouterr().out.endswith(" torch: found\n    Do this.\n")
+
+
+def test_a_package_that_is_not_there_is_named_with_what_brings_it(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    monkeypatch.setattr("autograder.cli.main._run", lambda _: lacking("nbformat.v4"))
+    assert run("doctor") == 1
+    said = capsys.readouterr().err
+    assert said.startswith("autograder: nbformat.v4 is not installed")
+    assert "pip install 'pytorch-measured[teach]'" in said
+    monkeypatch.setattr("autograder.cli.main._run", lambda _: lacking("autograder.nowhere"))
+    with pytest.raises(ModuleNotFoundError, match=r"autograder\.nowhere"):
+        run("doctor")

@@ -13,6 +13,7 @@ from autograder.engine.plan import CellKind, Step
 from autograder.engine.scoring import judge
 from autograder.lessons.model import Exercise
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
+from autograder.records.runner import HANDED_IN_EMPTY
 
 TOTAL = Exercise("total", "Total", 3.0, "total", "x", "test-total", "x")
 ANSWER = Step(0, CellKind.RUN, "x", "total")
@@ -150,7 +151,7 @@ def test_a_cell_that_was_not_handed_in_was_not_attempted() -> None:
         ("My own words.", CellOutcome(), {"notes": ("A person grades this answer.",)}),
         ("YOUR ANSWER HERE", CellOutcome(), {"attempted": False}),
         (" YOUR \n ANSWER  HERE ", CellOutcome(), {"attempted": False}),
-        (" \n", CellOutcome(), {"attempted": False}),
+        (" \n", CellOutcome(), {"notes": (HANDED_IN_EMPTY,)}),
         (
             "def f(): ...",
             CellOutcome(failure=DEAD),

@@ -115,7 +115,7 @@ def test_a_mode_that_refuses_every_operator_costs_no_cell(tmp_path: Path) -> Non
     lesson.insert(2, cell)
     after = code("mode.__exit__(None, None, None)\nprint('still here')", "after")
     cells = [*lesson[:2], code(refuse, "own"), lesson[2], after, *lesson[3:]]
-    outcome = grade(tmp_path, cells, lesson)
+    outcome = grade(tmp_path, cells, lesson, patient=True)
     assert printed(outcome, "one") == ""
     assert printed(outcome, "after") == "still here\n"
     assert outcome.record.score == 5.0

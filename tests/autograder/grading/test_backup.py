@@ -28,7 +28,16 @@ from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import Journal, JournalError, only_grader
 from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv
-from tests.autograder.classroom import SLUG, FakeRunner, classroom, double, flatten, graded, record
+from tests.autograder.classroom import (
+    SLUG,
+    FakeRunner,
+    classroom,
+    double,
+    flatten,
+    graded,
+    record,
+    tiny_lesson,
+)
 from tests.exhaustive import sampled
 
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@uni.example\nbob,Bob,Ross,\n"
@@ -236,7 +245,7 @@ def test_those_who_have_the_gradebook_open_see_what_was_restored(
     by_hand(course, 4.0)
     with GradebookWriter(course) as open_before:
         bring_back(course, tmp_path / "kept.zip", force=True)
-        assert open_before.entries(SLUG)["ada"].points["test-flatten"] == 3.5
+        assert open_before.entries(tiny_lesson())["ada"].points["test-flatten"] == 3.5
 
 
 def test_a_damaged_gradebook_is_moved_aside_and_replaced(

@@ -40,6 +40,7 @@ from tests.autograder.classroom import (
     graded,
     hand_in,
     record,
+    tiny_lesson,
 )
 from tests.exhaustive import sampled
 
@@ -47,13 +48,13 @@ from tests.exhaustive import sampled
 def scores(course: CourseDirectory) -> dict[str, float]:
     """Student → points in the gradebook."""
     with GradebookWriter(course) as writer:
-        return {name: one.score for name, one in writer.entries(SLUG).items()}
+        return {name: one.score for name, one in writer.entries(tiny_lesson()).items()}
 
 
 def everything(course: CourseDirectory) -> dict[str, Any]:
     """All that a run leaves behind, without random ids and run names."""
     with GradebookWriter(course) as writer:
-        entries, names = writer.entries(SLUG), writer.names()
+        entries, names = writer.entries(tiny_lesson()), writer.names()
     notebooks = sorted((course.root / "autograded").rglob("*.ipynb"))
     return {
         "entries": entries,
@@ -329,7 +330,7 @@ def test_a_regrade_that_is_killed_leaves_the_old_grades_marked(tmp_path: Path) -
     killed_in(lambda: graded(course, give(3.0), regrade=True), Journal, "write", at=1, after=False)
     assert Journal(course.state).due(SLUG) == {"bob"}
     with GradebookWriter(course) as writer:
-        found = writer.entries(SLUG)
+        found = writer.entries(tiny_lesson())
     assert {name: bool(one.waiting) for name, one in found.items()} == {"ada": False, "bob": True}
 
 
@@ -416,7 +417,8 @@ def test_an_executed_notebook_is_read_only_and_can_be_replaced(tmp_path: Path) -
 
     (submission,) = find_submissions(course, (lesson,))
     notebook = nbformat.v4.new_notebook()
-    path = write_autograded(course, submission, record(), notebook)
+    folder = write_autograded(course, submission, record(), {SLUG: notebook})
+    path = folder / f"{SLUG}.ipynb"
     assert path.stat().st_mode & 0o777 == 0o444
     assert nbformat.read(path, as_version=4).cells == []
 

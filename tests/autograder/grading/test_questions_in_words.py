@@ -11,10 +11,11 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.answer_bank.gate import lesson_gate
-from autograder.course_directory import CourseDirectory, load_course
+from autograder.course_directory import CourseDirectory, CourseDirectoryError, load_course
+from autograder.errors import ReleaseError
 from autograder.lessons.lint.lesson import lint_lesson
 from autograder.lessons.model import Lesson, find_lesson, read_lesson
-from autograder.lessons.release import build_release, refuse_leaks
+from autograder.lessons.release import build_editions, build_release, refuse_leaks
 from autograder.lms import LMS
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.journal import Journal
@@ -29,10 +30,11 @@ from autograder.reporting.tables import summary
 from autograder.runners.nbgrader import StockRunner
 from autograder.simulation.simulate import simulate
 from tests.autograder import tiny
-from tests.autograder.classroom import SLUG, answered, empty_gradebook, graded, hand_in
+from tests.autograder.classroom import SLUG, answered, empty_gradebook, graded, hand_in, tiny_lesson
 from tests.autograder.engine.exam import engine
 from tests.exhaustive import sampled
 
+SECRET_PICTURE = "QUJD" * 100
 WORDS = "The caller's own tensor changes.\n\n<b>Everybody</b> who holds it sees that."
 RUNNERS: dict[str, Callable[[], Runner]] = {"engine": engine, "stock": lambda: StockRunner(jobs=1)}
 
@@ -202,7 +204,7 @@ def test_the_gradebook_knows_no_points_for_words_and_none_for_a_stub(
     classes: CourseDirectory,
 ) -> None:
     with GradebookWriter(classes) as writer:
-        found = writer.entries(SLUG)
+        found = writer.entries(tiny_lesson())
     assert (found["ada"].auto["why"], found["bob"].auto["why"]) == (None, 0.0)
     assert (found["ada"].waiting, found["bob"].waiting) == (frozenset({"why"}), frozenset())
     assert (found["ada"].score, found["bob"].score) == (6.0, 6.0)
@@ -211,7 +213,8 @@ def test_the_gradebook_knows_no_points_for_words_and_none_for_a_stub(
 def test_the_table_and_the_export_say_what_waits(classes: CourseDirectory) -> None:
     lesson = find_lesson(classes.root, SLUG)
     records = Journal(classes.state).records(SLUG)
-    assert summary(records) == "2 submissions: 2 graded · mean 100 % · to be read by a person: 1"
+    words = "to be read by a person: 1 (3 points)"
+    assert summary(records) == f"2 submissions: 2 graded · mean 100 % · {words}"
     ada, bob = grades_csv(lesson, class_results(classes, lesson)).splitlines()[1:]
     assert "4,2,waits for a person" in ada
     assert "4,2,not attempted" in bob
@@ -242,7 +245,10 @@ def test_the_page_shows_the_words_and_that_they_wait(classes: CourseDirectory) -
     page = page_for(classes, "ada")
     assert "6 <span" in page
     assert "of 9 points" in page
-    assert "3 of these points are for what you explained in words" in page
+    assert (
+        "3 of these points are given by a person. Nobody has read that part of your work yet."
+        in page
+    )
     assert "&lt;b&gt;Everybody&lt;/b&gt; who holds it sees that." in page
     assert "Your teacher reads this answer; the points come later." in page
     assert "✎ to be read by a person · – of 3" in page
@@ -260,7 +266,7 @@ def test_points_and_a_comment_come_back_and_survive_a_regrade(classes: CourseDir
     runner = "stock" if classes.root.name.startswith("stock") else "engine"
     graded(classes, RUNNERS[runner](), regrade=True)  # type: ignore[arg-type]
     with GradebookWriter(classes) as writer:
-        found = writer.entries(SLUG)["ada"]
+        found = writer.entries(tiny_lesson())["ada"]
     assert (found.points["why"], found.score, found.manual) == (2.5, 8.5, frozenset({"why"}))
     ada = next(
         row
@@ -272,4 +278,102 @@ def test_points_and_a_comment_come_back_and_survive_a_regrade(classes: CourseDir
     assert "8.5 <span" in page
     assert "✎ read by a person · 2.5 of 3" in page
     assert "Say whose storage it is." in page
-    assert "in words. Nobody has read it yet" not in page
+    assert "Nobody has read that part" not in page
+
+
+# What was put into an answer stays in it; what was taken out of one is a setting.
+
+
+PICTURE = {"drawing.png": {"image/png": "aGVsbG8="}}
+
+
+def handed_in_by(root: Path, released: dict[str, bytes], **students: Any) -> CourseDirectory:
+    """A class in which each student changed the cells of the notebook before handing it in."""
+    tiny.build(root)
+    tiny.write(root, tiny.notebook_with_words())
+    (root / "gradebook.db").write_bytes(empty_gradebook())
+    for student, change in students.items():
+        notebook = submission(released, "First, ![it](attachment:drawing.png)")
+        change(
+            notebook["cells"], next(n for n, c in enumerate(notebook["cells"]) if c["id"] == "why")
+        )
+        hand_in(root, student, notebook, "2026-01-10 12:00:00 UTC")
+    return load_course(root)
+
+
+def with_picture(cells: list[dict[str, Any]], at: int) -> None:
+    cells[at]["attachments"] = PICTURE
+
+
+def split(cells: list[dict[str, Any]], at: int) -> None:
+    cells.insert(at + 1, {**cells[at], "id": "half", "source": "and second."})
+
+
+def emptied(cells: list[dict[str, Any]], at: int) -> None:
+    cells[at]["source"] = ""
+
+
+def test_pictures_and_halves_reach_whoever_marks_and_the_learner(
+    released: dict[str, bytes], tmp_path: Path
+) -> None:
+    course = handed_in_by(tmp_path, released, ada=with_picture, bob=split)
+    assert graded(course, engine()).trouble is None  # type: ignore[arg-type]
+    folder = course.autograded("ada", SLUG)
+    cells = json.loads((folder / f"{SLUG}.ipynb").read_text())["cells"]
+    assert [cell["attachments"] for cell in cells if "attachments" in cell] == [PICTURE]
+    assert 'src="data:image/png;base64,aGVsbG8="' in page_for(course, "ada")
+    assert "and second." in page_for(course, "bob")
+    with GradebookWriter(course) as writer:
+        comment = writer.entries(tiny_lesson())["bob"].auto_comments["why"]
+    assert comment == "It was put together from 2 cells."
+
+
+@pytest.mark.parametrize(("setting", "waits"), [("person", True), ("zero", False)])
+def test_what_an_emptied_answer_is_worth_is_the_courses_setting(
+    released: dict[str, bytes], tmp_path: Path, setting: str, waits: bool
+) -> None:
+    (tmp_path / "nbgrader_config.py").write_text(
+        f"c = get_config()\nc.Autograder.empty_answers = {setting!r}\n"
+    )
+    course = handed_in_by(tmp_path, released, ada=emptied)
+    assert graded(course, engine()).trouble is None  # type: ignore[arg-type]
+    why = why_of(course, "ada")
+    assert (why.attempted, why.score, bool(why.notes)) == (waits, 0.0, waits)
+    with GradebookWriter(course) as writer:
+        assert ("why" in writer.entries(tiny_lesson())["ada"].waiting) is waits
+
+
+def test_a_setting_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").write_text("get_config().Autograder.empty_answers = 0\n")
+    with pytest.raises(CourseDirectoryError, match=r'(?s)empty_answers is 0.*"person".*"zero"'):
+        load_course(tmp_path)
+
+
+def test_our_own_course_gives_nothing_for_an_emptied_answer() -> None:
+    assert load_course(Path(__file__).parents[3]).empty_is_zero
+
+
+def test_a_picture_of_the_model_answer_is_handed_out_with_it_alone(tmp_path: Path) -> None:
+    notebook = tiny.notebook_with_words()
+    why = next(cell for cell in notebook["cells"] if cell["id"] == "why")
+    why["attachments"] = {"model.png": {"image/png": SECRET_PICTURE}}
+    why["source"] = why["source"].replace(
+        "**Marking**", "![m](attachment:model.png)\n\n**Marking**"
+    )
+    task = next(cell for cell in notebook["cells"] if cell["id"] == "why-task")
+    task["source"] += "\n\n![t](attachment:task.png)"
+    task["attachments"] = {"task.png": {"image/png": "aGVsbG8="}}
+    course = tiny.build(tmp_path)
+    lesson = read_lesson(tiny.write(course, notebook))
+    (found,) = lint_lesson(course, lesson)
+    assert "a picture is attached to the model answer (model.png)" in found.cause
+    files = build_editions(course, [lesson])
+    class_edition, alone = files[f"{SLUG}/{SLUG}.ipynb"], files[f"self-study/{SLUG}.ipynb"]
+    assert SECRET_PICTURE.encode() not in class_edition
+    assert b'"task.png"' in class_edition
+    with_pictures = [one["id"] for one in json.loads(alone)["cells"] if "attachments" in one]
+    assert with_pictures == ["why-task", "why-solution"]
+    leaky = json.loads(class_edition)
+    leaky["cells"][0]["attachments"] = why["attachments"]
+    with pytest.raises(ReleaseError, match="would publish"):
+        refuse_leaks(lesson, json.dumps(leaky).encode())

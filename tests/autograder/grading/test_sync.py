@@ -31,6 +31,7 @@ from tests.autograder.classroom import (
     graded,
     hand_in,
     record,
+    tiny_lesson,
 )
 from tests.autograder.grading.test_pipeline import killed_in
 
@@ -40,7 +41,7 @@ LATE = "2026-01-11 18:00:00 UTC"  # 30 hours after the due date
 def entry(course: CourseDirectory, student: str = "ada") -> GradebookEntry:
     """What the gradebook says of the student."""
     with GradebookWriter(course) as writer:
-        return writer.entries(SLUG)[student]
+        return writer.entries(tiny_lesson())[student]
 
 
 def changed(course: CourseDirectory, change: Callable[[Gradebook], None]) -> None:

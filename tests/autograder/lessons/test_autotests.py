@@ -18,7 +18,7 @@ from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.nbgrader_bridge.registration import prepared
 from autograder.runners.dask_worker import pack_lesson, unpack_lesson
 from tests.autograder import tiny
-from tests.autograder.classroom import SLUG, graded, hand_in
+from tests.autograder.classroom import SLUG, graded, hand_in, tiny_lesson
 from tests.autograder.engine.exam import engine
 
 TEMPLATES = Path(nbgrader.__file__).parent / "tests/apps/files/autotests.yml"
@@ -52,7 +52,7 @@ def test_a_class_gets_points_for_what_the_automatic_tests_say(course: Path) -> N
     hand_in(course, "bob", notebook("size = 6", "# what was released"))
     assert graded(load_course(course), engine(patient=True)).trouble is None  # type: ignore[arg-type]
     with GradebookWriter(load_course(course)) as writer:
-        points = {name: one.score for name, one in writer.entries(SLUG).items()}
+        points = {name: one.score for name, one in writer.entries(tiny_lesson()).items()}
     assert points == {"ada": 2.0, "bob": 0.0}
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +19,6 @@ from autograder.lessons.release import (
     class_editions,
     refuse_leaks,
     refuse_unsound,
-    repository,
     stable_bytes,
     write_release,
 )
@@ -267,82 +263,6 @@ def test_a_folded_solution_follows_the_tests_of_its_exercise(built: dict[str, by
     assert "    return x * 2\n```\n\n</details>" in solution
 
 
-def test_the_badge_is_there_only_where_an_address_is_set(lesson: Lesson) -> None:
-    assert "colab-badge" not in cells(self_study_edition(lesson))
-    badge = cells(self_study_edition(lesson, repository="owner/name"))["colab-badge"]["source"]
-    assert "github/owner/name/blob/main/release/self-study/01-tiny.ipynb" in badge
-
-
-def test_the_address_comes_from_pyproject(tmp_path: Path) -> None:
-    assert repository(tmp_path) == ""
-    (tmp_path / "pyproject.toml").write_text('[tool.pytorch-measured]\nrepository = "a/b"\n')
-    assert repository(tmp_path) == "a/b"
-
-
-def test_the_set_up_cell_for_colab_stands_before_the_lessons_own(lesson: Lesson) -> None:
-    ids = list(cells(self_study_edition(lesson)))
-    assert ids[ids.index("setup") - 1] == "colab-setup"
-
-
-def test_on_colab_the_course_is_there_before_a_scene_that_happens_on_the_device(
-    tmp_path: Path,
-) -> None:
-    course = tiny.build(tmp_path)
-    source = course / "source/01-tiny/01-tiny.ipynb"
-    notebook = json.loads(source.read_text())
-    scene = tiny.code("scene", "from course import gpu", {"course": {"role": "scene"}})
-    notebook["cells"].insert(1, scene)
-    source.write_text(json.dumps(notebook))
-    ids = list(cells(self_study_edition(find_lesson(course, "01-tiny"))))
-    assert ids[ids.index("scene") - 1] == "colab-setup"
-    assert ids.count("colab-setup") == 1
-
-
-def run_set_up(lesson: Lesson, folder: Path, *, installed: bool, address: str = "") -> Any:
-    """Run the set-up cell in a Python of its own, where pip only says what it was asked for.
-
-    tests/colab runs it with the real pip in a real kernel.
-    """
-    cell = cells(self_study_edition(lesson, repository=address))["colab-setup"]["source"]
-    pretend = (
-        "import importlib.util, subprocess, types\n"
-        f"importlib.util.find_spec = lambda name: {installed or None}\n"
-        "done = types.SimpleNamespace(returncode=0)\n"
-        "subprocess.run = lambda command, **how: (print(command[1:]), done)[1]\n"
-    )
-    command = [sys.executable, "-I", "-c", pretend + cell]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-
-
-def test_the_set_up_does_nothing_where_the_course_is_installed(
-    lesson: Lesson, tmp_path: Path
-) -> None:
-    done = run_set_up(lesson, tmp_path, installed=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_the_set_up_prefers_the_wheel_beside_the_notebook(lesson: Lesson, tmp_path: Path) -> None:
-    (tmp_path / "pytorch_measured-0.1.0-py3-none-any.whl").write_text("")
-    done = run_set_up(lesson, tmp_path, installed=False, address="owner/name")
-    assert "Installing course from pytorch_measured-0.1.0-py3-none-any.whl" in done.stdout
-    assert re.search(r"'--no-deps', .*/pytorch_measured-0\.1\.0-py3-none-any\.whl'", done.stdout)
-
-
-def test_the_set_up_installs_from_the_address_where_there_is_no_wheel(
-    lesson: Lesson, tmp_path: Path
-) -> None:
-    done = run_set_up(lesson, tmp_path, installed=False, address="owner/name")
-    assert "Installing course from git+https://github.com/owner/name, and nothing" in done.stdout
-
-
-def test_the_set_up_says_what_to_do_where_it_has_nothing_to_install(
-    lesson: Lesson, tmp_path: Path
-) -> None:
-    done = run_set_up(lesson, tmp_path, installed=False)
-    assert done.returncode == 1
-    assert "Put the file pytorch_measured-….whl beside this notebook" in done.stderr
-
-
 def test_a_test_cell_is_the_sources_own_under_a_title(lesson: Lesson) -> None:
     source = cells(self_study_edition(lesson))["test-double"]["source"]
     own = without_markers(lesson.exercise("double").test_source)
@@ -380,24 +300,3 @@ class Recorder:
 
     def lesson_progress(self, lesson: str, points: dict[str, float], **more: Any) -> None:
         self.called.update(lesson=lesson, points=points, **more)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "from course import Check, gpu",
-        "from course.gpu import Recorder",
-        "import course.gpu as gpu",
-        "with torch.no_grad():\n    from course import gpu",
-    ],
-)
-def test_the_set_up_names_the_device_where_the_lesson_uses_it(own_course: Path, line: str) -> None:
-    notebook = tiny.notebook()
-    notebook["cells"].insert(2, tiny.code("measured", line))
-    lesson = read_lesson(tiny.write(own_course, notebook))
-    set_up = cells(self_study_edition(lesson))["colab-setup"]["source"]
-    assert set_up.endswith("print(device_in_words())")
-
-
-def test_the_set_up_names_no_device_where_the_lesson_uses_none(lesson: Lesson) -> None:
-    assert "device_in_words" not in cells(self_study_edition(lesson))["colab-setup"]["source"]

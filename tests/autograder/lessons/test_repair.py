@@ -244,6 +244,27 @@ def test_a_mark_at_the_beginning_of_the_file_is_no_fault() -> None:
     assert repair(SOURCE, read_submission(raw)).notes == ()
 
 
+@pytest.mark.parametrize("text", ["[" * 500_000, "," * 5_000_000, '["\\\\' * 200_000])
+def test_brackets_and_commas_in_a_text_are_no_values(text: str) -> None:
+    shown = {"output_type": "stream", "name": "stdout", "text": text}
+    cells = handed_in()
+    cells[2]["outputs"] = [shown]
+    assert repair(SOURCE, read_submission(json.dumps(notebook(cells)).encode())).notes == ()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'["' + b'\\"' * 1_000_000 + b"{" * 500_000,  # a text that never ends
+        b"[" + b'"[",' * 5_000_000 + b'""]',
+        b'{"a": "' + b"[" * 500_000 + b'", "b": [' + b"[]," * 500_000 + b"[]]}",
+    ],
+)
+def test_values_are_counted_outside_of_texts_and_quickly(raw: bytes) -> None:
+    with pytest.raises(Malformed, match=r"too many values|not JSON"):
+        read_submission(raw)
+
+
 def test_cells_with_more_text_than_anyone_writes_are_malformed() -> None:
     cells = [*handed_in(), code("#" * 9_000_000, "own")]
     with pytest.raises(Malformed, match="hold 9 MB of text, more than the 8 MB"):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.lessons.editions.opening import INSTALL_ID, TEXT_ID
 from autograder.lessons.editions.start_page import START_PAGE
 from autograder.lessons.model import find_lesson
 from autograder.lessons.release import build_release, check_release, write_release
-from autograder.lessons.self_study import INSTALL_ID
 from tests.autograder import tiny
 
 REPOSITORY = Path(__file__).parents[3]
@@ -54,7 +54,7 @@ def test_each_edition_has_its_own_words_and_self_study_installs_the_course(cours
     pages = [json.loads(built[name])["cells"] for name in (START_PAGE, f"self-study/{START_PAGE}")]
     ids = [[cell["id"] for cell in page] for page in pages]
     assert set(ids[0]) - set(ids[1]) == {"how-to-work"}
-    assert set(ids[1]) - set(ids[0]) == {INSTALL_ID, "how-to-work-alone"}
+    assert set(ids[1]) - set(ids[0]) == {INSTALL_ID, TEXT_ID, "how-to-work-alone"}
     codes = [cell["id"] for cell in pages[1] if cell["cell_type"] == "code"]
     assert codes == [INSTALL_ID, "lessons", "map", "placement", "carry"]
     assert "edition" not in json.dumps([cell["metadata"] for page in pages for cell in page])

@@ -13,7 +13,7 @@ from autograder.course_directory import CourseDirectory
 from autograder.lessons.model import find_lesson
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.nbgrader_bridge.gradebook_errors import GradebookError
-from tests.autograder.classroom import SLUG, classroom, graded, record
+from tests.autograder.classroom import SLUG, classroom, graded, record, tiny_lesson
 
 REMEDY = (
     "Bring back your last backup: `autograder backup --restore FILE --force`. Without one, move "
@@ -66,7 +66,7 @@ def test_moved_away_it_is_made_again_from_the_journal(course: CourseDirectory) -
     path.rename(course.root / "broken.db")
     assert graded(course).trouble is None
     with GradebookWriter(course) as writer:
-        assert {name: one.score for name, one in writer.entries(SLUG).items()} == {
+        assert {name: one.score for name, one in writer.entries(tiny_lesson()).items()} == {
             "ada": 6.0,
             "bob": 6.0,
         }

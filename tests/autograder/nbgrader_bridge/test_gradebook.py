@@ -22,7 +22,7 @@ from autograder.nbgrader_bridge.gradebook_errors import GradebookError, NoGradeb
 from autograder.nbgrader_bridge.registration import register
 from autograder.records.model import Status, SubmissionRecord
 from tests.autograder import tiny
-from tests.autograder.classroom import SLUG, classroom, double, flatten, record
+from tests.autograder.classroom import SLUG, classroom, double, flatten, record, tiny_lesson
 
 own_programs_first()
 FULL = ManualMark(4.0, "all of it")
@@ -118,7 +118,7 @@ def test_exercises_cannot_vanish_once_there_are_submissions(
 def test_points_status_and_time_are_entered(writer: GradebookWriter, lesson: Lesson) -> None:
     when = "2026-01-10T12:00:00+00:00"
     writer.write(record("ada", flatten(3.0), double(), submitted_at=when), lesson)
-    found = writer.entries(SLUG)["ada"]
+    found = writer.entries(tiny_lesson())["ada"]
     assert found.auto == {"test-flatten": 3.0, "test-double": 2.0}
     assert (found.score, found.submitted_at) == (5.0, "2026-01-10T12:00:00")
     assert found.waiting == frozenset()
@@ -139,7 +139,7 @@ def test_points_and_comments_of_a_person_survive_a_regrade_and_ask_for_a_look(
     writer.write(record("ada", flatten(1.0), double()), lesson)
     score_by_hand(course, 3.5, "nearly")
     writer.write(record("ada", flatten(4.0), double()), lesson)
-    found = writer.entries(SLUG)["ada"]
+    found = writer.entries(tiny_lesson())["ada"]
     assert found.points["test-flatten"] == 3.5
     assert (found.auto["test-flatten"], found.comments) == (4.0, {"flatten": "nearly"})
     assert found.waiting == {"test-flatten"}
@@ -151,9 +151,14 @@ def test_points_and_comments_are_given_to_one_question_and_a_blank_leaves_what_i
     for student in ("ada", "bob", "cy"):
         writer.write(record(student, flatten(0, manual=True), double()), lesson)
     marks = {"ada": ManualMark(3.0, "well said"), "bob": ManualMark(None, "half"), "dan": FULL}
-    assert writer.give(SLUG, "test-flatten", "flatten", marks) == {"dan"}
-    assert writer.give(SLUG, "test-flatten", "flatten", {"ada": ManualMark(None, None)}) == set()
-    found = writer.entries(SLUG)
+    assert writer.give(tiny_lesson(), tiny_lesson().exercise("flatten"), marks) == {"dan"}
+    assert (
+        writer.give(
+            tiny_lesson(), tiny_lesson().exercise("flatten"), {"ada": ManualMark(None, None)}
+        )
+        == set()
+    )
+    found = writer.entries(tiny_lesson())
     assert {one: found[one].points["test-flatten"] for one in found} == {
         "ada": 3,
         "bob": 0,
@@ -170,7 +175,7 @@ def test_what_only_a_person_can_judge_waits_for_one(
     writer: GradebookWriter, lesson: Lesson, status: Status
 ) -> None:
     writer.write(record("ada", flatten(0, status=status), double(0, status=status)), lesson)
-    assert writer.entries(SLUG)["ada"].waiting == {"test-flatten", "test-double"}
+    assert writer.entries(tiny_lesson())["ada"].waiting == {"test-flatten", "test-double"}
 
 
 def test_a_fault_of_the_grader_is_no_zero_and_replaces_the_old_grade(
@@ -179,7 +184,7 @@ def test_a_fault_of_the_grader_is_no_zero_and_replaces_the_old_grade(
     writer.write(record("ada"), lesson)
     lost = Status.INFRASTRUCTURE
     writer.write(record("ada", flatten(0, status=lost), double(0, status=lost)), lesson)
-    found = writer.entries(SLUG)["ada"]
+    found = writer.entries(tiny_lesson())["ada"]
     assert found.auto == {"test-flatten": None, "test-double": None}
     assert found.waiting == {"test-flatten", "test-double"}
 
@@ -203,7 +208,7 @@ def test_a_late_submission_gets_the_penalty_that_the_course_configures(
     with GradebookWriter(course) as writer:
         writer.write(record("ada", submitted_at="2026-01-10T12:00:00+00:00"), lesson)
         writer.write(record("bob", submitted_at="2026-01-10T10:00:00+00:00"), lesson)
-        late, timely = writer.entries(SLUG)["ada"], writer.entries(SLUG)["bob"]
+        late, timely = writer.entries(tiny_lesson())["ada"], writer.entries(tiny_lesson())["bob"]
     assert (late.seconds_late, late.penalty, late.score) == (3600, 6.0, 0.0)
     assert (timely.seconds_late, timely.penalty, timely.score) == (0, 0.0, 6.0)
 
@@ -214,10 +219,10 @@ def test_a_submission_is_entered_completely_or_not_at_all(
     monkeypatch.setattr(GradebookWriter, "_penalise", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         writer.write(record("ada"), lesson)
-    assert (writer.entries(SLUG), "ada" in writer.names()) == ({}, False)
+    assert (writer.entries(tiny_lesson()), "ada" in writer.names()) == ({}, False)
     monkeypatch.undo()
     writer.write(record("ada"), lesson)
-    assert writer.entries(SLUG)["ada"].score == 6.0
+    assert writer.entries(tiny_lesson())["ada"].score == 6.0
 
 
 def test_marking_stale_makes_old_grades_wait_and_the_new_grade_ends_that(
@@ -226,10 +231,10 @@ def test_marking_stale_makes_old_grades_wait_and_the_new_grade_ends_that(
     writer.write(record("ada"), lesson)
     writer.write(record("bob"), lesson)
     writer.mark_stale(SLUG, ["ada"])
-    waiting = {name: bool(one.waiting) for name, one in writer.entries(SLUG).items()}
+    waiting = {name: bool(one.waiting) for name, one in writer.entries(tiny_lesson()).items()}
     assert waiting == {"ada": True, "bob": False}
     writer.write(record("ada"), lesson)
-    assert not writer.entries(SLUG)["ada"].waiting
+    assert not writer.entries(tiny_lesson())["ada"].waiting
 
 
 def test_a_roster_gives_students_their_names_once(
@@ -267,7 +272,7 @@ def test_names_and_notes_of_any_characters_are_kept(
 ) -> None:
     name = "o'neil; DROP TABLE student; -- é"
     writer.write(replace(record(name), student=name), lesson)
-    assert writer.entries(SLUG)[name].score == 6.0
+    assert writer.entries(tiny_lesson())[name].score == 6.0
 
 
 def test_an_unwritable_gradebook_says_where_why_and_what_to_do(course: CourseDirectory) -> None:
@@ -326,11 +331,11 @@ def test_a_class_is_read_in_as_few_queries_as_one_learner(
     writer: GradebookWriter, lesson: Lesson
 ) -> None:
     writer.write(record("ada"), lesson)
-    alone = queries(writer, lambda: writer.entries(SLUG))
+    alone = queries(writer, lambda: writer.entries(tiny_lesson()))
     for student in ("bob", "cleo", "dan", "eve"):
         writer.write(record(student), lesson)
-    assert queries(writer, lambda: writer.entries(SLUG)) == alone
-    assert len(writer.entries(SLUG)) == 5
+    assert queries(writer, lambda: writer.entries(tiny_lesson())) == alone
+    assert len(writer.entries(tiny_lesson())) == 5
 
 
 def test_the_names_of_a_lessons_cells_are_read_once(

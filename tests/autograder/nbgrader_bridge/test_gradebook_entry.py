@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from dataclasses import replace
 from datetime import datetime
@@ -17,14 +18,16 @@ from autograder.nbgrader_bridge.gradebook_entry import (
     agrees,
     auto_points,
     comment_on,
+    comments_of,
     entry_of,
     is_doubtful,
     record_from,
     utc_of,
 )
 from autograder.records.model import Status
+from autograder.records.runner import ANSWER_TO_MARK
 from tests.autograder import tiny
-from tests.autograder.classroom import SLUG, double, flatten, record
+from tests.autograder.classroom import SLUG, double, flatten, record, tiny_lesson
 
 TIME = "2026-01-10T12:00:00"
 
@@ -100,7 +103,7 @@ def row(**changes: Any) -> SimpleNamespace:
 
 
 def test_an_entry_has_what_the_rows_of_its_own_notebook_say() -> None:
-    found = entry_of(row(), SLUG, 2.5)
+    found = entry_of(row(), tiny_lesson(), 2.5)
     assert (found.student, found.submitted_at) == ("ada", "2026-01-10T00:00:00")
     assert found.auto == dict.fromkeys(("machine", "person", "zero", "more"), 3.0)
     assert found.points == {"machine": 3.0, "person": 0.0, "zero": 0.0, "more": 0.0}
@@ -112,7 +115,7 @@ def test_an_entry_has_what_the_rows_of_its_own_notebook_say() -> None:
 def test_an_entry_without_time_and_penalty_has_neither() -> None:
     bare = row(timestamp=None)
     bare.notebooks[1].late_submission_penalty = None
-    found = entry_of(bare, SLUG)
+    found = entry_of(bare, tiny_lesson())
     assert (found.submitted_at, found.penalty, found.penalty_due) == (None, 0.0, None)
 
 
@@ -283,3 +286,20 @@ def test_a_cell_that_the_gradebook_lacks_counts_nothing(lesson: Lesson) -> None:
     first, second = record_from(entry(auto=less, points=less), lesson).exercises
     assert (first.score, second.score) == (0.0, 2.0)
     assert (first.manual, second.manual) == (True, False)
+
+
+def test_that_a_person_grades_an_answer_is_no_comment_on_it() -> None:
+    notes = (ANSWER_TO_MARK, "It was put together from 2 cells.")
+    assert comment_on(flatten(notes=notes, manual=True)) == "It was put together from 2 cells."
+    assert comment_on(flatten(notes=(ANSWER_TO_MARK,), manual=True)) is None
+
+
+def test_tests_that_ask_for_one_answer_share_its_comment(lesson: Lesson) -> None:
+    one, other = lesson.exercises
+    shared = dataclasses.replace(
+        lesson, exercises=(one, dataclasses.replace(other, answer_id=one.answer_id))
+    )
+    both = record("ada", flatten(0.0, notes=("First.",)), double(notes=("Second.",)))
+    assert comments_of(both, shared) == {"flatten": "First. Second."}
+    untouched = record("ada", flatten(0.0, attempted=False), double(0.0, attempted=False))
+    assert comments_of(untouched, shared) == {"flatten": "No response."}

@@ -110,4 +110,4 @@ def test_a_database_that_fails_while_it_is_read_is_explained(tmp_path: Path, rea
     with GradebookReader(course) as reader:
         (tmp_path / "gradebook.db").write_bytes(b"something else entirely" * 100)
         with pytest.raises(GradebookError, match="file is not a database"):
-            reader.names() if reads == "names" else reader.entries(lesson.slug)
+            reader.names() if reads == "names" else reader.entries(lesson)

@@ -30,6 +30,7 @@ from tests.autograder.classroom import (
     graded,
     hand_in,
     record,
+    tiny_lesson,
 )
 from tests.autograder.grading.test_sync import LATE, changed, entry, strict
 
@@ -271,7 +272,7 @@ def test_whoever_reads_entries_asks_the_plugin_about_each_learners_own_points(
     course.config.AssignLatePenalties.plugin_class = Remembers
     Remembers.asked.clear()
     with GradebookReader(course) as reader:
-        reader.entries(SLUG)
+        reader.entries(tiny_lesson())
     assert Remembers.asked == [("ada", 1.0, 30 * 3600.0)]
 
 
@@ -357,7 +358,7 @@ def test_a_penalty_is_entered_from_the_first_second_on_for_whom_the_plugin_names
     with GradebookWriter(course) as writer:
         for student, second in (("ada", "12:00:01"), ("bob", "12:00:01"), ("cleo", "12:00:00")):
             writer.write(record(student, submitted_at=f"2026-01-10T{second}+00:00"), lesson)
-        found = writer.entries(SLUG)
+        found = writer.entries(tiny_lesson())
     assert {name: one.penalty for name, one in found.items()} == {"ada": 2, "bob": 1, "cleo": 0}
 
 
@@ -365,5 +366,5 @@ def test_whoever_is_left_out_keeps_the_penalty_and_nobody_after_them_does(tmp_pa
     course = late_class(tmp_path)
     due(course, "2026-01-12 18:00:00 UTC")
     with GradebookWriter(course) as writer:
-        (change,) = writer.penalise(SLUG, leave=["ada"])
+        (change,) = writer.penalise(tiny_lesson(), leave=["ada"])
     assert (change.student, scores(course)) == ("bob", (0.0, 6.0))

@@ -20,7 +20,15 @@ from autograder.grading.backup import back_up
 from autograder.grading.restore import restore
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.nbgrader_bridge.gradebook_errors import GradebookError
-from tests.autograder.classroom import SLUG, FakeRunner, classroom, flatten, graded, record
+from tests.autograder.classroom import (
+    SLUG,
+    FakeRunner,
+    classroom,
+    flatten,
+    graded,
+    record,
+    tiny_lesson,
+)
 from tests.machine import postgresql
 
 pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
@@ -76,7 +84,7 @@ def test_a_class_is_graded_into_postgresql(course: CourseDirectory) -> None:
     runner = FakeRunner(lambda job: record(job.student, flatten(3.0)))
     assert graded(course, runner).trouble is None
     with GradebookWriter(course) as writer:
-        found = writer.entries(SLUG)
+        found = writer.entries(tiny_lesson())
     assert {name: one.score for name, one in found.items()} == {"ada": 3.0, "bob": 3.0}
     assert found["ada"].submitted_at == "2026-01-10T12:00:00"
     assert not (course.root / "gradebook.db").exists()
@@ -89,7 +97,7 @@ def test_a_regrade_on_postgresql_replaces_points_and_runs_twice_alike(
     graded(course, FakeRunner(), regrade=True)
     assert graded(course).trouble is None
     with GradebookWriter(course) as writer:
-        assert writer.entries(SLUG)["bob"].score == 6.0
+        assert writer.entries(tiny_lesson())["bob"].score == 6.0
 
 
 def test_a_broken_transaction_on_postgresql_leaves_nothing(
@@ -129,7 +137,7 @@ def test_an_extension_on_postgresql_is_honoured(course: CourseDirectory) -> None
         gradebook.update_or_create_assignment(SLUG, duedate="2026-01-09")
     graded(course)
     with GradebookWriter(course) as writer:
-        found = writer.entries(SLUG)
+        found = writer.entries(tiny_lesson())
     assert (found["ada"].score, found["bob"].score) == (6.0, 0.0)
 
 
@@ -170,7 +178,7 @@ def test_points_by_hand_in_postgresql_come_back_from_a_backup(
         gradebook.grant_extension(SLUG, "ada", days=2)
         gradebook.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = 3.5
     with GradebookWriter(course) as writer:
-        before = writer.entries(SLUG)
+        before = writer.entries(tiny_lesson())
     back_up(course, tmp_path / "kept.zip")
     with GradebookWriter(course) as writer, writer._transaction() as gradebook:
         gradebook.find_grade("test-flatten", SLUG, SLUG, "ada").manual_score = 0.0
@@ -179,5 +187,5 @@ def test_points_by_hand_in_postgresql_come_back_from_a_backup(
     restore(into_a_file, tmp_path / "kept.zip", force=True)
     for where in (course, into_a_file):
         with GradebookWriter(where) as writer:
-            assert writer.entries(SLUG) == before
+            assert writer.entries(tiny_lesson()) == before
     assert before["ada"].points["test-flatten"] == 3.5

@@ -34,6 +34,7 @@ from tests.autograder.classroom import (
     graded,
     hand_in,
     record,
+    tiny_lesson,
 )
 from tests.autograder.grading.test_sync import changed, graded_while_locked
 
@@ -230,7 +231,7 @@ def test_what_stock_nbgrader_graded_is_exported_and_explained_as_far_as_known(
             assert NbGraderAPI(config=course.config).autograde(SLUG, student)["success"]
     found = table(course, lesson)
     with GradebookWriter(course) as writer:
-        scores = {name: one.score for name, one in writer.entries(SLUG).items()}
+        scores = {name: one.score for name, one in writer.entries(tiny_lesson()).items()}
     assert {name: float(row["score"]) for name, row in found.items()} == pytest.approx(
         scores, abs=0.01
     )

@@ -14,9 +14,9 @@ import torch
 from msgspec.structs import replace
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, read_bank
+from autograder.answer_bank.engine_runner import run_batched
 from autograder.answer_bank.expectations import Case
-from autograder.answer_bank.gate import answer_run_of
-from autograder.answer_bank.notebook_runner import run_answers
+from autograder.answer_bank.gate import RunCases, run_as_notebook
 from autograder.errors import UnknownStudent
 from autograder.lessons.claims import own_claims
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
@@ -39,6 +39,7 @@ from tests.autograder.classroom import (
     hand_in,
     record,
 )
+from tests.autograder.engine.exam import engine
 
 ROOT = Path(__file__).parents[3]
 
@@ -121,6 +122,17 @@ def test_an_answer_that_raises_every_time_is_not_charged_with_beliefs(course: Pa
         for i in range(2)
     )
     assert "Perhaps you believe" not in page(course, flatten(0, checks=checks))
+
+
+def test_an_exception_is_told_once_and_what_it_took_was_not_reached(course: Path) -> None:
+    reason = "`flatten` ended with RuntimeError: no (line 2: `return x.view(-1)`)"
+    taken = {"passed": False, "message": reason, "misconception": "view-of-anything"}
+    first = CheckRecord("the first", passed=False, message=reason, call="flatten(torch.zeros(2))")
+    checks = (first, CheckRecord("the second", **taken, reached=False), CheckRecord("more", True))
+    shown = page(course, flatten(1.0, checks=checks))
+    assert shown.count("no (line 2") == 1 and "<code>flatten(torch.zeros(2))</code>" in shown
+    assert 'aria-label="not reached"' in shown and "the second: not reached" in shown
+    assert "Perhaps you believe" not in shown
 
 
 def test_a_stub_is_not_attempted_and_reveals_no_belief(course: Path) -> None:
@@ -235,48 +247,39 @@ def test_short_and_public_lines_are_not_withheld() -> None:
 
 
 def spread(answers: Sequence[BankAnswer]) -> list[BankAnswer]:
-    """Some answers to each exercise, from all over the bank: its first, last and one between."""
+    """An answer to each exercise, in turn the first, one from the middle and the last."""
     tried: dict[str, list[BankAnswer]] = {}
     for one in answers:
         tried.setdefault(one.exercise, []).append(one)
-    return [
-        found[place]
-        for found in tried.values()
-        for place in sorted({(len(found) - 1) * part // 2 for part in range(3)})
-    ]
+    return [found[(len(found) - 1) * (n % 3) // 2] for n, found in enumerate(tried.values())]
 
 
-def bank_pages(course: Path, lesson: Lesson) -> list[tuple[list[str], str]]:
-    """The pages of learners who hand in answers of the bank, with what each of them wrote."""
+def bank_page(course: Path, lesson: Lesson, run: RunCases) -> tuple[str, str]:
+    """The page of a learner who hands in answers of the bank, and what they wrote."""
     answers = spread(read_bank(bank_path(course, lesson.slug)))
     cases = [
         Case(lesson, lesson.exercise(a.exercise), a.kind, a.title, a.place, a.source, None)
         for a in answers
     ]
-    results = run_answers([answer_run_of(case) for case in cases])
-    known, tried = explanations(course, lesson), {}
-    for case, result in zip(cases, results, strict=True):
-        tried.setdefault(case.exercise.name, []).append((case, result))
-    pages = []
-    for turn in range(max(map(len, tried.values()))):
-        mine = {name: found[turn % len(found)] for name, found in tried.items()}
-        records = tuple(
-            replace(result.record, checks=result.record.checks)
-            if result.record
-            else ExerciseRecord(name, Status.CRASHED, 0.0, 1.0)
-            for name, (_, result) in mine.items()
-        )
-        cells = {
-            case.exercise.answer_id: {"source": case.source, "outputs": [], "metadata": {}}
-            for case, _ in mine.values()
-        }
-        one = replace(record("ada", *records), lesson=lesson.slug)
-        wrote = [case.source for case, _ in mine.values()]
-        pages.append((wrote, page_of(one, lesson, known, cells)))
-    return pages
+    results = run(cases)
+    records = [
+        result.record or ExerciseRecord(case.exercise.name, Status.CRASHED, 0.0, 1.0)
+        for case, result in zip(cases, results, strict=True)
+    ]
+    cells = {
+        case.exercise.answer_id: {"source": case.source, "outputs": [], "metadata": {}}
+        for case in cases
+    }
+    one = replace(record("ada", *records), lesson=lesson.slug)
+    wrote = "\n".join(case.source for case in cases)
+    return page_of(one, lesson, explanations(course, lesson), cells), wrote
 
 
-def assert_nothing_hidden(course: Path, lesson: Lesson) -> None:
+def assert_nothing_hidden(
+    course: Path,
+    lesson: Lesson,
+    run: RunCases = run_as_notebook,
+) -> None:
     # A line that also stands in what every learner got is no secret: `lambda: (`.
     released = json.loads(class_editions(course, [lesson])[f"{lesson.slug}/{lesson.slug}.ipynb"])
     public = "\n".join("".join(cell["source"]) for cell in released["cells"])
@@ -284,9 +287,9 @@ def assert_nothing_hidden(course: Path, lesson: Lesson) -> None:
     lines = [line for one in lesson.exercises for line in hidden_lines(one)]
     hidden = [line for line in lines if line not in public]
     assert len(hidden) >= 3
-    for wrote, found in bank_pages(course, lesson):
-        text, own = text_of(found), "\n".join(wrote)
-        assert [line for line in hidden if line in text and line not in own] == []
+    found, own = bank_page(course, lesson, run)
+    text = text_of(found)
+    assert [line for line in hidden if line in text and line not in own] == []
 
 
 def test_no_page_of_the_tiny_lesson_holds_a_hidden_line(course: Path) -> None:
@@ -294,9 +297,11 @@ def test_no_page_of_the_tiny_lesson_holds_a_hidden_line(course: Path) -> None:
 
 
 @pytest.mark.exhaustive("feedback pages of every lesson")
+@pytest.mark.each_lesson
 @pytest.mark.parametrize("lesson", all_lessons(ROOT), ids=lambda lesson: lesson.slug)
 def test_no_page_of_any_lesson_holds_a_hidden_line(lesson: Lesson) -> None:
-    assert_nothing_hidden(ROOT, lesson)
+    runner = engine(patient=True)
+    assert_nothing_hidden(ROOT, lesson, lambda cases: run_batched(cases, runner))
 
 
 # The command.

@@ -20,7 +20,7 @@ from autograder.lessons.model import Lesson, find_lesson
 from autograder.records.journal import Journal
 from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord
 from autograder.records.runner import Job
-from autograder.reporting import export_csv, report
+from autograder.reporting import export_csv, feedback, report
 from autograder.reporting.class_results import class_results
 from autograder.reporting.export_csv import grades_csv, inert
 from autograder.reporting.feedback import write_pages
@@ -113,6 +113,19 @@ def test_a_name_never_becomes_a_formula(course: CourseDirectory, lesson: Lesson)
     assert [inert(one) for one in ("=1", "+1", "-1", "@x", "\tx", "-", "5")] == [
         "'=1", "'+1", "'-1", "'@x", "'\tx", "-", "5",
     ]  # fmt: skip
+
+
+def test_no_name_reaches_a_terminal_with_its_control_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "eve\x1b]0;gotcha\x07\x9b2J"
+    course, lesson = classroom(tmp_path, name)
+    graded(course, FakeRunner(lambda job: record(job.student, status=Status.CRASHED)))
+    export_csv.run(tmp_path, (lesson,), out=Path("-"))
+    feedback.run(tmp_path, (lesson,))
+    said = "".join(capsys.readouterr())
+    assert "eve�]0;gotcha��2J" in said
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said)
 
 
 def test_points_of_a_person_count(course: CourseDirectory, lesson: Lesson) -> None:

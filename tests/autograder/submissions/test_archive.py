@@ -136,7 +136,7 @@ def test_a_learners_own_zip_is_opened_once(tmp_path: Path) -> None:
     found = read(tmp_path, zipped(("ada.zip", inner), (GOOD, b"{}")))
     assert found == {
         "ada.zip/x/mine.ipynb": "",
-        "ada.zip/more.zip": "is a zip inside a zip inside a zip; it is not opened",
+        "ada.zip/more.zip": "is an archive inside an archive inside an archive; not opened",
         GOOD: "",
     }
 

@@ -21,6 +21,7 @@ from autograder.submissions.discovery import (
     Submission,
     digest_of,
     find_submissions,
+    hidden_folders,
     student_id,
 )
 from autograder.submissions.folder import Open
@@ -44,24 +45,67 @@ def test_a_submission_says_when_it_was_handed_in_as_utc(tmp_path: Path) -> None:
     assert only(tmp_path).submitted_at == "2026-01-10T12:00:00+00:00"
 
 
+@pytest.mark.parametrize(
+    "when",
+    [
+        *("2026-01-10 12:00:00", "2026-01-10 12:00:00 UTC", "2026-01-10T12:00:00Z"),
+        *("2026-01-10 13:00:00 +01", "2026-01-10 13:00:00 +0100", "2026-01-10 13:30:00 +01:30"),
+        *("2026-01-10 14:00:00 CEST", "2026-01-10 07:00:00 EST", "2026-01-10 15:00:00 GMT+3"),
+        *("Sat Jan 10 13:00:00 CET 2026", "Sat, 10 Jan 2026 13:00:00 +0100"),
+        *("2026-01-10 13:00:00 Europe/Berlin", "2026-01-10 07:00 AM EST", "10 Jan 2026 12:00"),
+    ],
+)
+def test_a_time_in_any_zone_is_the_same_moment(tmp_path: Path, when: str) -> None:
+    hand_in(tmp_path, "ada", "{}", when)
+    found = only(tmp_path)
+    assert (found.submitted_at, found.notes) == ("2026-01-10T12:00:00+00:00", ())
+
+
+@pytest.mark.parametrize("zone", ["CST", "IST", "XYZ", "Mars/Base"])
+def test_a_zone_that_means_nothing_or_two_is_named(tmp_path: Path, zone: str) -> None:
+    hand_in(tmp_path, "ada", "{}", f"2026-01-10 12:00:00 {zone}")
+    found = only(tmp_path)
+    assert found.submitted_at is None
+    assert found.notes == (
+        f"timestamp.txt names a time zone that is not known, {zone}; lateness is not known.",
+    )
+
+
+def test_a_folder_that_begins_with_a_dot_is_nobodys_and_is_said(tmp_path: Path) -> None:
+    for name in ("ada", ".bob", ".config"):
+        hand_in(tmp_path, name, "{}")
+    (tmp_path / "submitted" / ".config" / SLUG).rename(tmp_path / "submitted" / ".config" / "x")
+    course, lesson = classroom(tmp_path)
+    assert [one.student for one in find_submissions(course, (lesson,))] == ["ada"]
+    assert hidden_folders(course, (lesson,)) == (
+        "left out, as the name of the folder begins with a dot: .bob; rename it to the student's "
+        "id",
+    )
+    (tmp_path / "submitted" / ".bob").rename(tmp_path / "submitted" / "bob")
+    assert hidden_folders(course, (lesson,)) == ()
+
+
 def test_a_time_that_cannot_be_read_is_noted_and_costs_nothing(tmp_path: Path) -> None:
     hand_in(tmp_path, "ada", "{}", "yesterday-ish")
     found = only(tmp_path)
-    assert (found.submitted_at, found.problem) == (None, None)
+    assert (found.submitted_at, found.notebooks[0].problem) == (None, None)
     assert "timestamp.txt holds no time" in found.notes[0]
 
 
 def test_a_folder_without_a_notebook_is_missing(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").unlink()
-    assert only(tmp_path).problem == ("missing", f"{SLUG}.ipynb is not in the submission.")
+    assert only(tmp_path).notebooks[0].problem == (
+        "missing",
+        f"{SLUG}.ipynb is not in the submission.",
+    )
 
 
 def test_a_single_notebook_of_another_name_is_taken_and_noted(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").rename(folder / "Untitled.ipynb")
     found = only(tmp_path)
-    assert (found.notebook.name, found.problem) == ("Untitled.ipynb", None)
+    assert (found.notebooks[0].path.name, found.notebooks[0].problem) == ("Untitled.ipynb", None)
     assert "handed in as Untitled.ipynb" in found.notes[0]
 
 
@@ -69,7 +113,7 @@ def test_of_two_other_notebooks_none_is_guessed(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").rename(folder / "a.ipynb")
     (folder / "b.ipynb").write_text("{}")
-    assert only(tmp_path).problem == (
+    assert only(tmp_path).notebooks[0].problem == (
         "missing",
         f"{SLUG}.ipynb is not in the submission; it holds a.ipynb, b.ipynb.",
     )
@@ -79,7 +123,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").unlink()
     (folder / f"{SLUG}.ipynb").symlink_to("/etc/passwd")
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert status == "malformed"
     assert "is a link" in reason
 
@@ -88,7 +132,7 @@ def test_a_notebook_larger_than_anyone_needs_is_not_read(tmp_path: Path) -> None
     folder = hand_in(tmp_path, "ada", "{}")
     with (folder / f"{SLUG}.ipynb").open("r+b") as file:
         file.truncate(NOTEBOOK_LIMIT_NBYTES + 1)
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert (status, "clear its outputs" in reason) == ("malformed", True)
 
 
@@ -144,7 +188,7 @@ def test_a_folder_called_like_the_notebook_is_malformed_and_says_so(tmp_path: Pa
     (folder / f"{SLUG}.ipynb").unlink()
     (folder / f"{SLUG}.ipynb").mkdir()
     (folder / f"{SLUG}.ipynb" / "inside.txt").write_text("1")
-    assert only(tmp_path).problem == (
+    assert only(tmp_path).notebooks[0].problem == (
         "malformed",
         f"{SLUG}.ipynb is a folder; hand in the notebook itself.",
     )
@@ -153,7 +197,7 @@ def test_a_folder_called_like_the_notebook_is_malformed_and_says_so(tmp_path: Pa
 def test_what_was_handed_in_instead_of_a_folder_is_malformed(tmp_path: Path) -> None:
     (tmp_path / "submitted" / "ada").mkdir(parents=True)
     (tmp_path / "submitted" / "ada" / SLUG).write_text("{}")
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert (status, f"{SLUG} is no folder" in reason) == ("malformed", True)
 
 
@@ -162,7 +206,7 @@ def test_a_notebook_in_capitals_is_taken_and_named(tmp_path: Path, name: str) ->
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").rename(folder / name)
     found = only(tmp_path)
-    assert (found.notebook.name, found.problem) == (name, None)
+    assert (found.notebooks[0].path.name, found.notebooks[0].problem) == (name, None)
     assert f"handed in as {name}" in found.notes[0]
 
 
@@ -170,14 +214,14 @@ def test_of_several_notebooks_the_one_of_nearly_the_right_name_is_taken(tmp_path
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").rename(folder / "01-Tiny.IPYNB")
     (folder / "scratch.ipynb").write_text("{}")
-    assert only(tmp_path).notebook.name == "01-Tiny.IPYNB"
+    assert only(tmp_path).notebooks[0].path.name == "01-Tiny.IPYNB"
 
 
 def test_a_folder_without_any_notebook_says_what_it_holds(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").rename(folder / "notes\x1b[2J\n.txt")
     (folder / "sub").mkdir()
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert status == "missing"
     assert reason == f"{SLUG}.ipynb is not in the submission; it holds notes�[2J�.txt, sub/."
 
@@ -185,7 +229,7 @@ def test_a_folder_without_any_notebook_says_what_it_holds(tmp_path: Path) -> Non
 def test_a_submission_larger_than_anyone_needs_is_not_read(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     os.truncate(_made(folder / "model.bin"), 6 * 2**30)  # sparse: it takes no room
-    status, reason = only(tmp_path, refuse_to_open).problem or ("", "")
+    status, reason = only(tmp_path, refuse_to_open).notebooks[0].problem or ("", "")
     assert status == "malformed"
     assert "6,144 MB, more than the 512 MB" in reason
     assert "model.bin alone has 6,144 MB. Take out" in reason
@@ -206,7 +250,7 @@ def test_a_time_of_gigabytes_is_not_read(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     os.truncate(_made(folder / "timestamp.txt"), 3 * 2**20)
     found = only(tmp_path)
-    assert (found.submitted_at, found.problem) == (None, None)
+    assert (found.submitted_at, found.notebooks[0].problem) == (None, None)
     assert "timestamp.txt holds no time" in found.notes[0]
 
 
@@ -217,14 +261,14 @@ def test_more_files_than_anyone_needs_are_malformed(
     folder = hand_in(tmp_path, "ada", "{}")
     for number in range(30):
         (folder / f"{number}.txt").write_text("")
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert (status, "more than 20 files" in reason) == ("malformed", True)
 
 
 def test_a_path_longer_than_the_system_opens_is_malformed(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     deep_folder(folder)
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert (status, "is longer than 1,000 bytes" in reason) == ("malformed", True)
 
 
@@ -236,7 +280,7 @@ def test_pipes_links_in_a_circle_and_hard_links_make_nobody_wait(tmp_path: Path)
     with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(folder):
         listening.bind("socket")  # its address is short, a path of a test's folder is not
     found = only(tmp_path)
-    assert (found.problem, found.notes) == (None, ())
+    assert (found.notebooks[0].problem, found.notes) == (None, ())
     assert [one.name for one in found.files] == [f"{SLUG}.ipynb", "same.ipynb"]
 
 
@@ -244,7 +288,7 @@ def test_a_pipe_called_like_the_notebook_is_malformed(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").unlink()
     os.mkfifo(folder / f"{SLUG}.ipynb")
-    status, reason = only(tmp_path).problem or ("", "")
+    status, reason = only(tmp_path).notebooks[0].problem or ("", "")
     assert (status, "special file" in reason) == ("malformed", True)
 
 
@@ -264,7 +308,7 @@ def refusing(name: str) -> Callable[[Path, int], int]:
 
 def test_a_notebook_that_may_not_be_read_says_so_and_is_not_missing(tmp_path: Path) -> None:
     hand_in(tmp_path, "ada", "{}")
-    assert only(tmp_path, refusing(f"{SLUG}.ipynb")).problem == (
+    assert only(tmp_path, refusing(f"{SLUG}.ipynb")).notebooks[0].problem == (
         "infrastructure",
         f"{SLUG}.ipynb cannot be read: Permission denied. Let the account that grades read it, "
         "then run `autograder grade` again.",
@@ -274,7 +318,7 @@ def test_a_notebook_that_may_not_be_read_says_so_and_is_not_missing(tmp_path: Pa
 def test_another_file_that_may_not_be_read_is_noted_and_costs_nothing(tmp_path: Path) -> None:
     (hand_in(tmp_path, "ada", "{}") / "data.csv").write_text("1")
     found = only(tmp_path, refusing("data.csv"))
-    assert (found.problem, found.notes) == (
+    assert (found.notebooks[0].problem, found.notes) == (
         None,
         ("Could not be read and was left out: data.csv.",),
     )
@@ -288,8 +332,8 @@ def test_a_folder_that_may_not_be_opened_says_so(closed: str) -> None:
         shut = root / "submitted" / "ada" / closed
         with ordinary_user(root, shut):
             ada, bob = find_submissions(course, (lesson,))
-    status, reason = ada.problem or ("", "")
-    assert (status, bob.problem) == ("infrastructure", None)
+    status, reason = ada.notebooks[0].problem or ("", "")
+    assert (status, bob.notebooks[0].problem) == ("infrastructure", None)
     assert reason.startswith(f"The folder {SLUG} cannot be read: Permission denied.")
 
 
@@ -318,7 +362,7 @@ def test_an_id_that_is_no_utf_8_is_text_that_can_be_kept(tmp_path: Path) -> None
     found = only(tmp_path)
     assert found.student == "jos\\xe9"
     assert os.fsencode(found.directory.parent.name) == b"jos\xe9"
-    assert (found.problem, found.notebook.is_file()) == (None, True)
+    assert (found.notebooks[0].problem, found.notebooks[0].path.is_file()) == (None, True)
 
 
 def test_such_a_learner_can_be_graded_alone(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from course.claims import Claim, Proof, claim, claims, predictions, quiz_buttons
+from course.claims import Claim, Proof, claim, claims, prediction, predictions, quiz_buttons
 from course.claims.quiz import Question, Quiz, QuizButtons, Revealed, predict, quiz
 from course.claims.quiz_buttons import Buttons
-from course.claims.quiz_words import Answer, answer_html, compared, question_html
+from course.claims.quiz_words import LEGEND, Answer, answer_html, compared, question_html
 from course.widgets import front_end, last_state
 
 ID = "reshape-always-copies"
@@ -57,7 +57,7 @@ def a_claim(**changes: object) -> Claim:
 def test_plain_text_asks_and_says_how_to_measure() -> None:
     assert repr(predict(ID)) == (
         "Claim: reshape() always copies the elements into new memory.\n"
-        "Predict: True, False, It depends, Outdated?\n"
+        f"Predict: True, False, It depends, Outdated? {LEGEND}\n"
         'Then run predict("reshape-always-copies").reveal()'
     )
 
@@ -205,7 +205,7 @@ def test_four_buttons_name_the_verdicts_and_what_they_mean() -> None:
     buttons = Buttons(claim(ID))
     assert faces(buttons) == ["True", "False", "It depends", "Outdated"]
     assert all(one.tooltip.startswith("Predict: ") for one in buttons.choices.values())
-    assert buttons.text.value == ""
+    assert buttons.text.value == f"<p>{LEGEND}</p>"
 
 
 @pytest.mark.parametrize(("verdict", "mark"), [("true", "✗ You predicted True"), ("false", "✓")])
@@ -248,7 +248,7 @@ def test_a_prediction_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None
     buttons = Buttons(claim(ID))
     buttons.choices["depends"].click()
     buttons.again.click()
-    assert (faces(buttons)[1], buttons.text.value) == ("False", "")
+    assert (faces(buttons)[1], buttons.text.value) == ("False", f"<p>{LEGEND}</p>")
     monkeypatch.setattr(predictions, "_told", {})
     assert Buttons(claim(ID)).right is None
 
@@ -360,5 +360,5 @@ def test_each_question_in_a_lesson_exists(path: Path) -> None:
     ]
     kinds = {cell["metadata"].get("course", {}).get("kind") for cell in cells}
     assert asked or "project" in kinds  # a project asks by its script
-    known = {entry.id for entry in claims()}
+    known = {entry.id for entry in (*claims(), *prediction.predictions())}
     assert [id for id in asked if id not in known] == []

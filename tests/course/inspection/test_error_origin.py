@@ -118,5 +118,5 @@ def test_a_probe_that_cannot_run_is_told_as_the_courses_fault(
 def test_an_answer_that_fails_in_a_probe_is_told_as_ever(with_answer: Any) -> None:
     with_answer(lambda number: number + "")
     check = checked()
-    assert check.message.startswith("`worker_draws` ended with TypeError: unsupported operand")
+    assert check.message.startswith("`init` ended with TypeError: unsupported operand")
     assert check.misconception == "seeds-are-equal"

@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from course import warm_up
-from course.practice import task
+from course.claims import MalformedClaims
+from course.practice import task, warm_ups
 from course.practice.same_value import same_value
+from course.practice.task import judged
 
 QUESTION = "Which stride has `x`?"
 HINT = "The last one is 1."
@@ -23,7 +25,12 @@ def _fresh_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def say(yours: object, right: object = (4, 1), hint: str = HINT) -> str:
     """What the learner reads."""
-    return repr(warm_up(QUESTION, yours=yours, right=right, hint=hint))
+    return repr(asked(yours, right, hint))
+
+
+def asked(yours: object, right: object, hint: str = HINT, question: str = QUESTION) -> task.WarmUp:
+    """The question with what is said of this answer."""
+    return judged(question, yours, lambda: right, hint)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_running_the_same_answer_again_is_no_second_try() -> None:
 
 def test_each_question_counts_its_own_tries() -> None:
     say((1, 4))
-    other = repr(warm_up("Another?", yours=1, right=2))
+    other = repr(asked(1, 2, question="Another?"))
     assert "The right answer" not in other
 
 
@@ -122,10 +129,6 @@ def test_a_function_in_place_of_its_value_is_told_so() -> None:
     assert "is a function. Call it" in say(torch.zeros(3, 4).stride)
 
 
-def test_the_right_value_may_be_found_when_it_is_asked_for() -> None:
-    assert "✓" in say((4, 1), right=lambda: torch.zeros(3, 4).stride())
-
-
 def test_an_exception_class_is_an_answer_and_is_not_called() -> None:
     assert "✓ Right: RuntimeError" in say(RuntimeError, right=RuntimeError)
 
@@ -134,7 +137,7 @@ def test_a_fault_of_the_task_is_not_told_as_the_learners() -> None:
     def broken() -> object:
         raise KeyError("gone")
 
-    text = say((4, 1), right=broken)
+    text = repr(judged(QUESTION, (4, 1), broken))
     assert "– The right answer cannot be found here (KeyError: 'gone')." in text
     assert "not your fault" in text
 
@@ -163,14 +166,92 @@ def test_a_long_value_is_cut() -> None:
 
 @pytest.mark.parametrize("yours", [..., (4, 1), (1, 4), "<b>"])
 def test_the_page_says_what_the_text_says(yours: object) -> None:
-    shown = warm_up("Is `a < b`?", yours=yours, right=(4, 1), hint="See `<x>`.")
-    page = shown._repr_html_()
+    shown = asked(yours, (4, 1), "See `<x>`.", "Is `a < b`?")
+    page = re.sub("<details>.*</details>", "", shown._repr_html_())
     plain = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
     words = plain.replace("&lt;", "<").replace("&gt;", ">").split()
     assert " ".join(words).replace(" ", "") == re.sub(r"\s", "", repr(shown))
 
 
 def test_the_page_sets_no_colour_and_names_its_sign_in_words() -> None:
-    page = warm_up(QUESTION, yours=1, right=(4, 1))._repr_html_()
+    page = asked(1, (4, 1))._repr_html_()
     assert not re.search(r"color:(?!currentColor)", page)
     assert 'aria-label="not right"' in page
+
+
+def test_the_hint_is_folded_until_a_wrong_answer_was_given() -> None:
+    assert (
+        "<details><summary>Hint</summary>The last one is 1.</details>"
+        in asked(..., (4, 1))._repr_html_()
+    )
+    assert "<details>" not in asked((1, 4), (4, 1))._repr_html_()
+    assert "<details>" not in asked(..., (4, 1), hint="")._repr_html_()
+
+
+# --- the warm-ups of the lessons ------------------------------------------------------------------
+
+
+FILE = """
+[[warm_up]]
+id = "doubled"
+asks = "Twice `base`?"
+code = "twice = 2 * base"
+right = "twice"
+hint = "Add it to itself."
+"""
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warm-up in place of those of the lessons."""
+    [doubled] = warm_ups.parse_warm_ups(FILE, "test/warm_ups.toml")
+    monkeypatch.setattr(task, "task", lambda id: doubled)
+
+
+@pytest.mark.usefixtures("known")
+def test_the_right_answer_is_found_with_the_names_of_the_notebook() -> None:
+    names: dict[str, object] = {"base": 4, "warm_up": warm_up}
+    exec('seen = warm_up("doubled", yours=8), warm_up("doubled", yours=9)', names)
+    right, wrong = names["seen"]  # type: ignore[misc]
+    assert (right.state, wrong.state) == ("right", "wrong")
+    assert "twice" not in names
+
+
+@pytest.mark.usefixtures("known")
+def test_a_name_that_the_cells_above_would_make_is_told_as_such() -> None:
+    names: dict[str, object] = {"warm_up": warm_up}
+    exec('seen = warm_up("doubled", yours=8)', names)
+    assert "The cells above make `base`. Run them first" in names["seen"].told[0]  # type: ignore[attr-defined]
+
+
+def test_random_numbers_that_the_right_answer_takes_are_given_back() -> None:
+    drawing = warm_ups.Task("id", "?", "torch.rand(2).shape")
+    before = torch.get_rng_state()
+    assert task._right_value(drawing, {"torch": torch}) == (2,)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_warm_up_that_nobody_wrote_is_told_with_the_nearest_one() -> None:
+    told = warm_up("new-stride", yours=1).told[0]
+    assert told.startswith("no warm-up 'new-stride'. Did you mean 'new-strides'")
+
+
+def test_no_two_lessons_have_a_warm_up_of_the_same_name() -> None:
+    ids = [one.id for one in warm_ups.tasks()]
+    assert len(ids) == len(set(ids)) > 200
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("[[warm-up]]", "Write [[warm_up]]"),
+        (FILE.replace("right", "wright"), "the key 'right' is missing"),
+        (FILE.replace('right = "twice"', 'right = "2 *"'), "right is no Python"),
+        (FILE.replace('hint = "Add it to itself."', "hint = 3"), "hint must be a string"),
+        (FILE + FILE, "stands twice"),
+        ("[[warm_up", "not valid TOML"),
+    ],
+)
+def test_a_file_that_breaks_its_form_is_refused_with_the_place(text: str, cause: str) -> None:
+    with pytest.raises(MalformedClaims, match=re.escape(cause)):
+        warm_ups.parse_warm_ups(text, "test/warm_ups.toml")

@@ -206,7 +206,7 @@ def test_a_mistyped_option_of_a_check_is_an_author_s_error() -> None:
     ("actual", "expected", "words"),
     [
         (True, 1, "it is the bool True, not the int 1"),
-        ([1, 2], (1, 3), "item 1: it is the int 2, not the int 3"),
+        ([1, 2], [1, 3], "item 1: it is the int 2, not the int 3"),
         ({"a": 1}, {"b": 1}, "keys missing: ['b']"),
         (torch.ones(2), torch.ones(3), "its shape is (2,), not (3,)"),
         (torch.ones(2), torch.ones(2).int(), "its dtype is float32, not int32"),
@@ -220,10 +220,11 @@ def test_a_difference_is_told_in_words(actual: Any, expected: Any, words: str) -
     assert words in failed(check)[0]
 
 
-def test_nan_equals_nan_and_a_list_equals_a_tuple() -> None:
+def test_nan_equals_nan_and_a_list_a_tuple_where_the_check_says_so() -> None:
     check = Check("x")
     check.equal(torch.tensor([float("nan")]), torch.tensor([float("nan")]))
-    check.equal([1, 2], (1, 2))
+    check.equal([1, 2], (1, 2), allow="list or tuple")
+    check.close([1.0], (1,), allow=("list or tuple", "int or float"))
     check.equal(float("nan"), float("nan"))
     assert failed(check) == []
 
@@ -322,9 +323,9 @@ def test_none_in_some_calls_may_be_a_belief(mine: Any, more: list[Any]) -> None:
         for one in [*more, torch.zeros(3)]:
             seen = answer("f")(one)
         check.equal(seen.result, torch.ones(1), misconception="m")
-        check.agrees(lambda x: x, inputs.tensors(), of=answer("f"), misconception="n")
+        check.agrees(lambda x: x, inputs.tensors(), of=answer("f"), misconception="m")
 
-    assert [one.misconception for one in checked_of(mine, ask)] == ["m", "n"]
+    assert [one.misconception for one in checked_of(mine, ask)] == ["m", "m"]
 
 
 def test_who_has_to_return_nothing_is_not_told_of_a_return() -> None:
@@ -340,12 +341,62 @@ def test_who_has_to_return_nothing_is_not_told_of_a_return() -> None:
             inputs.tensors(dtypes=(torch.float32,), layouts=("a contiguous tensor",), grad=False),
             of=answer("f", changes="x"),
             compare=("values", "arguments"),
-            misconception="n",
+            misconception="m",
         )
 
     found = checked_of(lambda x: None, ask)
-    assert [one.misconception for one in found] == ["m", "holds", "n"]
+    assert [one.misconception for one in found] == ["m", "holds", "m"]
     assert not any("`return` missing" in one.message for one in found)
+
+
+def test_what_came_back_says_more_of_a_belief_than_that_a_check_failed() -> None:
+    def ask(check: Check) -> None:
+        seen = answer("f")(torch.ones(2))
+        check.equal(seen.result, torch.ones(2), misconception="plain")
+        check.equal(seen.result, torch.ones(2), misconception={"zeros": torch.zeros(2)})
+        check.that(lambda: seen.ok, misconception="holds")
+
+    plain, shown, held = checked_of(torch.zeros_like, ask)
+    assert (plain.misconception, plain.suspected) == (None, "plain")
+    assert (shown.misconception, shown.suspected) == ("zeros", None)
+    assert held.misconception == "holds"
+
+
+@pytest.mark.parametrize(
+    "beliefs",
+    [
+        lambda seen: ("one", "another"),
+        lambda seen: (
+            {"one": torch.zeros(2)},
+            {"another": lambda: seen.result[0].plain == 0},
+        ),
+        lambda seen: ({"one": lambda: seen.ok}, {"another": lambda: True}),
+    ],
+    ids=["no evidence", "evidence for both", "that it came back is no evidence"],
+)
+def test_of_two_beliefs_with_as_much_evidence_none_is_told(beliefs: Any) -> None:
+    def ask(check: Check) -> None:
+        seen = answer("f")(torch.ones(2))
+        for one in beliefs(seen):
+            check.equal(seen.result, torch.ones(2), misconception=one)
+
+    found = checked_of(torch.zeros_like, ask)
+    assert [one.misconception for one in found] == [None, None]
+    assert [one.suspected for one in found] == ["one", "another"]
+
+
+def test_a_computed_belief_says_more_than_a_kind_of_input_and_a_list_may_hold_several() -> None:
+    def ask(check: Check) -> None:
+        cases = inputs.tensors((3,), dtypes=(torch.float32,))
+        beliefs = {
+            "adds": [lambda x: x + 1, lambda x: x + 2],
+            "contiguous": {one.kind for one in cases},
+        }
+        check.agrees(lambda x: x * 1, cases, of=answer("f"), misconception=beliefs)
+        check.that(lambda: answer("f")(torch.ones(1)).result[0] == 1, misconception="plain")
+
+    several, plain = checked_of(lambda x: x + 2, ask)
+    assert (several.misconception, plain.misconception) == ("adds", None)
 
 
 def test_a_check_that_holds_keeps_the_first_of_its_misconceptions_or_none() -> None:

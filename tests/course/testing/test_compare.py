@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 from course.serialization import decode, encode
 from course.serialization.received import Absent, Handle, SeenTensor, Value, as_node
 from course.testing.compare import brief, difference
+from course.testing.tolerance import Tolerance
 
 
 def seen(tensor: torch.Tensor) -> SeenTensor:
@@ -29,7 +31,14 @@ def seen(tensor: torch.Tensor) -> SeenTensor:
         ({"a": 1}, {"a": 2}, "at key 'a': it is the int 1, not the int 2"),
         ([1], {"a": 1}, "it is a list of 1, not a dict"),
         ({"a": 1}, [1], "it is a dict of 1, not a list"),
-        ([1, 2], (1, 2, 3), "it has 2 items, not 3"),
+        ((1, 2), (1, 2, 3), "it has 2 items, not 3"),
+        ([1, 2], (1, 2), "it is a list of 2, not a tuple"),
+        ((1, 2), [1, 2], "it is a tuple of 2, not a list"),
+        ([(1, 2.0)], [(1, 2)], "item 0: item 1: it is the float 2.0, not the int 2"),
+        (torch.Size([1]), [1], "it is a Size of 1, not a list"),
+        ({1.0: 2}, {1: 2}, "keys missing: [1], keys too many: ['1.0']"),
+        ({(1, True): 2}, {(1, 1): 2}, "keys missing: [(1, 1)], keys too many: ['(1, True)']"),
+        ({1.0}, {1}, "it is a set of 1, not a set of 1"),
         (3, (1, 2), "it is the int 3, not a tuple"),
         (torch.ones(2), np.ones(2), "it is a tensor of shape (2,), not a NumPy array"),
         (np.ones(2), np.ones(3), "it is float64 (2,), not float64 (3,)"),
@@ -38,6 +47,10 @@ def seen(tensor: torch.Tensor) -> SeenTensor:
         (Handle("module", "Net"), 3, "it is an object of class Net, not the int 3"),
         (Absent("there is nothing"), 3, "there is nothing"),
         (1, True, "it is the int 1, not the bool True"),
+        (3.0, 3, "it is the float 3.0, not the int 3"),
+        (True, 1.0, "it is the bool True, not the float 1.0"),
+        (3 + 0j, 3.0, "it is the complex (3+0j), not the float 3.0"),
+        (torch.tensor(3), 3, "it is a tensor of shape (), not the int 3"),
         ("1", 1, "it is the str '1', not the int 1"),
         (1.0, "1.0", "it is the float 1.0, not the str '1.0'"),
         (None, 0, "it is None, not the int 0"),
@@ -58,8 +71,15 @@ def test_a_difference_is_told(actual: Any, expected: Any, words: str) -> None:
     [
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
         (np.ones(2), np.ones(2)),
-        ([{"a": torch.ones(1)}], ({"a": torch.ones(1)},)),
+        (np.array([math.nan]), np.array([math.nan])),
+        ([{"a": torch.ones(1)}], [{"a": torch.ones(1)}]),
+        (torch.Size([2, 3]), (2, 3)),
+        ((2, 3), torch.Size([2, 3])),
+        (0.5, np.float64(0.5)),
         (3, 3.0),
+        (OrderedDict(a=1), {"a": 1}),
+        ({1, "a"}, {"a", 1}),
+        (-0.0, 0.0),
         (2 + 1j, 2 + 1j),
         (None, None),
         (False, False),
@@ -93,11 +113,34 @@ def test_elements_that_differ_are_counted_and_the_first_is_shown() -> None:
 
 @pytest.mark.parametrize("wrap", [float, lambda x: torch.tensor([x]), lambda x: [{"a": x}]])
 def test_a_tolerance_is_absolute_plus_relative_to_what_was_expected(wrap: Any) -> None:
-    how = {"rtol": 0.25, "atol": 0.5}
+    how = Tolerance(rtol=0.25, atol=0.5)
     for actual, expected, near in [(4.5, 4.0, 1), (5.5, 4.0, 1), (5.75, 4.0, 0), (2.25, 4.0, 0)]:
-        assert (difference(wrap(actual), wrap(expected), **how) is None) is bool(near)
-    assert difference(wrap(1.0), wrap(1.5), atol=0.5) is None
+        assert (difference(wrap(actual), wrap(expected), how) is None) is bool(near)
+    assert difference(wrap(1.0), wrap(1.5), Tolerance(atol=0.5)) is None
     assert difference(wrap(1.0), wrap(1.5)) is not None
+
+
+@pytest.mark.parametrize(
+    ("allow", "actual", "expected", "holds"),
+    [
+        ("int or float", 3.0, 3, True),
+        ("int or float", 1, True, False),
+        ("int or float", [3], (3,), False),
+        ("list or tuple", [3], (3,), True),
+        ("list or tuple", (3,), [3], True),
+        ("list or tuple", [3.0], (3,), False),
+        (("list or tuple", "int or float"), [3.0], (3,), True),
+    ],
+)
+def test_a_check_may_say_what_stands_for_each_other(
+    allow: Any, actual: Any, expected: Any, holds: bool
+) -> None:
+    assert (difference(actual, expected, Tolerance(allow=allow)) is None) is holds
+
+
+def test_what_no_check_can_allow_is_refused() -> None:
+    with pytest.raises(ValueError, match="not 'list'"):
+        Tolerance(allow=("list",))
 
 
 def test_a_tensor_that_did_not_travel_says_so_on_either_side() -> None:

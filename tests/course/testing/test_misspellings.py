@@ -78,3 +78,24 @@ def test_a_probe_that_caught_it_counts_too() -> None:
 def test_what_counts_as_misspelt(kind: str, message: str, misspelt: bool) -> None:
     assert is_misspelt(kind, message) == misspelt
     assert tells_of_misspelling(f"{kind}: {message}") == misspelt
+
+
+def told(mine: Any, belief: Any) -> str | None:
+    """The belief that is told where an answer ends so and the belief leads to this exception."""
+
+    def ask(check: Check) -> None:
+        check.runs(answer("f")(torch.ones(2)), misconception={"m": belief})
+
+    return checked_of(mine, ask)[0].misconception
+
+
+def test_a_belief_in_a_class_of_exception_is_not_told_of_a_slip() -> None:
+    assert told(lambda x: None.variable, AttributeError) == "m"  # type: ignore[attr-defined]
+    assert told(of_torch, AttributeError) is None
+    assert told(unknown, NameError) is None
+
+
+def test_a_belief_may_say_which_name_is_not_there() -> None:
+    assert told(unknown, NameError("no_such_name")) == "m"
+    assert told(unknown, NameError("data")) is None
+    assert told(of_torch, NameError("no_such")) is None

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
-from course import Check
+from course import Check, answer
 from course.testing import attempts, results
 from course.testing.results import Points
 from course.testing.table import About, headline, html_table, text_table
+from tests.course.cells import learner, run_cell
 
 GOOD = "def half(x):\n    return x / 2"
 TEST = 'half = answer("half")\ncheck = Check("half")\ncheck.score(2)'
@@ -221,3 +223,62 @@ def test_a_grader_is_told_nothing_of_the_kind(
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert attempts.unread_answers() == []
     assert not attempts.watch("half", lambda changed: None)
+
+
+# ---------------------------------------------------------------- exceptions
+
+THREE = """\
+check = Check("f")
+seen = answer("f")(torch.arange(4.0).view(2, 2).t())
+check.equal(seen.result, torch.zeros(4), name="the first")
+check.shape(seen.result, (4,), name="the second", misconception="no-such-belief")
+check.that(seen.ok and seen.result.plain is None, name="the third")
+other = answer("f")(torch.zeros(0))
+check.equal(other.result, 0, name="another one")
+### BEGIN HIDDEN TESTS
+check.equal(seen.result, torch.zeros(4), name="the fourth")
+### END HIDDEN TESTS
+result = check.result(5)
+"""
+
+
+def lost(x: torch.Tensor) -> torch.Tensor:
+    if not len(x):
+        raise ValueError("no elements")
+    return x.view(-1)
+
+
+def test_an_exception_is_told_once_with_its_line_and_the_call_that_led_to_it() -> None:
+    with learner({"f": lost}):
+        found = run_cell(THREE, {"Check": Check, "answer": answer, "torch": torch})["result"]
+    assert [one.reached for one in found.checks[:5]] == [True, False, False, True, False]
+    assert all(one.attempted and not one.passed for one in found.checks[:5])
+    text = text_table(found)
+    assert text.count("view size is not compatible") == 1 and "`return x.view(-1)`" in text
+    assert "called: f(torch.tensor([[0.0, 1.0], [2.0, 3.0]]).t())" in text
+    for row in ("✗ the first", "– the second: not reached", "– the third: not reached"):
+        assert row in text
+    assert "✗ another one" in text and "– the fourth (hidden): not reached" in text
+    assert html_table(found).count('aria-label="not reached"') == 3
+
+
+def test_a_hidden_check_tells_neither_the_call_nor_the_text_of_an_exception() -> None:
+    cell = THREE.replace("### BEGIN HIDDEN TESTS\n", "").replace(
+        "seen =", "### BEGIN HIDDEN TESTS\nseen =", 1
+    )
+    with learner({"f": lost}):
+        first = run_cell(cell, {"Check": Check, "answer": answer, "torch": torch})["result"].checks[
+            0
+        ]
+    assert first.hidden and first.call is None
+    assert first.message == "`f` ended with RuntimeError"
+
+
+def test_what_a_condition_looks_at_in_vain_was_taken_by_the_exception() -> None:
+    cell = THREE.replace('check.equal(seen.result, torch.zeros(4), name="the first")\n', "")
+    cell = cell.replace('check.shape(seen.result, (4,), name="the second"', "check.that(True")
+    with learner({"f": lost}):
+        _, third, *_ = run_cell(cell, {"Check": Check, "answer": answer, "torch": torch})[
+            "result"
+        ].checks
+    assert third.reached and third.message.startswith("this does not hold: `f` ended with Runtime")

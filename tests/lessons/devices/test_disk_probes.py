@@ -47,13 +47,6 @@ def test_a_state_that_cannot_be_saved_is_an_error_of_rank_0_and_the_others_wait(
     assert "no space left" in seen["words"][0]
 
 
-def test_an_error_without_words_and_a_folder_in_the_way() -> None:
-    silent = saved_by_ranks.procedure(save, [STATE], silent=True)
-    assert (silent["errors"], silent["words"]) == (["MemoryError"], [""])
-    blocked = saved_by_ranks.procedure(save, [STATE], blocked=True)
-    assert blocked["errors"] != [""] and blocked["files"] == [["model.pt"]]
-
-
 def test_the_names_of_removed_files_are_told_and_nothing_is_noted_afterwards() -> None:
     unlink = os.unlink
 
@@ -78,9 +71,3 @@ def test_what_lies_there_when_writing_fails_and_what_others_make_is_told() -> No
     assert seen["during"] == ["EOFError"] and seen["reason"] in seen["words"][0]
     seen = saved_by_ranks.procedure(save, [STATE] * 3)
     assert (seen["touched"], seen["during"], seen["reason"]) == ([False, False], [], "")
-
-
-def test_a_tied_tensor_has_two_names() -> None:
-    seen = saved_by_ranks.procedure(save, [STATE], tied=True)
-    assert seen["loaded"].keys() == {"module.w", "module.tied"}
-    assert torch.equal(seen["loaded"]["module.tied"], STATE["module.w"])

@@ -82,14 +82,3 @@ def test_an_error_of_one_rank_is_told_for_it_alone() -> None:
     assert (first, nothing, none) == (7, None, None)
     assert isinstance(error, ValueError)
     assert issubclass(Stuck, RuntimeError)
-
-
-def test_a_second_round_comes_before_the_results_are_read_and_counts_for_nothing() -> None:
-    kept: dict[int, torch.Tensor] = {}
-
-    def keeping(x: torch.Tensor, rank: int, ranks: int, send: Any, receive: Any) -> Any:
-        return kept.setdefault(rank, torch.empty(2)).copy_(around(x, rank, ranks, send, receive))
-
-    seen = ring_run.procedure(keeping, THREE, again=True)
-    assert [one.tolist() for one in seen["results"]] == [[3, 3], [1, 1], [2, 2]]
-    assert (seen["counts"], seen["dtypes"]) == ([1, 1, 1], [["torch.float32"]] * 3)

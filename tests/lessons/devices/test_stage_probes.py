@@ -18,25 +18,11 @@ class Staged(nn.Module):
         super().__init__()
         self.devices = devices
         self.first, self.second = first.to(devices[0]), second.to(devices[1])
-        self.kept: Any = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The result of both."""
         found: torch.Tensor = self.second(self.first(x.to(self.devices[0])).to(self.devices[1]))
         return found
-
-    def nbytes(self) -> tuple[int, int]:
-        """Something."""
-        return 1, 2
-
-
-class Hoarder(Staged):
-    """Keeps its last result."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The result of both, which is kept."""
-        self.kept = super().forward(x)
-        return torch.as_tensor(self.kept)
 
 
 @pytest.mark.parametrize("where", [(0, 1), (1, 0), (1, 1)])
@@ -49,41 +35,11 @@ def test_places_are_numbers_of_devices(where: tuple[int, int]) -> None:
     assert sum(seen["held"]) > 0
 
 
-def test_what_stays_on_a_device_after_a_call_is_told() -> None:
-    assert staged.procedure(Staged)["left"] == [0, 0]
-    left = staged.procedure(Hoarder)["left"]
-    assert left[0] == 0
-    assert left[1] > 0
-
-
-def test_a_refusal_is_all_there_is() -> None:
-    def refuse(*_: Any) -> Any:
-        raise ValueError("no")
-
-    assert staged.procedure(refuse, "shared") == {"error": "ValueError"}
-
-
 @pytest.mark.parametrize("kind", ["masked", "bare", "twice", "frozen"])
 def test_every_kind_runs_in_eval_mode_from_either_device(kind: str) -> None:
     seen = staged.procedure(Staged, kind, (0, 1), start=1, training=False)
     assert len(seen["said"]) == 1
     assert seen["modes"] == [False] * len(seen["modes"])
-
-
-def test_the_bytes_are_asked_for_again_with_gradients_and_in_float64() -> None:
-    class Counting(Staged):
-        def nbytes(self) -> tuple[int, int]:
-            first, second = ([*s.parameters(), *s.buffers()] for s in (self.first, self.second))
-            return sum(t.nbytes for t in first), sum(t.nbytes for t in second)
-
-    seen = staged.procedure(Counting)
-    assert seen["nbytes later"] == [[160, 72], [320, 144]]
-    assert staged.procedure(Counting, "masked")["nbytes"] == [160, 72 + 32 + 8 + 8]
-
-
-def test_stages_may_have_equal_tensors() -> None:
-    seen = staged.procedure(Staged, "alike")
-    assert seen["error"] == "" and "second.zeros" in seen["names"]
 
 
 def test_a_batch_without_grad_and_later_moves_are_told() -> None:
@@ -96,4 +52,4 @@ def test_a_batch_without_grad_and_later_moves_are_told() -> None:
     seen, moving = (staged.procedure(kind, "frozen") for kind in (Staged, Moving))
     assert [one is None for one in seen["plain grads"]] == [True, True, False, False]
     assert moving["plain grads"] == [None] * 4
-    assert (seen["moves"], moving["moves"]) == (0, 3)
+    assert (seen["moves"], moving["moves"]) == (0, 2)

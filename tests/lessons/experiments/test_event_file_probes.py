@@ -36,48 +36,18 @@ def test_a_frame_holds_length_data_and_two_checksums() -> None:
     assert made[15:] == struct.pack("<I", masked_crc(b"abc"))
 
 
-def test_records_are_read_from_a_file_that_is_told_by_text_or_by_a_path() -> None:
-    kinds: list[type] = []
+def test_records_are_read_from_a_file_that_is_gone_afterwards() -> None:
+    paths: list[str] = []
 
-    def read(path: Any, crc: Any) -> list[bytes]:
-        kinds.append(type(path))
+    def read(path: str, crc: Any) -> list[bytes]:
+        paths.append(path)
         return whole(path, crc)
 
-    for as_path in (False, True):
-        seen = records_read.procedure(read, framed(b"a") + framed(b""), as_path=as_path)
-        assert seen["records"] == [b"a", b""]
-    assert kinds[0] is str
-    assert issubclass(kinds[1], Path)
-
-
-def test_what_is_left_of_the_file_is_told() -> None:
-    def spoil(path: str, crc: Any) -> None:
-        Path(path).write_bytes(b"")
-
-    assert records_read.procedure(spoil, b"abc")["left"] == b""
-    assert records_read.procedure(lambda path, crc: None, b"abc")["left"] == b"abc"
-
-
-def test_a_file_may_be_read_before_it_grows() -> None:
-    known: dict[Any, list[bytes]] = {}
-
-    def once(path: str, crc: Any) -> list[bytes]:
-        if path not in known:
-            known[path] = whole(path, crc)
-        return known[path]
-
-    one = framed(b"a")
-    for read, found in ((whole, [b"a", b"a"]), (once, [])):
-        assert records_read.procedure(read, one + one, earlier=one)["records"] == found
+    seen = records_read.procedure(read, framed(b"a") + framed(b""))
+    assert seen["records"] == [b"a", b""]
+    assert not Path(paths[0]).exists()
 
 
 def test_the_checksum_is_one_of_bytes() -> None:
     with pytest.raises(TypeError, match="bytearray"):
         records_read.procedure(lambda path, crc: crc(bytearray(8)), b"")
-
-
-def test_a_missing_file_raises_what_the_reader_raises() -> None:
-    with pytest.raises(FileNotFoundError):
-        records_read.procedure(whole, None)
-    seen = records_read.procedure(lambda path, crc: [], None)
-    assert seen == {"records": [], "left": None}

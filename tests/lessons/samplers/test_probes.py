@@ -84,10 +84,14 @@ def test_draws_from_the_global_state_are_noticed() -> None:
     assert one["state_before"] != one["state_after"]
 
 
-def test_a_message_calls_a_probe_of_the_course_by_its_name_alone() -> None:
+def test_a_message_calls_what_a_probe_was_given_by_the_learners_name() -> None:
     seen = sampler_epochs(answer("a_name_that_nobody_defines"))
-    assert seen.name == "sampler_epochs"
-    assert "the result of `sampler_epochs`" in str(seen.result.where)
+    assert seen.name == "a_name_that_nobody_defines"
+    assert seen.result["epochs"][0].where == "epochs[0] (with `a_name_that_nobody_defines`)"
+
+
+def test_a_message_calls_a_probe_that_is_given_no_answer_by_its_name_alone() -> None:
+    assert sampler_epochs(0).name == "sampler_epochs"
 
 
 def test_the_random_state_outside_is_left_alone() -> None:

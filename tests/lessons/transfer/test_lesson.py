@@ -264,7 +264,6 @@ def test_the_cell_of_torchvision_finds_the_heads_that_the_table_names(
         ("vgg11", "classifier.6"),
         ("convnext_tiny", "classifier.2"),
         ("vit_b_16", "heads.head"),
-        ("squeezenet1_1", "classifier.1"),
     ],
 )
 def test_the_new_head_goes_onto_real_networks(name: str, head: str) -> None:

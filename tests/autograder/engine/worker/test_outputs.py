@@ -113,7 +113,10 @@ def test_all_outputs_are_valid_in_a_notebook() -> None:
     found = collected(
         stream("text \ud800"),
         {"display": {"text/plain": "shown"}, "metadata": {}, "id": None},
-        {"result": {"text/plain": "3.0"}, "metadata": {}, "count": 4},
+        {"display": {"text/html": {"a": [1]}, "image/png": 3}, "metadata": {}, "id": None},
+        {"display": {"text/plain": ["a", "b"], "a": None}, "metadata": {"a": 1}, "id": None},
+        {"display": {"application/x+json": {"a": [1]}}, "metadata": {}, "id": None},
+        {"result": {"text/plain": "3.0"}, "metadata": {}, "count": 0},
         {"error": "ValueError", "value": "no", "traceback": ["line"]},
     )
     cell = nbformat.v4.new_code_cell("x", outputs=[nbformat.from_dict(one) for one in found])
@@ -129,6 +132,9 @@ def test_all_outputs_are_valid_in_a_notebook() -> None:
         {"stream": "stdout", "text": 3},
         {"display": "x"},
         {"result": {}, "count": "x"},
+        {"result": {}, "count": -5},
+        {"result": {}, "count": True},
+        {"result": {}, "count": 2**31},
         {"error": "x", "traceback": 3},
         {"dropped": -1},
     ],

@@ -344,7 +344,10 @@ def test_what_a_learner_saw_is_kept_without_its_metadata() -> None:
         [{"output_type": "stream", "name": "stdin", "text": ""}],
         [{"output_type": "stream", "name": "stdout", "text": [1]}],
         [{"output_type": "display_data", "data": {"text/html": 3}}],
+        [{"output_type": "display_data", "data": {"own/json": 3}}],
         [{"output_type": "error", "ename": "E"}],
+        [{"output_type": "error", "ename": "E", "evalue": ["no"], "traceback": []}],
+        [{"output_type": "error", "ename": "E", "evalue": "no", "traceback": "line"}],
         [{"output_type": "stream", "name": "stdout", "text": "x" * 2**24}],
     ],
 )

@@ -42,7 +42,7 @@ def test_a_misspelt_check_names_the_one_that_was_meant() -> None:
 def test_a_misspelt_argument_names_the_one_that_was_meant() -> None:
     assert slips('check.equal(seen.result, 1, nmae="n")') == [
         "line 3: check.equal takes no 'nmae'. Did you mean name? | "
-        "It takes actual, expected, name, message, misconception, weight, guard."
+        "It takes actual, expected, allow, name, message, misconception, weight, guard."
     ]
 
 

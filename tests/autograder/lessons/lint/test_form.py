@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from autograder.lessons.lint.form import declares_form, is_project, lint_form, units
+from autograder.lessons.lint.form import (
+    declares_form,
+    is_project,
+    lint_form,
+    longest_tasks,
+    units,
+)
+from autograder.lessons.lint.thresholds import LONG_TASKS, TASK_WORDS
+from autograder.lessons.model import read_lesson
 
+ROOT = Path(__file__).parents[4]
 SCENE = "import torch\nprint(torch.zeros(2).t())"
 
 
@@ -25,8 +35,9 @@ def code(source: str, role: str = "measure") -> dict[str, Any]:
     }
 
 
-def task(minutes: int) -> dict[str, Any]:
-    return text("### Exercise: one", role="exercise", exercise="one", minutes=minutes)
+def task(minutes: int, words: int = 3) -> dict[str, Any]:
+    source = "### Exercise: one" + " word" * (words - 3)
+    return text(source, role="exercise", exercise="one", minutes=minutes)
 
 
 TITLE = text("# A", role="title", form=2)
@@ -105,6 +116,30 @@ def test_what_is_in_a_deep_dive_counts_for_no_unit() -> None:
     dive = [text("## Deep dive: expand"), task(60), text("### More"), task(60)]
     assert causes(*LESSON, *dive) == []
     assert [one.title for one in units([*LESSON, *dive, text("## Last")])] == ["Strides", "Last"]
+
+
+def test_a_task_is_read_once_and_one_in_a_deep_dive_may_be_longer() -> None:
+    dive = text("## Deep dive: expand")
+    assert causes(*LESSON[:4], task(15, 90), dive, task(15, 120)) == []
+    found = causes(*LESSON[:4], task(15, 91), dive, task(15, 121))
+    assert found == [
+        "the task has 91 words; 90 are the most",
+        "the task has 121 words; 120 are the most",
+    ]
+
+
+def test_the_examples_of_a_task_are_not_counted() -> None:
+    shown = task(15, 90)
+    shown["source"] += "\n\n```python\nsix more words that count not\n```\n\n| a | b |\n|---|---|\n"
+    assert causes(*LESSON[:4], shown) == []
+
+
+@pytest.mark.parametrize("slug", LONG_TASKS)
+def test_an_excused_lesson_has_a_longer_task_and_its_numbers_are_the_longest(slug: str) -> None:
+    lesson = read_lesson(ROOT / "source" / slug / f"{slug}.ipynb")
+    found = longest_tasks(lesson.cells())
+    assert found == LONG_TASKS[slug]
+    assert any(words > most for words, most in zip(found, TASK_WORDS, strict=True))
 
 
 @pytest.mark.parametrize("heading", ["# Deep dive: x", "## Deep dive", "## deep dive into x"])

@@ -140,3 +140,9 @@ def test_an_answers_dict_has_misconceptions_for_values_a_checks_for_keys(course:
     assert found.startswith(f"{unknown} 'mine-to-cut'.")
     (found,) = slips(course, 'other = answer("double", misconception="mine-to-cut")')
     assert found.startswith(f"{unknown} 'mine-to-cut'.")
+
+
+def test_cases_that_are_thinned_are_named_with_their_line(course: Path) -> None:
+    cases = "from course import inputs\ncases = inputs.tensors()"
+    (found,) = slips(course, cases, "check.agrees(abs, cases[::2])")
+    assert found.startswith("line 6 leaves out cases by their position: cases[::2] | The one that")

@@ -44,6 +44,7 @@ from tests.autograder.classroom import (
     graded,
     hand_in,
     record,
+    tiny_lesson,
 )
 
 ANSWERS = {
@@ -127,7 +128,7 @@ def taken(course: CourseDirectory, *sheets: Path) -> Marked:
 
 def entry(course: CourseDirectory, student: str) -> GradebookEntry:
     with GradebookWriter(course) as writer:
-        return writer.entries(SLUG)[student]
+        return writer.entries(tiny_lesson())[student]
 
 
 def reasons(marked: Marked) -> set[str]:
@@ -198,8 +199,11 @@ def test_the_page_shows_question_model_answer_and_answers_as_text(course: Course
 
 
 def test_a_picture_in_an_answer_is_said_to_be_there() -> None:
-    cell = {"source": "see", "attachments": {"drawing.png": {}}}
-    assert questions._text(cell) == "see\n\n[with a picture, which formgrader shows: drawing.png]"
+    cell = {"source": "see", "attachments": {"drawing.png": {"image/png": "aGk="}}}
+    said = "With a picture, which the page beside this sheet shows: drawing.png."
+    assert questions._text(cell) == f"see\n\n[{said}]"
+    odd = {"source": "see", "attachments": {"drawing.xyz": {"image/xyz": "aGk="}}}
+    assert questions._text(odd) == "see\n\n[With a picture, see formgrader: drawing.xyz.]"
 
 
 def test_an_answer_of_any_characters_stops_nobodys_sheet(course: CourseDirectory) -> None:

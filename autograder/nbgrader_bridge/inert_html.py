@@ -1,0 +1,133 @@
+"""What learners wrote and showed, without anything that acts, on the pages that nbgrader renders.
+
+`nbgrader generate_feedback` and formgrader put a notebook's HTML into their pages as it stands
+(nbgrader 0.9.6, nbconvert 7): a script in an answer in words, or in an output, would run in the
+browser of whoever marks it, as that person. nbgrader_config.py puts the step and the filter below
+before that. What stays is text, tables, pictures that the page itself holds, and links to follow.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import nh3
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+from traitlets import Bool
+
+Resources = dict[str, Any]
+
+_ATTRIBUTES: dict[str, set[str]] = {
+    "*": {"class", "style", "title", "lang", "dir", "role", "aria-label", "aria-hidden"},
+    "a": {"href"},
+    "img": {"src", "alt", "width", "height"},
+    "details": {"open"},
+    "td": {"colspan", "rowspan", "align"},
+    "th": {"colspan", "rowspan", "align", "scope"},
+    "ol": {"start"},
+    "time": {"datetime"},
+}
+_SIDES = ("", "-top", "-right", "-bottom", "-left")
+# None of them fetches anything, or moves its element over what stands around it.
+_STYLES = {
+    *("color", "background-color", "opacity", "width", "max-width", "text-align", "vertical-align"),
+    *("font-size", "font-weight", "font-style", "font-family", "white-space", "text-decoration"),
+    *(f"{what}{side}" for what in ("padding", "border") for side in _SIDES),
+    "border-collapse",
+}
+# Of highlighted code, our check tables and pandas; nbgrader's own script looks for others.
+_CLASS = re.compile(r"highlight|hll|dataframe|pm-[a-z-]+|[a-z]{1,2}[0-9]?")
+_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
+_LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
+_SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
+
+
+class MakeInert(Preprocessor):
+    """Takes what acts out of every output; pictures become such that cannot."""
+
+    enabled = Bool(True, help="Whether it does so.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Return the notebook with inert outputs, and without the states of widgets."""
+        nb.metadata.pop("widgets", None)
+        for cell in nb.cells:
+            for output in cell.get("outputs", []):
+                if "data" in output:
+                    output.data = NotebookNode(_inert_data(output.data))
+                    output.metadata = NotebookNode()
+        return nb, resources
+
+
+@pass_context
+def inert_markdown(context: Context, source: str) -> str:
+    """Markdown as HTML that does not act, with the pictures attached to the cell."""
+    pictures = context.get("cell", {}).get("attachments", {})
+    renderer = IPythonRenderer(escape=False, attachments=pictures)
+    return inert(MarkdownWithMath(renderer=renderer).render(source))
+
+
+def inert(html: str) -> str:
+    """HTML without scripts, forms, frames and styles of the whole page; it fetches nothing.
+
+    >>> inert("<b onclick='x()'>no</b><script>x()</script><img src='https://x.org'>")
+    '<b>no</b><img>'
+    """
+    still = _SVG.sub(lambda found: _picture(found[0], ""), html)
+    return nh3.clean(
+        still,
+        attributes=_ATTRIBUTES,
+        attribute_filter=_kept,
+        filter_style_properties=_STYLES,
+        url_schemes={"http", "https", "mailto", "data"},
+        link_rel="noopener noreferrer nofollow",
+    )
+
+
+def _kept(element: str, attribute: str, value: str) -> str | None:
+    if attribute == "class":
+        return " ".join(filter(_CLASS.fullmatch, value.split())) or None
+    if attribute == "src":
+        return value if _PICTURE.match(value) else None
+    if attribute == "href":
+        return value if _LINK.match(value) else None
+    return value
+
+
+def _inert_data(data: Mapping[str, Any]) -> dict[str, str]:
+    """The forms of an output that a page may show; templates put most of them in as they stand."""
+    texts = {kind: _joined(value) for kind, value in data.items()}
+    if "image/svg+xml" in texts:  # by its own text it would be a part of the page
+        texts["text/html"] = _picture(texts["image/svg+xml"], texts.get("text/plain", ""))
+    made = {kind: make(texts[kind]) for kind, make in _FORMS.items() if kind in texts}
+    shown = {kind: text for kind, text in made.items() if text}
+    return shown or {"text/plain": f"({', '.join(texts) or 'nothing'}: not shown on this page)"}
+
+
+def _joined(value: Any) -> str:
+    return "".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _picture(svg: str, alt: str) -> str:
+    content = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{content}">'
+
+
+def _base64_only(value: str) -> str:
+    return value if _BASE64.match(value) else ""
+
+
+_FORMS: dict[str, Callable[[str], str]] = {
+    "text/plain": str,  # which templates escape
+    "text/html": inert,
+    "text/latex": lambda text: escape(text, quote=False),
+    "image/png": _base64_only,
+    "image/jpeg": _base64_only,
+}

@@ -1,0 +1,98 @@
+"""All of a module before and after: what "everything else stays as it is" means.
+
+A task that lets one thing change is easily tested for that alone, in the one state in which the
+test's model came. So a probe takes down all of its model, before it hands it over:
+
+>>> model = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1)).eval()
+>>> whole = WholeModule(model)
+>>> _ = model.train()
+>>> [one for one in ("parameters", "hooks", "modes") if whole.now()[one] != whole.before[one]]
+['modes']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules import module as _torchs_module
+
+__all__ = ["WholeModule"]
+
+
+class WholeModule:
+    """Looks at all of a module, now and later, in plain data that two runs have in common.
+
+    An object and a piece of memory are known by a number, given in the order in which they are
+    met. What was met is kept alive, so that nothing new can be taken for it. `before` is what
+    `now` gave when this was made.
+
+    Args:
+        module: Is taken down as it is now.
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        """Look at it for the first time."""
+        self._module = module
+        self._kept: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self.before = self.now()
+
+    def now(self) -> dict[str, Any]:
+        """The module as it is, an entry an aspect; for each a dict by names.
+
+        Returns:
+            "modules" (number and class), "parameters" (number), "buffers" (number and whether the
+            state dict has it), "memory" (number, offset, shape, strides), "dtypes", "values",
+            "requires_grad", "gradients" (None or number and values), "modes", "hooks" (the numbers
+            of all hooks on modules and tensors; under "" those on all modules everywhere).
+        """
+        modules = dict(self._module.named_modules(remove_duplicate=False))
+        parameters = dict(self._module.named_parameters(remove_duplicate=False))
+        buffers = dict(self._module.named_buffers(remove_duplicate=False))
+        saved = {*self._module.state_dict(keep_vars=True)}
+        tensors = {**parameters, **buffers}
+        return {
+            "modules": {n: [self._number(one), type(one).__name__] for n, one in modules.items()},
+            "parameters": {name: self._number(one) for name, one in parameters.items()},
+            "buffers": {name: [self._number(one), name in saved] for name, one in buffers.items()},
+            "memory": {name: self._place(one) for name, one in tensors.items()},
+            "dtypes": {name: one.dtype for name, one in tensors.items()},
+            "values": {name: one.detach().clone() for name, one in tensors.items()},
+            "requires_grad": {name: one.requires_grad for name, one in tensors.items()},
+            "gradients": {name: self._gradient(one) for name, one in tensors.items()},
+            "modes": {name: one.training for name, one in modules.items()},
+            "hooks": {
+                **{name: [*map(self._number, _hooks(one))] for name, one in modules.items()},
+                **{f"{n} (tensor)": self._tensor_hooks(one) for n, one in tensors.items()},
+                "": [*map(self._number, _hooks(_torchs_module))],
+            },
+        }
+
+    def _number(self, value: Any) -> int:
+        self._kept.append(value)
+        return self._numbers.setdefault(id(value), len(self._numbers))
+
+    def _place(self, tensor: torch.Tensor) -> list[Any]:
+        storage = tensor.untyped_storage()
+        self._kept.append(storage)
+        number = self._numbers.setdefault(-1 - storage.data_ptr(), len(self._numbers))
+        return [number, tensor.storage_offset(), tuple(tensor.shape), tensor.stride()]
+
+    def _gradient(self, tensor: torch.Tensor) -> list[Any] | None:
+        if not tensor.is_leaf or tensor.grad is None:
+            return None
+        return [self._number(tensor.grad), tensor.grad.detach().clone()]
+
+    def _tensor_hooks(self, tensor: torch.Tensor) -> list[int]:
+        kinds = (tensor._backward_hooks, getattr(tensor, "_post_accumulate_grad_hooks", None))
+        return [self._number(hook) for kind in kinds for hook in (kind or {}).values()]
+
+
+def _hooks(holder: Any) -> Iterator[Any]:
+    """The functions in all dicts of hooks that a module has, or torch has for all modules."""
+    for name, kind in vars(holder).items():
+        if name.endswith("_hooks") and isinstance(kind, dict):
+            yield from (hook for hook in kind.values() if callable(hook))

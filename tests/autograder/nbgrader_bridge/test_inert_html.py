@@ -1,0 +1,138 @@
+"""What a learner wrote or showed does nothing on nbgrader's own pages; what it says stays."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbformat import from_dict
+from nbgrader.server_extensions.formgrader.handlers import template_path
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.nbgrader_bridge.inert_html import inert
+
+ROOT = Path(__file__).parents[3]
+# Each would call `act()`, fetch from evil.test or cover the page, were it put in as it stands.
+HOSTILE = [
+    "<script>act()</script>",
+    "<img src=x onerror=act()>",
+    "<img src='https://evil.test/x.png'>",
+    "<img src='data:text/html,<script>act()</script>'>",
+    "<svg onload=act()><script>act()</script></svg>",
+    "<svg><foreignObject><iframe src='javascript:act()'></iframe></foreignObject>",
+    "<iframe srcdoc='<script>act()</script>'></iframe>",
+    "<a href='javascript:act()'>link</a>",
+    "<a href='jav&#x09;ascript:act()'>link</a>",
+    "<a href='data:text/html,<script>act()</script>'>link</a>",
+    "<form action='https://evil.test'><button>Save</button></form>",
+    "<style>body { display: none } @import url(https://evil.test)</style>",
+    "<link rel=stylesheet href=https://evil.test/x.css>",
+    "<base href='https://evil.test/'>",
+    "<meta http-equiv=refresh content='0;url=https://evil.test'>",
+    "<div style='background:url(https://evil.test)'>x</div>",
+    "<div style='position:fixed;inset:0'>x</div>",
+    "<div class='comment score tabbable' id='comment'>x</div>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=act()></style></table></math>",
+    "<video src='https://evil.test/x.mp4' autoplay></video>",
+    "<object data='https://evil.test'></object><embed src='https://evil.test'>",
+]
+ACTS = re.compile(
+    r"<(script|iframe|object|embed|form|input|button|style|link|base|meta|video|svg|math)\b"
+    r"|\son\w+=|javascript:|evil\.test|position:|data:text|class=.comment|id=",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("html", HOSTILE)
+def test_nothing_is_left_that_acts(html: str) -> None:
+    assert not ACTS.search(inert(html)), inert(html)
+    assert not ACTS.search(inert(f"<b>before</b>{html}<b>after</b>"))
+
+
+def test_tables_pictures_and_links_stay() -> None:
+    table = (
+        '<table class="dataframe"><tbody><tr><td style="color:red;width:2em">1</td></tr></tbody>'
+        "</table>"
+    )
+    assert inert(table) == table
+    picture = '<img src="data:image/png;base64,aGk=" alt="a line">'
+    assert inert(picture) == picture
+    assert 'href="https://pytorch.org"' in inert('<a href="https://pytorch.org">PyTorch</a>')
+    assert inert("<details open><summary>s</summary>t</details>").startswith("<details open")
+
+
+def test_a_drawing_becomes_a_picture() -> None:
+    assert re.fullmatch(
+        r'a<img alt="" src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+">b',
+        inert("a<svg width='1'><script>act()</script></svg>b"),
+    )
+
+
+class Acting(HTMLParser):
+    """Collects what of a page would call `act`: attributes, and the texts of scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.acting: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.acting += [f"{tag} {name}={value}" for name, value in attrs if "act(" in str(value)]
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem and "act(" in data:
+            self.acting.append(data)
+
+
+def page(template: str, *cells: dict[str, Any]) -> str:
+    """These cells on a page that nbgrader makes with our configuration."""
+    config = PyFileConfigLoader(str(ROOT / "nbgrader_config.py")).load_config()
+    styles = Path(template_path).parent / "static/node_modules/bootstrap/dist/css"
+    about = {"extra_template_basedirs": [template_path], "extra_template_paths": [str(styles)]}
+    config.HTMLExporter.update(template_name=template, **about)
+    numbered = [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(cells)]
+    notebook = {"cells": numbered, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    points = {"notebook": "x", "score": 1, "max_score": 1, "late_penalty": 0, "toc": []}
+    points |= {"student": "ada", "assignment": "x"}
+    resources = {"notebook_path": "x", "base_url": "", "index": 0, "total": 1, "nbgrader": points}
+    found, _ = HTMLExporter(config=config).from_notebook_node(from_dict(notebook), resources)
+    return str(found)
+
+
+def words(source: str) -> dict[str, Any]:
+    about = {"grade_id": "why", "grade": True, "solution": True, "points": 1, "score": 1}
+    about |= {"locked": False, "task": False, "schema_version": 3, "comment": ""}
+    return {"cell_type": "markdown", "metadata": {"nbgrader": about}, "source": source}
+
+
+def showing(**data: Any) -> dict[str, Any]:
+    kinds = {kind.replace("__", "+").replace("_", "/"): value for kind, value in data.items()}
+    output = {"output_type": "display_data", "data": kinds, "metadata": {}}
+    about = {"cell_type": "code", "metadata": {}, "execution_count": 1}
+    return {**about, "source": "x", "outputs": [output]}
+
+
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_a_script_of_a_learner_is_on_no_page_of_nbgraders(template: str) -> None:
+    hostile = "<script>act(4711)</script><img src=x onerror=act(4711)>"
+    shown = page(
+        template,
+        words(f"Because **it** $x < 1$.\n\n{hostile} [link](javascript:act(4711))"),
+        showing(text_html=hostile, text_plain="4711"),
+        showing(text_markdown=hostile, text_plain="told"),
+        showing(application_javascript="act(4711)"),
+        showing(image_svg__xml=f"<svg>{hostile}</svg>"),
+        showing(text_latex=hostile),
+        showing(image_png=f'aGk="{hostile}'),
+        showing(image_png="aGk="),
+    )
+    body = shown[shown.index("<body") :]
+    found = Acting()
+    found.feed(body)
+    assert found.acting == []
+    assert "<strong>it</strong>" in body
+    assert "told" in body
+    assert 'src="data:image/png;base64,aGk="' in body

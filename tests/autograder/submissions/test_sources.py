@@ -1,0 +1,279 @@
+"""Folders, archives and notebooks of any origin: whose they are, and what is not taken."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import main
+from autograder.course_directory import load_course
+from autograder.lessons.model import select_lessons
+from autograder.lms.identities import lms_students
+from autograder.submissions.archive import ArchiveError, RefusedEntry, read_archive
+from autograder.submissions.collect import Collected, collect
+from autograder.submissions.matching import read_roster
+from tests.autograder import tiny
+from tests.autograder.classroom import SLUG
+
+NOTEBOOK = json.dumps(tiny.notebook())
+ROSTER = """id,first_name,last_name,email,lms_user_id
+ada,Ada,Lovelace,ada@uni.example,adalove
+grace,Grace,Hopper,,
+u17,José,Núñez,,jnunez
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    found = tiny.build(tmp_path / "course")
+    (found / "students.csv").write_text(ROSTER)
+    return found
+
+
+def files(folder: Path, *names: str, **others: str) -> Path:
+    """A folder with a notebook under each of `names`."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(NOTEBOOK)
+    for name, text in others.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def taken_in(root: Path, source: Path, *match: str) -> Collected:
+    course = load_course(root)
+    return collect(course, source, select_lessons(root), read_roster(course, chosen=match))
+
+
+def students(found: Collected) -> dict[str, str]:
+    return {one.student: one.state for one in found.taken}
+
+
+def packed(path: Path, folder: Path) -> Path:
+    """The folder's content as an archive of this name."""
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(folder, arcname=folder.name)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ada/01-tiny.ipynb", "grace/01-tiny.ipynb"),
+        ("ada/01-tiny/01-tiny.ipynb", "grace/01-tiny/mine.ipynb"),  # nbgrader's submitted/
+        (  # nbgrader's inbound/
+            "ada+01-tiny+2026-01-10 12:00:00 UTC+x8/01-tiny.ipynb",
+            "grace+01-tiny+2026-01-10 12:00:00 UTC+y9/01-tiny.ipynb",
+        ),
+        ("Ada Lovelace/01-tiny.ipynb", "Hopper, Grace/01-tiny.ipynb"),
+        ("ADA@uni.example/x.ipynb", "GRACE/deep/er/x.ipynb"),
+        (  # ILIAS
+            "Sheet 1/Lovelace_Ada_adalove_4711/01-tiny.ipynb",
+            "Sheet 1/Hopper_Grace_gh99_4712/01-tiny.ipynb",
+        ),
+        (  # GitHub Classroom
+            "ps-1-submissions/ps-1-adalove/nb/01-tiny.ipynb",
+            "ps-1-submissions/ps-1-Grace/01-tiny.ipynb",
+        ),
+        ("01-tiny_ada.ipynb", "grace-01-tiny.ipynb"),
+        ("ada.ipynb", "Grace Hopper.ipynb"),
+    ],
+)
+@pytest.mark.parametrize("form", ["folder", "tgz", "tar.gz", "zip"])
+def test_whose_a_notebook_is_stands_in_its_folders_or_its_name(
+    root: Path, tmp_path: Path, one: str, other: str, form: str
+) -> None:
+    source = files(tmp_path / "Downloads", one, other)
+    if form == "zip":
+        with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+            for name in (one, other):
+                archive.writestr(name, NOTEBOOK)
+        source = tmp_path / "all.zip"
+    elif form != "folder":
+        source = packed(tmp_path / f"all.{form}", source)
+    found = taken_in(root, source)
+    assert (students(found), found.unmatched, found.refused) == (
+        {"ada": "new", "grace": "new"},
+        (),
+        (),
+    )
+    assert (root / "submitted" / "grace" / SLUG / f"{SLUG}.ipynb").read_text() == NOTEBOOK
+
+
+def test_one_notebook_is_taken_by_its_folder_or_by_hand(root: Path, tmp_path: Path) -> None:
+    files(tmp_path / "in", "ada/01-tiny.ipynb", "01-tiny.ipynb")
+    assert students(taken_in(root, tmp_path / "in/ada/01-tiny.ipynb")) == {"ada": "new"}
+    (who,) = taken_in(root, tmp_path / "in/01-tiny.ipynb").unmatched
+    assert who.key == "in/01-tiny.ipynb"
+    assert who.reason == "none of its names is a student's id, lms_user_id, address or name"
+    found = taken_in(root, tmp_path / "in/01-tiny.ipynb", f"{who.key}=grace")
+    assert students(found) == {"grace": "new"}
+
+
+def test_a_repository_is_read_without_its_history_and_its_other_files(
+    root: Path, tmp_path: Path
+) -> None:
+    folder = files(tmp_path / "subs", "ps1-ada/.git/x.ipynb", "ps1-ada/.ipynb_checkpoints/a.ipynb")
+    files(folder / "ps1-ada", "01-tiny.ipynb", **{"README.md": "x", "data.csv": "1"})
+    found = taken_in(root, folder)
+    assert (students(found), found.refused) == ({"ada": "new"}, ())
+    assert found.taken[0].notes == ("2 files that are no notebook stayed where it was",)
+
+
+def test_a_folder_without_any_notebook_names_what_it_holds(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "subs" / "ada").mkdir(parents=True)
+    (tmp_path / "subs" / "ada" / "essay.pdf").write_text("%PDF")
+    found = taken_in(root, tmp_path / "subs")
+    assert [(one.file, one.reason, one.student) for one in found.refused] == [
+        ("subs/ada/essay.pdf", "is not a notebook (.ipynb)", "ada")
+    ]
+
+
+def test_a_time_beside_the_notebook_is_kept(root: Path, tmp_path: Path) -> None:
+    folder = files(tmp_path / "subs", "ada/01-tiny/01-tiny.ipynb")
+    (folder / "ada/01-tiny/timestamp.txt").write_text("2026-07-10 14:00:00 CEST")
+    (one,) = taken_in(root, folder).taken
+    assert one.submitted_at == "2026-07-10T12:00:00+00:00"
+    time = (root / "submitted" / "ada" / SLUG / "timestamp.txt").read_text()
+    assert time == "2026-07-10 12:00:00 UTC\n"
+
+
+def test_whom_a_folder_names_is_nothing_that_an_lms_has_said(root: Path, tmp_path: Path) -> None:
+    taken_in(root, files(tmp_path / "subs", "ada/01-tiny.ipynb"))
+    assert lms_students(load_course(root), SLUG) == {}
+
+
+def test_a_sign_that_two_students_have_names_neither(root: Path, tmp_path: Path) -> None:
+    (root / "students.csv").write_text("id,email\nada,x@uni.example\nbob,x@uni.example\n")
+    found = taken_in(root, files(tmp_path / "subs", "x@uni.example/01-tiny.ipynb"))
+    assert [one.key for one in found.unmatched] == ["subs/x@uni.example"]
+
+
+def test_the_number_of_a_week_is_nobodys(root: Path, tmp_path: Path) -> None:
+    (root / "students.csv").write_text("id,lms_user_id\nada,1\nbob,2024001\n")
+    found = taken_in(root, files(tmp_path / "s", "week-1/a/nb.ipynb", "week-2024001/nb.ipynb"))
+    assert students(found) == {"bob": "new"}
+    assert [one.key for one in found.unmatched] == ["s/week-1/a"]
+
+
+def test_links_are_not_followed(root: Path, tmp_path: Path) -> None:
+    folder = files(tmp_path / "subs", "ada/01-tiny.ipynb")
+    (folder / "grace").mkdir()
+    (folder / "grace" / "01-tiny.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    (folder / "u17").symlink_to(tmp_path)
+    found = taken_in(root, folder)
+    assert students(found) == {"ada": "new"}
+    assert [one.reason for one in found.refused] == ["is a link, not a file"]
+
+
+def test_the_course_itself_is_refused(root: Path) -> None:
+    with pytest.raises(ArchiveError, match="is the course itself, or holds it"):
+        taken_in(root, root)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("all.7z", b"7z\xbc\xaf\x27\x1c00", "is a 7z archive, not a zip archive"),
+        ("all.rar", b"Rar!\x1a\x07", "is a rar archive, not a zip archive"),
+        ("all.gz", b"\x1f\x8b0000", "is packed by gzip"),
+        ("all.zip", b"PK\3\4 cut", "(?s)cannot be read as a zip archive.*Download it again"),
+        ("all.tgz", b"\x1f\x8b cut", "(?s)cannot be read as a tar archive.*Download it again"),
+    ],
+)
+def test_what_cannot_be_read_says_what_to_do(
+    root: Path, tmp_path: Path, name: str, data: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ArchiveError, match=said):
+        taken_in(root, tmp_path / name)
+
+
+def test_what_is_not_there_was_not_cut_short(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("none.zip", "none.tgz", "none.ipynb"):
+        assert main.main(["collect", str(tmp_path / name), "--course", str(root)]) == 1
+        said = capsys.readouterr().err
+        assert "No such file or directory" in said
+        assert "cut short" not in said
+
+
+# What a tar holds is as little believed as what a zip does.
+
+
+def tar_of(*entries: tuple[tarfile.TarInfo, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for info, data in entries:
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def link(name: str, kind: bytes) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "/etc/passwd"
+    return info
+
+
+def test_a_tar_is_read_file_by_file(tmp_path: Path) -> None:
+    entries = [
+        (tarfile.TarInfo("../evil.ipynb"), b"{}"),
+        (tarfile.TarInfo("/evil.ipynb"), b"{}"),
+        (link("a.ipynb", tarfile.SYMTYPE), b""),
+        (link("b.ipynb", tarfile.LNKTYPE), b""),
+        (link("c.ipynb", tarfile.FIFOTYPE), b""),
+        (tarfile.TarInfo("good.ipynb"), b"{}"),
+        (tarfile.TarInfo("good.ipynb"), b"[]"),
+    ]
+    (tmp_path / "all.tgz").write_bytes(tar_of(*entries))
+    found = list(read_archive(tmp_path / "all.tgz"))
+    assert [one.reason if isinstance(one, RefusedEntry) else "" for one in found] == [
+        "its name leads out of the directory (..)",
+        "its name is an absolute path",
+        "is a symbolic link, not a file",
+        "is a link to another file",
+        "is a special file (device, pipe or socket)",
+        "",
+        "its name occurs twice in the archive; the first is kept",
+    ]
+
+
+def test_a_learners_own_tgz_in_moodles_zip_is_opened(root: Path, tmp_path: Path) -> None:
+    own = tar_of((tarfile.TarInfo("work/01-tiny.ipynb"), NOTEBOOK.encode()))
+    deep = tar_of((tarfile.TarInfo("deep.tgz"), own))
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("Ada Lovelace_1_assignsubmission_file_/work.tgz", own)
+        archive.writestr("Grace Hopper_2_assignsubmission_file_/work.tar.gz", deep)
+        archive.writestr("Jose Nunez_3_assignsubmission_file_/work.tgz", b"\x1f\x8b cut")
+    found = taken_in(root, tmp_path / "all.zip")
+    assert students(found) == {"ada": "new"}
+    first, second = (one.reason for one in found.refused)
+    assert first == "is an archive inside an archive inside an archive; not opened"
+    assert second.startswith("cannot be read as a tar archive")
+
+
+def test_a_learners_tgz_that_unpacks_without_end_is_refused(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.submissions.archive._TAR_NBYTES", 10_000)
+    own = tar_of((tarfile.TarInfo("zeros.bin"), bytes(1_000_000)))
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("Ada Lovelace_1_assignsubmission_file_/work.tgz", own)
+    (left,) = taken_in(root, tmp_path / "all.zip").refused
+    assert left.reason.startswith("unpacks to more than")
+
+
+def test_a_name_that_is_no_utf8_is_shown(root: Path, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path / "subs")
+    os.makedirs(folder + b"/jos\xe9")
+    Path(os.fsdecode(folder + b"/jos\xe9/x.ipynb")).write_text(NOTEBOOK)
+    (who,) = taken_in(root, tmp_path / "subs").unmatched
+    assert who.key == "subs/jos�"
