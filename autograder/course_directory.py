@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError
@@ -22,6 +22,21 @@ DEFAULT_COURSE = "default_course"
 _ANY = "•any•"  # where a name is looked for in a path
 _CONFIG = "nbgrader_config.py"
 _IGNORED = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback"]  # nbgrader's own
+# Steps of nbgrader's autograde; what they do with a submission the engine does in its own way.
+_AUTOGRADE_STEPS = (
+    "ClearOutput",
+    "DeduplicateIds",
+    "OverwriteKernelspec",
+    "OverwriteCells",
+    "CheckCellMetadata",
+    "Execute",
+    "IgnorePattern",
+    "ClearMetadataPreprocessor",
+    "LimitOutput",
+    "SaveAutoGrades",
+    "AssignLatePenalties",
+)
+)
 
 
 class CourseDirectoryError(AutograderError):
@@ -118,12 +133,18 @@ class CourseDirectory:
         Args:
             name: Its path from the folder of the notebook.
         """
-        from traitlets.config.loader import LazyConfigValue
-
-        patterns = self.config.CourseDirectory.get("ignore", _IGNORED)
-        if isinstance(patterns, LazyConfigValue):  # the configuration adds to nbgrader's own
-            patterns = patterns.get_value(_IGNORED)
+        patterns = _listed(self.config.CourseDirectory.get("ignore", _IGNORED), _IGNORED)
         return any(fnmatch(part, one) for part in PurePath(name).parts for one in patterns)
+
+    @property
+    def own_autograde_steps(self) -> tuple[str, ...]:
+        """The names of preprocessors that the configuration adds to nbgrader's autograde."""
+        found = []
+        for name in ("sanitize_preprocessors", "autograde_preprocessors"):
+            for step in _listed(self.config.Autograde.get(name, []), []):
+                called = step if isinstance(step, str) else getattr(step, "__name__", repr(step))
+                found.append(called.rpartition(".")[2])
+        return tuple(one for one in dict.fromkeys(found) if one not in _AUTOGRADE_STEPS)
 
     def source(self, assignment: str) -> Path:
         """The folder with the source notebooks of `assignment`."""
@@ -203,7 +224,9 @@ def load_course(root: Path, *, db: str | None = None, by_person: bool = True) ->
     """The course directory at `root`; `db` replaces the database its configuration names.
 
     Args:
-        root: The directory that holds source/, submitted/ and nbgrader_config.py.
+        root: The directory that holds source/, submitted/ and nbgrader_config.py. Where it is
+            `Path()`, as when nobody named one, the configuration found there may name another
+            with `c.CourseDirectory.root`, as for nbgrader.
         db: The address of the gradebook, `sqlite:///FILE` or `postgresql://…`.
         by_person: False where `db` comes from a program's own configuration and not from a person,
             who alone may move the grades to another database.
@@ -211,9 +234,10 @@ def load_course(root: Path, *, db: str | None = None, by_person: bool = True) ->
     Raises:
         CourseDirectoryError: The directory does not exist, or its configuration cannot be run.
     """
-    root = root.resolve()
     own_programs_first()
     skip_unused_grammar()
+    named = root != Path()
+    root = root.resolve()
     if not root.is_dir():
         raise CourseDirectoryError(
             "there is no such course directory",
@@ -221,6 +245,16 @@ def load_course(root: Path, *, db: str | None = None, by_person: bool = True) ->
             remedy="Give one with --course DIR, or make one with `autograder simulate --out DIR`.",
         )
     config = _load(root)
+    elsewhere = config.CourseDirectory.get("root")
+    if elsewhere and not named and (root / str(elsewhere)).resolve() != root:
+        root = (root / str(elsewhere)).resolve()
+        if not root.is_dir():
+            raise CourseDirectoryError(
+                "there is no such course directory, and c.CourseDirectory.root names it",
+                place=str(root),
+                remedy="Correct it in nbgrader_config.py, or give another with --course DIR.",
+            )
+        config = _load(root)
     config.CourseDirectory.root = str(root)
     _refuse_unknown(root, config)
     if db:
@@ -228,6 +262,13 @@ def load_course(root: Path, *, db: str | None = None, by_person: bool = True) ->
     elif "db_url" in config.CourseDirectory:
         config.CourseDirectory.db_url = _from_root(str(config.CourseDirectory.db_url), root)
     return CourseDirectory(root=root, config=config, db_named=bool(db) and by_person)
+
+
+def _listed(value: Any, usual: list[Any]) -> list[Any]:
+    """A list of the configuration; where it adds to nbgrader's own, `usual`, with that."""
+    from traitlets.config.loader import LazyConfigValue
+
+    return list(value.get_value(usual) if isinstance(value, LazyConfigValue) else value)
 
 
 def _refuse_unknown(root: Path, config: Config) -> None:

@@ -60,6 +60,7 @@ def run(
         *hidden_folders(directory, lessons),
         *excluded_students(directory, lessons),
         *unknown,
+        *_not_run(directory),
         *_taken_away(directory, graded.records),
     )
     for line in (*aside, *graded.news):
@@ -93,6 +94,16 @@ def _known(
         "c.Autograde.create_student is False"
     )
     return tuple(one for one in found if one.student in known), (sentence,)
+
+
+def _not_run(course: CourseDirectory) -> tuple[str, ...]:
+    """One sentence where nbgrader would run steps of the course's own on each submission."""
+    steps = named(course.own_autograde_steps)
+    sentence = (
+        f"not run: {steps}, which nbgrader_config.py adds to autograde; where points depend on it, "
+        "grade with `nbgrader autograde`"
+    )
+    return (sentence,) if steps else ()
 
 
 def _taken_away(course: CourseDirectory, records: Iterable[SubmissionRecord]) -> tuple[str, ...]:

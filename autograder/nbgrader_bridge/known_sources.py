@@ -15,7 +15,6 @@ from nbformat import NotebookNode, v4
 from nbgrader.api import Assignment, Notebook
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from traitlets.config import Config
 
@@ -31,8 +30,11 @@ def known_sources(db_url: str, assignment: str, release: Path) -> dict[str, Note
         release: The folder in which its class edition lies, or would.
 
     Returns:
-        Name → notebook, in the order of their names; nothing where the gradebook does not know it,
-        is not there or does not open.
+        Name → notebook, in the order of their names; nothing where the gradebook does not know it
+        or is not there.
+
+    Raises:
+        SQLAlchemyError: It is there and does not open.
     """
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).is_file()):
@@ -44,8 +46,6 @@ def known_sources(db_url: str, assignment: str, release: Path) -> dict[str, Note
         with Session(engine) as session:
             rows = session.query(Notebook).join(Assignment).filter(Assignment.name == assignment)
             found = {one.name: _made_of(one, release / f"{one.name}.ipynb") for one in rows}
-    except SQLAlchemyError:
-        return {}
     finally:
         engine.dispose()
     return {name: found[name] for name in sorted(found) if found[name].cells}

@@ -11,9 +11,9 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _nothing_stays() -> Iterator[None]:
-    """nbgrader's `run_nbgrader` puts a plain dictionary in the place of `os.environ`.
+    """Put `os.environ` back, for which `run_nbgrader` leaves a plain dictionary.
 
-    Its kernels' sockets stay open until they are collected, and Python warns of them then: here,
+    The sockets of nbgrader's kernels stay open until they are collected, and Python warns of them then: here,
     where the tests let it, instead of in whatever test comes next.
     """
     environment, variables = os.environ, dict(os.environ)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import grade as command
-from autograder.course_directory import CourseDirectory, load_course
+from autograder.course_directory import CourseDirectory, CourseDirectoryError, load_course
 from tests.autograder import foreign
 from tests.autograder.classroom import SLUG, FakeRunner, classroom, graded
 
@@ -160,3 +160,36 @@ def test_the_users_own_configuration_holds_and_the_courses_wins(tmp_path: Path) 
             load_course(tmp_path)
     finally:
         own.unlink()
+
+
+def test_a_configuration_that_names_its_course_leads_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course, below = tmp_path / "course", tmp_path / "below"
+    for folder in (course, below):
+        folder.mkdir()
+    configured(course, "CourseDirectory.course_id = 'the course'")
+    (below / "nbgrader_config.py").write_text("c.CourseDirectory.root = '../course'")
+    monkeypatch.chdir(below)
+    found = load_course(Path())
+    assert (found.root, found.course_id) == (course, "the course")
+    assert found.db_url == f"sqlite:///{course}/gradebook.db"
+    assert load_course(below).root == below  # a person named it
+
+    (below / "nbgrader_config.py").write_text("c.CourseDirectory.root = '/no/course'")
+    with pytest.raises(CourseDirectoryError, match=r"/no/course: .* names it"):
+        load_course(Path())
+
+
+def test_steps_of_a_courses_own_are_not_run_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    classroom(tmp_path, "ada")
+    configured(
+        tmp_path,
+        "Autograde.sanitize_preprocessors = ['nbgrader.preprocessors.ClearOutput', 'own.Strip']",
+        "Autograde.autograde_preprocessors.append('own.AddBonus')",
+    )
+    assert commanded(tmp_path, monkeypatch) == (0, ["ada"])
+    said = capsys.readouterr().err
+    assert "not run: Strip, AddBonus, which nbgrader_config.py adds to autograde" in said
