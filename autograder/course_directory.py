@@ -36,7 +36,6 @@ _AUTOGRADE_STEPS = (
     "SaveAutoGrades",
     "AssignLatePenalties",
 )
-)
 
 
 class CourseDirectoryError(AutograderError):

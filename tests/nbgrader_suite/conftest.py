@@ -13,8 +13,8 @@ import pytest
 def _nothing_stays() -> Iterator[None]:
     """Put `os.environ` back, for which `run_nbgrader` leaves a plain dictionary.
 
-    The sockets of nbgrader's kernels stay open until they are collected, and Python warns of them then: here,
-    where the tests let it, instead of in whatever test comes next.
+    The sockets of nbgrader's kernels stay open until they are collected, and Python warns of them
+    then: here, where the tests let it, instead of in whatever test comes next.
     """
     environment, variables = os.environ, dict(os.environ)
     yield
