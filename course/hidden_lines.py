@@ -6,7 +6,7 @@ import linecache
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["BEGIN", "END", "called_from_hidden_part", "is_hidden_line"]
+__all__ = ["BEGIN", "END", "called_from_hidden_part", "first_hidden_line", "is_hidden_line"]
 
 BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
@@ -20,6 +20,12 @@ def is_hidden_line(filename: str, line: int) -> bool:
         mark = text.strip()
         hidden = True if mark == BEGIN else False if mark == END else hidden
     return hidden
+
+
+def first_hidden_line(cell: str) -> int:
+    """The line (counted from 1) at which the hidden tests of a cell begin; 0 without any."""
+    lines = enumerate(cell.splitlines(), 1)
+    return next((number for number, text in lines if text.strip() == BEGIN), 0)
 
 
 def called_from_hidden_part(frame: FrameType | None) -> bool:

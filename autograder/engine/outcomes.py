@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -41,6 +41,7 @@ class CellOutcome:
         memory_error: Whether the cell, or a call of a test cell, lacked memory.
         leaves_something: Whether a call of a test cell left something behind that a later call,
             of another answer, may find: a default, a mode, a thread.
+        has_rest: Whether only the visible part of a test cell has run until now.
     """
 
     outputs: tuple[Output, ...] = ()
@@ -49,3 +50,13 @@ class CellOutcome:
     failure: Failure | None = None
     memory_error: bool = False
     leaves_something: bool = False
+    has_rest: bool = False
+
+    def followed_by(self, rest: CellOutcome) -> CellOutcome:
+        """What became of a test cell of whose visible part this came, and of its rest that."""
+        return replace(
+            rest,
+            outputs=self.outputs + rest.outputs,
+            memory_error=self.memory_error or rest.memory_error,
+            leaves_something=self.leaves_something or rest.leaves_something,
+        )

@@ -95,6 +95,48 @@ def test_what_a_hidden_test_gave_is_not_told(tmp_path: Path, way: str) -> None:
     assert answers(outcome)["total"].score < 3.0
 
 
+# `put(n)` keeps a number for whoever asks next, `got()` tells what was kept, in another exercise.
+PLACES = {
+    "a file": """\
+def put(n):
+    with open("/tmp/kept", "a") as file:
+        file.write(f" HID{n}")
+def got():
+    return open("/tmp/kept").read()""",
+    "memory that forks share": """\
+import mmap
+kept = mmap.mmap(-1, 4096)
+def put(n):
+    kept.write(f" HID{n}".encode())
+def got():
+    return kept[:].rstrip(b"\\0").decode()""",
+    "a pipe": """\
+import os
+reading, writing = os.pipe()
+def put(n):
+    os.write(writing, f" HID{n}".encode())
+def got():
+    return os.read(reading, 4096).decode()""",
+    "a name": """\
+kept = []
+def put(n):
+    kept.append(f" HID{n}")
+def got():
+    return "".join(kept)""",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_other_exercise_tells_what_a_hidden_test_gave(tmp_path: Path, place: str) -> None:
+    total = f"{PLACES[place]}\ndef total(x):\n    put(int(x.max()))\n    return x.sum()"
+    twice = "def twice(x):\n    put(0)\n    raise ValueError(got())"
+    outcome = grade(tmp_path, exam_cells(total=total, twice=twice), patient=True)
+    assert answers(outcome)["total"].score == 3.0
+    text = json.dumps({**outcome.record.to_json(), "seconds": 0}) + shown(outcome, "twice")
+    assert "HID0" in text
+    assert "4711" not in text
+
+
 def test_the_visible_part_tells_what_the_learner_can_see(tmp_path: Path) -> None:
     outcome = grade(tmp_path, exam_cells(total=LEAKS["the class of an exception"]), patient=True)
     assert "HID2" in told(outcome)

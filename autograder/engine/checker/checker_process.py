@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.engine.checker.rehearsal import digest_of
 from autograder.engine.checker.verify import Contradiction, check_reply
-from autograder.engine.kernel.shell import Shell, record_with
+from autograder.engine.kernel.shell import Part, Shell, record_with
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import (
     MAC_NBYTES,
@@ -61,7 +61,7 @@ class RemoteBackend:
         self.disconnected = self.memory = self.too_large = self.left_something = False
 
     def start_cell(self, connection: Channel | None, key: bytes) -> None:
-        """A new test cell starts, with a connection of its own; replies are signed with `key`."""
+        """A test cell, or its rest, starts, with a connection; replies are signed with `key`."""
         if self._connection is not None:
             self._connection.close()
         self._connection, self._key = connection, key
@@ -189,8 +189,9 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         _, _, body, key = receive()
         connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
         backend.start_cell(connection, key[0] if key else b"")
-        end = shell.run(body["source"])
+        end = shell.run_part(body["source"], Part(body["part"]))
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
+        about["has_rest"] = end.has_rest
         about |= {"tampered": backend.tampered, "failed": backend.failed}
         about |= {"noticed": backend.noticed, "left_something": backend.left_something}
         about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}

@@ -16,7 +16,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from types import CodeType
 from typing import Any, TypeVar, cast
 
@@ -32,6 +33,7 @@ from traitlets.config import Config
 
 from autograder.engine.kernel import cell_file_name
 from autograder.engine.kernel.output_recorder import Emit, Recorder, Stream
+from course.hidden_lines import first_hidden_line
 
 Data = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., object])
@@ -43,13 +45,25 @@ _DEBUGGERS = (
 )
 
 
+class Part(StrEnum):
+    """What of a cell is run: all, what stands before its first hidden test, or the rest of it."""
+
+    ALL = "all"
+    VISIBLE = "visible"
+    REST = "rest"
+
+
 @dataclass(frozen=True)
 class CellResult:
-    """How a cell ended: `error` is the name of the exception that left it, None without one."""
+    """How a cell ended: `error` is the name of the exception that left it, None without one.
+
+    `has_rest` says that only the visible part has run.
+    """
 
     error: str | None
     value: str
     count: int
+    has_rest: bool = False
 
 
 class _Publisher(DisplayPublisher):
@@ -111,10 +125,20 @@ class _Compiler(CachingCompiler):
 
 @dataclass(frozen=True)
 class _CompiledCell:
-    """A cell as the shell would compile it: its statements, and its last expression apart."""
+    """A cell as the shell would compile it: its statements, and its last expression apart.
+
+    `visible` of the codes come before its first hidden test; None where it has none.
+    """
 
     translated: str
     codes: tuple[CodeType, ...]
+    visible: int | None = None
+
+    def codes_of(self, part: Part) -> tuple[CodeType, ...]:
+        """The codes of one part."""
+        if part is Part.ALL:
+            return self.codes
+        return self.codes[: self.visible] if part is Part.VISIBLE else self.codes[self.visible :]
 
 
 class Shell(InteractiveShell):
@@ -129,6 +153,8 @@ class Shell(InteractiveShell):
         """A shell as IPython makes one."""
         self._compiled_cells: dict[str, _CompiledCell] = {}
         self._hooks: tuple[object, ...] = ()
+        self._part = Part.ALL
+        self._bound: dict[str, Data] = {}  # names of cells whose visible part has run
         super().__init__(**options)
 
     def ready(self, recorder: Recorder) -> None:
@@ -138,6 +164,30 @@ class Shell(InteractiveShell):
         cast(Any, self.displayhook).recorder = recorder
         self._streams = Stream("stdout", recorder, 1), Stream("stderr", recorder, 2)
         sys.stdout, sys.stderr = self._streams
+
+    def run_part(self, source: str, part: Part) -> CellResult:
+        """Run one part of a cell: the visible one, later the rest, with the names of the first.
+
+        Others may run in between and find none of those names. Where a cell raises in its visible
+        part, or has no hidden test, that is all of it. Only cells that were compiled ahead have two
+        parts, others run as a whole.
+        """
+        found = self._compiled_cell(source)
+        if found is None or found.visible is None:
+            return self.run(source)
+        self._part, number, history = part, self.execution_count, cast(Any, self.history_manager)
+        entries = len(history.input_hist_parsed)
+        try:
+            end = self.run(source)
+        finally:
+            self._part = Part.ALL
+        if part is Part.REST or end.error is not None:
+            self._bound.pop(source, None)
+            return end
+        self.execution_count = number  # the rest is of the same cell
+        for kept in (history.input_hist_parsed, history.input_hist_raw):
+            del kept[entries:]
+        return replace(end, has_rest=True)
 
     def run(self, source: str) -> CellResult:
         """Execute one cell as a notebook would."""
@@ -189,11 +239,19 @@ class Shell(InteractiveShell):
         name = self.compile.cache(translated, 0, source)
         steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
         last = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
-        others = ast.Module(steps[: len(steps) - len(last)], [])
+        others = steps[: len(steps) - len(last)]
+        hidden_from = first_hidden_line(translated)
+        if hidden_from:
+            last = [one for one in last if one.lineno > hidden_from]
+            before = [one for one in steps if (one.end_lineno or 0) < hidden_from]
+            others = steps[len(before) : len(steps) - len(last)]
+            groups = [before, others]
+        else:
+            groups = [others]
         compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
-        codes = [compiler(others, name, "exec")]
+        codes = [compiler(ast.Module(group, []), name, "exec") for group in groups]
         codes += [compiler(ast.Interactive(last), name, "single")] if last else []
-        return _CompiledCell(translated, tuple(codes))
+        return _CompiledCell(translated, tuple(codes), 1 if hidden_from else None)
 
     def _compiled_cell(self, source: str) -> _CompiledCell | None:
         """The cell compiled ahead, if nothing has changed how this shell compiles."""
@@ -224,9 +282,21 @@ class Shell(InteractiveShell):
         found = None if result is None else self._compiled_cell(result.info.raw_cell)
         if found is None:
             return await super().run_ast_nodes(nodelist, cell_name, *args, **options)
-        for code in found.codes:
-            if await self.run_code(code, result):
-                return True
+        source, names = cast(Any, result).info.raw_cell, self.user_ns
+        names.update(self._bound.get(source, {}) if self._part is Part.REST else {})
+        before = dict(names) if self._part is Part.VISIBLE else names
+        try:
+            for code in found.codes_of(self._part):
+                if await self.run_code(code, result):
+                    return True
+        finally:
+            if self._part is Part.VISIBLE:
+                nothing = object()
+                self._bound[source] = {
+                    name: value
+                    for name, value in names.items()
+                    if before.get(name, nothing) is not value
+                }
         return False
 
     def system(self, cmd: str) -> None:

@@ -29,6 +29,10 @@ _anomalies, _checks_nan = torch.is_anomaly_enabled, torch.is_anomaly_check_nan_e
 _set_anomalies = torch.set_anomaly_enabled
 _autocast, _set_autocast = torch.is_autocast_enabled, torch.set_autocast_enabled
 _autocast_dtype, _set_autocast_dtype = torch.get_autocast_dtype, torch.set_autocast_dtype
+_profiles, _end_profiler = (
+    torch._C._autograd._profiler_enabled,
+    torch._C._autograd._disable_profiler,
+)
 _guards: list[Any] = []  # in force for as long as somebody keeps them
 
 
@@ -52,6 +56,11 @@ def _set_autocast_on_cpu(enabled: bool, dtype: torch.dtype) -> None:
     _set_autocast_dtype("cpu", dtype)
 
 
+def _set_profiler(on: bool) -> None:
+    if not on:
+        _end_profiler()
+
+
 _READ_AND_SET: dict[str, tuple[Callable[[], Any], Callable[..., None]]] = {
     "number of threads": (torch.get_num_threads, torch.set_num_threads),
     "grad mode": (_grad, lambda now: _set_grad(*now)),
@@ -69,6 +78,8 @@ _READ_AND_SET: dict[str, tuple[Callable[[], Any], Callable[..., None]]] = {
         lambda: (_autocast("cpu"), _autocast_dtype("cpu")),
         lambda now: _set_autocast_on_cpu(*now),
     ),
+    # One that was left on; it would find every operator of an answer, and we none.
+    "profiler": (_profiles, _set_profiler),
     "precision of matrix products": (
         torch.get_float32_matmul_precision,
         torch.set_float32_matmul_precision,

@@ -14,7 +14,7 @@ from typing import Any
 from autograder import linux
 from autograder.engine.checker.template import CheckerTemplate, ForkedChecker
 from autograder.engine.forkserver import process_usage
-from autograder.engine.kernel.shell import Shell
+from autograder.engine.kernel.shell import Part, Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
@@ -126,13 +126,16 @@ class Checker:
         if source and not self._is_set_up:
             self._run(source, None, until)
 
-    def run(self, source: str, connection: SnapshotConnection, until: Deadline) -> CellOutcome:
-        """Run a test cell.
+    def run(
+        self, source: str, connection: SnapshotConnection, until: Deadline, part: Part = Part.ALL
+    ) -> CellOutcome:
+        """Run a test cell, or one part of it.
 
         Args:
             source: The test cell.
             connection: The snapshot that its requests go to.
             until: The deadline.
+            part: The rest of a cell is run after its visible part, by the same checker.
 
         Returns:
             What the cell showed, or why it did not run to its end.
@@ -141,15 +144,20 @@ class Checker:
             CheckerStuck: The cell goes on after its snapshot was disconnected.
             CheckerFailed: The checker ended or broke the protocol.
         """
-        return self._run(source, connection, until)
+        return self._run(source, connection, until, part)
 
     def _run(
-        self, source: str, connection: SnapshotConnection | None, until: Deadline
+        self,
+        source: str,
+        connection: SnapshotConnection | None,
+        until: Deadline,
+        part: Part = Part.ALL,
     ) -> CellOutcome:
         outputs, failure = Outputs(self._limits), None
         try:
             key = () if connection is None else (connection.student.key,)
-            self._channel.send(Kind.TEST, 0, {"source": source, "asks": bool(key)}, key)
+            test = {"source": source, "asks": bool(key), "part": part}
+            self._channel.send(Kind.TEST, 0, test, key)
             if connection is not None:
                 self._channel.send_fd(connection.fileno())
             while True:
@@ -239,6 +247,7 @@ def _outcome(
         failure,
         memory_error=end["memory"],
         leaves_something=end["left_something"],
+        has_rest=failure is None and end["has_rest"],
     )
 
 

@@ -3,6 +3,8 @@
 A cell that ends the process (or never ends) is left out and the cells before it run again in a
 fresh process, so that it costs only what depends on it.
 
+After all cells, the visible parts of all test cells run, and then their hidden tests.
+
 Test cells that may look at one moment of the notebook ask one snapshot: see
 `lessons.cell_dependencies.shared_snapshots`. A call that ends it, or leaves something behind for
 the calls after it, has the cells run once more, and then each test cell that is left asks a
@@ -16,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from autograder.engine.kernel.shell import Part
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureCause
 from autograder.engine.plan import CellKind, Step
@@ -189,31 +192,33 @@ class Execution:
     def _run_tests(
         self, student: StudentProcess, snapshots: Mapping[int, Snapshot], tests: Collection[int]
     ) -> set[int]:
-        """Run these tests; those that are to be tried once more, apart from the others."""
-        apart, spoilt = set(tests) - snapshots.keys(), set[int]()
-        asked = Counter(id(one) for one in snapshots.values())
-        for step in self._steps:
-            snapshot = snapshots.get(step.index)
-            if snapshot is None:
-                continue
-            if id(snapshot) in spoilt:
-                apart.add(step.index)
-                continue
-            outcome = self._test(student, step, snapshot)
-            failure = outcome.failure
-            failed = failure is not None or outcome.memory_error
-            if asked[id(snapshot)] > 1 and (failed or outcome.leaves_something):
-                spoilt.add(id(snapshot))
-                # It may be what others did; but who never ends would do so once more.
-                if failed and not _is_timeout(failure):
-                    apart.add(step.index)
-                    continue
-            if failure is not None:
-                outcome = replace(outcome, failure=self._naming_the_limit(failure))
-            self.outcomes[step.index] = outcome
-        return apart
+        """Run these tests; those that are to be tried once more, apart from the others.
 
-    def _test(self, student: StudentProcess, step: Step, snapshot: Snapshot) -> CellOutcome:
+        What a visible check finds is told in full. So the visible parts of all tests are run before
+        any hidden one: then no answer has seen a hidden input that another could tell of.
+        """
+        run = _TestRun(set(tests) - snapshots.keys(), snapshots)
+        for part in (Part.VISIBLE, Part.REST):
+            for step in self._steps:
+                snapshot = run.snapshot_for(step.index, part)
+                if snapshot is None:
+                    continue
+                outcome = run.whole(step.index, self._test(student, step, snapshot, part))
+                if self._checker is None:  # it was ended, and with it what they had bound
+                    run.try_begun_again()
+                if run.is_to_be_tried_again(step.index, outcome):
+                    continue
+                if outcome.has_rest:
+                    run.begun[step.index] = outcome
+                    continue
+                if outcome.failure is not None:
+                    outcome = replace(outcome, failure=self._naming_the_limit(outcome.failure))
+                self.outcomes[step.index] = outcome
+        return run.again
+
+    def _test(
+        self, student: StudentProcess, step: Step, snapshot: Snapshot, part: Part
+    ) -> CellOutcome:
         if self._out_of_time():
             return CellOutcome(failure=self._out_of_time_failure())
         if self._checker is None:
@@ -222,7 +227,7 @@ class Execution:
         checker = self._checker
         until = self._deadline(lambda: student.cpu_s() + checker.cpu_s())
         try:
-            return checker.run(step.source, student.connection(snapshot), until)
+            return checker.run(step.source, student.connection(snapshot), until, part)
         except CheckerStuck as stuck:
             self.close()
             return CellOutcome(failure=stuck.failure)
@@ -275,6 +280,57 @@ class Execution:
             return failure
         limit = f"{self._limits.submission_s:g} s of the whole submission"
         return Failure(FailureCause.TIMEOUT, f"ran beyond the {limit} and was stopped")
+
+
+class _TestRun:
+    """Which of some tests have begun, and which are to be tried once more, apart from the others.
+
+    Attributes:
+        again: Those that are to be tried once more.
+        begun: Those whose visible part has run, with what became of it.
+    """
+
+    def __init__(self, again: set[int], snapshots: Mapping[int, Snapshot]) -> None:
+        self.again, self.begun = again, dict[int, CellOutcome]()
+        self._snapshots, self._spoilt_by = snapshots, dict[int, int]()
+        self._asked_by = Counter(id(one) for one in snapshots.values())
+
+    def snapshot_for(self, number: int, part: Part) -> Snapshot | None:
+        """The snapshot that this part of a test asks now; None where it does not run now."""
+        snapshot = self._snapshots.get(number)
+        is_due = part is not Part.REST or number in self.begun
+        if snapshot is None or number in self.again or not is_due:
+            return None
+        if self._spoilt_by.get(id(snapshot), number) != number:
+            self.again.add(number)
+            return None
+        return snapshot
+
+    def whole(self, number: int, outcome: CellOutcome) -> CellOutcome:
+        """The outcome together with that of the visible part, where that came before."""
+        before = self.begun.pop(number, None)
+        return outcome if before is None else before.followed_by(outcome)
+
+    def try_begun_again(self) -> None:
+        """Have those that have begun tried once more."""
+        self.again |= self.begun.keys()
+        self.begun.clear()
+
+    def is_to_be_tried_again(self, number: int, outcome: CellOutcome) -> bool:
+        """Whether an outcome does not count, as it may be what other answers did.
+
+        Who never ends would do so once more. Tests that ask the same snapshot later are to be tried
+        again, too, where this one ended it or left something behind.
+        """
+        snapshot = id(self._snapshots[number])
+        failed = outcome.failure is not None or outcome.memory_error
+        if self._asked_by[snapshot] == 1 or not (failed or outcome.leaves_something):
+            return False
+        self._spoilt_by.setdefault(snapshot, number)
+        again = failed and not _is_timeout(outcome.failure)
+        if again:
+            self.again.add(number)
+        return again
 
 
 def student_forker(

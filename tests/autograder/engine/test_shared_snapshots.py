@@ -143,3 +143,38 @@ def test_what_a_later_cell_is_noticed_for_is_not_held_against_an_earlier_answer(
     assert found["first"] is Status.GRADED
     assert found["second"] is Status.TAMPERED
     assert _points(outcome)[0] == 2
+
+
+HIDDEN = """\
+### BEGIN HIDDEN TESTS
+check.that(lambda: answer({name!r})().result.plain >= 0)
+### END HIDDEN TESTS
+check.score(2)"""
+
+
+def _with_hidden_tests(cells: list[Cell]) -> list[Cell]:
+    for cell in cells:
+        if cell["id"].startswith("test-"):
+            name = cell["id"].removeprefix("test-")
+            source = cell["source"].removesuffix("check.score(2)")
+            cell["source"] = source + HIDDEN.format(name=name)
+    return cells
+
+
+def test_an_answer_that_a_hidden_test_ends_costs_no_other_its_points(tmp_path: Path) -> None:
+    ends = "import os\ncalls = []\ndef first():\n    calls.append(1)\n"
+    ends += "    len(calls) > 1 and os._exit(3)\n    return 1"
+    cells = _with_hidden_tests(_cells(first=ends))
+    outcome = grade(tmp_path, cells, _with_hidden_tests(_cells()))
+    assert [one.status for one in answers(outcome).values()] == ["crashed", "graded", "graded"]
+    assert _points(outcome) == [0, 2, 2]
+
+
+def test_what_a_hidden_test_left_behind_is_not_found_by_another(tmp_path: Path) -> None:
+    leaves = "import torch\ncalls = []\ndef first():\n    calls.append(1)\n"
+    leaves += "    len(calls) > 1 and torch.autograd.set_detect_anomaly(True)\n    return 1"
+    finds = "import torch\ndef second():\n    return -1 if torch.is_anomaly_enabled() else 1"
+    cells = _with_hidden_tests(_cells(first=leaves, second=finds))
+    outcome = grade(tmp_path, cells, _with_hidden_tests(_cells()), patient=True)
+    first, *others = _points(outcome)
+    assert (first < 2, others) == (True, [2, 2])

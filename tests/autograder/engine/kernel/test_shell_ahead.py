@@ -76,3 +76,60 @@ def shown() -> dict[str, list[str]]:
 def test_it_shows_what_ipython_shows(shown: dict[str, list[str]], case: str) -> None:
     wanted = CASES[case][1]
     assert shown[case] == ([] if wanted is None else [wanted])
+
+
+TWO_PARTS = """\
+found = ["visible"]
+def told():
+    return found
+### BEGIN HIDDEN TESTS
+found.append(hidden)
+### END HIDDEN TESTS
+told()"""
+IN_PARTS = """
+import json, os, sys
+from autograder.engine.kernel.shell import Part, new_shell, record_with
+cells, steps = json.load(sys.stdin)
+shell, shown, out = new_shell(), [], os.dup(1)
+shell.compile_ahead(cells.values())
+record_with(shell, shown.append, 10_000)
+ends = []
+for name, part in steps:
+    shown.clear()
+    end = shell.run_part(cells[name], Part(part))
+    texts = [one.get("error") or one["result"]["text/plain"] for one in shown]
+    ends.append([end.count, end.has_rest, texts])
+os.write(out, json.dumps(ends).encode())
+"""
+
+
+def in_parts(cells: dict[str, str], *steps: tuple[str, str]) -> list[object]:
+    """Number, whether a rest is left, and outputs, of each part in turn."""
+    run = subprocess.run(
+        [sys.executable, "-c", IN_PARTS],
+        input=json.dumps([cells, steps]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[object] = json.loads(run.stdout)
+    return found
+
+
+def test_a_cell_runs_in_two_parts_and_others_in_between() -> None:
+    cells = {"a": TWO_PARTS, "b": "hidden = 'b'\nfound = told = 0\nhidden"}
+    assert in_parts(cells, ("a", "visible"), ("b", "visible"), ("a", "rest")) == [
+        [1, True, []],
+        [1, False, ["'b'"]],
+        [2, False, ["['visible', 'b']"]],
+    ]
+
+
+def test_a_cell_that_raises_in_its_visible_part_has_no_rest() -> None:
+    cells = {"a": f"1 / 0\n{TWO_PARTS}"}
+    assert in_parts(cells, ("a", "visible")) == [[1, False, ["ZeroDivisionError"]]]
+
+
+def test_what_belongs_to_one_statement_is_run_as_the_rest() -> None:
+    cells = {"a": "x = 1\nfor y in 2, 3:\n    x += y\n    ### BEGIN HIDDEN TESTS\n    x += 1\nx"}
+    assert in_parts(cells, ("a", "visible"), ("a", "rest")) == [[1, True, []], [1, False, ["8"]]]
