@@ -16,6 +16,7 @@ from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names, outside_names, probes
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, without_markers
+from course.hidden_lines import first_hidden_line
 
 _REPEATS = (ast.For, ast.While, ast.comprehension, ast.FunctionDef, ast.Lambda)
 
@@ -51,6 +52,7 @@ def lint_test_cell(one: Exercise, known: Collection[str], given: Collection[str]
         cause = f"no misconception is called '{id_}'.{did_you_mean(id_, known)}"
         yield place, cause, "Add it to the lesson's claims file, or correct it."
     yield from _count(one, tree)
+    yield from _late(one, tree)
     yield from check_slips(one.test_id, one.name, tree)
     yield from _ambiguous_matches(one, tree)
     for line, words in thinned(tree):
@@ -80,6 +82,19 @@ def _count(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
             f"Write at least {LEAST_CHECKS}, {LEAST_HIDDEN} of them hidden, or say in "
             "metadata.course.few_checks of the task why fewer will do.",
         )
+
+
+def _late(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
+    """Give the slip of a visible check that is only run after hidden ones, and tells too much."""
+    begun = first_hidden_line(one.test_source)
+    rest = [node for node in tree.body if begun and (node.end_lineno or 0) > begun]
+    for line in sorted(_checks_in(ast.Module(rest, []), check_variables(tree))):
+        if not _is_hidden(one.test_source, line):
+            yield (
+                f"cell {one.test_id}",
+                f"line {line} is a visible check that runs after a hidden one",
+                "Move it above the hidden tests: what a visible check finds is told in full.",
+            )
 
 
 def _check_lines(tree: ast.Module) -> list[int] | None:

@@ -146,3 +146,11 @@ def test_cases_that_are_thinned_are_named_with_their_line(course: Path) -> None:
     cases = "from course import inputs\ncases = inputs.tensors()"
     (found,) = slips(course, cases, "check.agrees(abs, cases[::2])")
     assert found.startswith("line 6 leaves out cases by their position: cases[::2] | The one that")
+
+
+def test_a_visible_check_that_runs_after_hidden_ones_is_named(course: Path) -> None:
+    several = "for x in 1, 2:\n    check.that(x)\n    ### BEGIN HIDDEN TESTS\n    check.that(x)\n"
+    visible = f"{several}    ### END HIDDEN TESTS\ncheck.that(True)"
+    found = [one.partition(":")[0] for one in slips(course, visible)]
+    after = "is a visible check that runs after a hidden one | Move it above the hidden tests"
+    assert found == [f"line 4 {after}", f"line 8 {after}"]
