@@ -81,8 +81,10 @@ def twice(x):
     walk(lambda frame: setattr(frame, "f_trace", tracer))
     return x * 2""",
     "all objects": """\
-import gc
+import importlib, sys
+del sys.modules["gc"]
 def twice(x):
+    gc = importlib.import_module("gc")
     logs = [one for one in gc.get_objects() if type(one).__name__ == "_Operators"]
     return x * 2""",
     "a traceback's frame": """\
@@ -229,7 +231,7 @@ def twice(x):
     "all objects, by a thread where no cell's code is": """\
 import gc
 from concurrent.futures import ThreadPoolExecutor
-everything = ThreadPoolExecutor(1).submit(gc.get_objects).result()
+everything = ThreadPoolExecutor(1).submit(gc.get_referrers, gc).result()
 def twice(x):
     return x * 2""",
     "a traceback's frame, by a look at all its attributes": """\
@@ -306,15 +308,15 @@ def test_reaching_for_what_measures_is_a_case_for_a_person(tmp_path: Path, attac
 
 
 def test_the_note_names_the_cell_and_what_it_did(tmp_path: Path) -> None:
-    _, _, notes = graded(tmp_path, RIGHT, "import gc\neverything = gc.get_objects()")
-    assert notes == "Its test was not graded: Cell 3 used gc.get_objects."
+    _, _, notes = graded(tmp_path, RIGHT, "import gc\nfound = gc.get_referrers(gc)")
+    assert notes == "Its test was not graded: Cell 3 used gc.get_referrers."
 
 
 def test_the_note_says_each_thing_once_and_does_not_break_off(tmp_path: Path) -> None:
-    often = "import gc, sys\nfor _ in range(30):\n    gc.get_objects(), sys._getframe()"
+    often = "import gc, sys\nfor _ in range(30):\n    gc.get_referents(gc), sys._getframe()"
     _, _, notes = graded(tmp_path, RIGHT, often, *["gc.get_referrers(gc)"] * 4)
     assert notes == (
-        "Its test was not graded: Cell 3 used gc.get_objects, used sys._getframe; "
+        "Its test was not graded: Cell 3 used gc.get_referents, used sys._getframe; "
         "Cell 4 used gc.get_referrers; Cell 5 used gc.get_referrers; and 2 more."
     )
 
@@ -822,6 +824,18 @@ print(seen.key_averages().table(row_limit=3))""",
 import matplotlib.pyplot as plt
 plt.plot([1, 2, 3])
 plt.show()""",
+    "tensors that live": """\
+import gc
+layer = torch.nn.Linear(2, 3)
+found = [one for one in gc.get_objects() if torch.is_tensor(one)]
+assert any(one is layer.weight for one in found)
+assert any(one is layer for one in gc.get_objects())
+others = [one for one in gc.get_objects() if not isinstance(one, torch.Tensor | torch.nn.Module)]
+assert others == []""",
+    "a profiler that is left on": """\
+profile = torch.profiler.profile()
+profile.start()
+torch.ones(3) + 1""",
     "memory": "import gc, sys\ngc.collect()\nprint(sys.getsizeof([]), sys.getrefcount([]))",
     "another program": "!echo hello\nimport subprocess\nsubprocess.run(['true'], check=True)",
     "what the course offers": """\
@@ -842,7 +856,7 @@ def test_a_cell_of_the_lesson_itself_may_do_what_it_does(tmp_path: Path) -> None
 
 def test_code_under_the_name_of_a_cell_of_the_lesson_is_noticed(tmp_path: Path) -> None:
     name = cell_file_name(LESSON_CELL)
-    disguised = f"exec(compile('import gc; gc.get_objects()', {name!r}, 'exec'))"
+    disguised = f"exec(compile('import gc; gc.get_referrers(gc)', {name!r}, 'exec'))"
     source = cells("# YOUR CODE HERE", LESSON_CELL)
     outcome = grade(tmp_path, cells(RIGHT, LESSON_CELL, disguised), source, patient=True)
     assert outcome.record.status is Status.TAMPERED

@@ -14,12 +14,15 @@ every reply, under the signature.  Nobody honest needs any of it, and a person d
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from autograder.engine.protocol.frames import MAC_NBYTES
 from autograder.engine.student import own_frames
@@ -70,6 +73,7 @@ def install(
     originals = dict[str, Callable[..., Any]]()
     _add_hook(answers, note, watch, originals)
     _stand_before(originals)
+    vars(sys.modules["gc"])["get_objects"] = _objects()  # `gc` is a frozen copy here
 
     # Closures, not methods: a class is found by its base class, and then it can be changed.
     def ask(what: str, *arguments: Any) -> Any:
@@ -179,7 +183,18 @@ def _add_hook(
         except BaseException as error:
             return error, None
 
-    answers = {**answers, "call": call}
+    everything, kind_of = gc.get_objects, type
+    kinds_of, theirs = vars(type)["__mro__"].__get__, {torch.Tensor, torch.nn.Module}
+
+    def objects(generation: int | None) -> list[object]:
+        busy.append(True)  # it is for who asks for tensors, as one does to find what keeps memory
+        try:
+            found = everything(generation)
+        finally:
+            busy.clear()
+        return [one for one in found if not theirs.isdisjoint(kinds_of(kind_of(one)))]
+
+    answers = {**answers, "call": call, "objects": objects}
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == own:
@@ -205,6 +220,19 @@ def _stand_before(originals: dict[str, Callable[..., Any]]) -> None:
             space = getattr(other, "__dict__", {})
             for found in [key for key, value in space.items() if value is original]:
                 space[found] = guarded
+
+
+def _objects() -> FunctionType:
+    """`gc.get_objects` for a learner's cell: tensors and modules, and nothing of the grader's."""
+    audit, event_name = sys.audit, _EVENT
+
+    def get_objects(generation: int | None = None) -> list[object]:
+        box: list[Any] = []
+        audit(event_name, "objects", (generation,), box)
+        found: list[object] = box[0]
+        return found
+
+    return FunctionType(get_objects.__code__, {}, "get_objects", (None,), get_objects.__closure__)
 
 
 def _guarded(key: str) -> FunctionType:
