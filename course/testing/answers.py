@@ -219,12 +219,19 @@ class CallOutcome:
 
 
 @dataclass
-class _Session:
-    """The backend in use, what came of the requests, and the handles that were given out."""
+class Asked:
+    """What came of requests, and the handles that were given out for them."""
 
-    backend: Backend
     seen: list[CallOutcome] = field(default_factory=list)
     handles: dict[str, Answer] = field(default_factory=dict)
+
+
+@dataclass
+class _Session:
+    """The backend in use, and what was asked."""
+
+    backend: Backend
+    asked: Asked = field(default_factory=Asked)
 
 
 _session = _Session(LocalBackend(notebook_names))
@@ -236,9 +243,14 @@ def use_backend(backend: Backend) -> None:
     _session.backend = backend
 
 
+def go_on_with(asked: Asked) -> None:
+    """Remember requests there from now on: the grading engine runs test cells by turns."""
+    _session.asked = asked
+
+
 def outcomes() -> list[CallOutcome]:
     """The outcomes of all requests so far; a check looks at those since it was made."""
-    return _session.seen
+    return _session.asked.seen
 
 
 def submit(
@@ -272,7 +284,8 @@ def submit(
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count
     call = "" if seen.error is None or request.each else call_as_code(request)
-    _session.seen.append(CallOutcome(*about, effects, misconception, returned, misspelt, call))
+    came = CallOutcome(*about, effects, misconception, returned, misspelt, call)
+    _session.asked.seen.append(came)
     return seen
 
 
@@ -405,10 +418,10 @@ def answer(
         ValueError: `name` cannot be the name of an object.
     """
     may_change = (changes,) if isinstance(changes, str | int) else tuple(changes)
-    made = _session.handles[name] = Answer(name, leaves=Leaves(may_change, misconception))
+    made = _session.asked.handles[name] = Answer(name, leaves=Leaves(may_change, misconception))
     return made
 
 
 def handle(name: str) -> Answer:
     """The handle that `answer(name, ...)` gave last, or a new one."""
-    return _session.handles.get(name) or answer(name)
+    return _session.asked.handles.get(name) or answer(name)

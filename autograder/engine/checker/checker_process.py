@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any
+
+import numpy as np
+import torch
 
 from autograder.engine.checker.rehearsal import digest_of
 from autograder.engine.checker.verify import Contradiction, check_reply
@@ -34,7 +38,7 @@ from course.inspection.facts import number_apart
 from course.inspection.global_state import MISSPELT, RANDOM_STATE
 from course.serialization import WireError
 from course.serialization.delta_encoding import Sent
-from course.testing.answers import Request, use_backend
+from course.testing.answers import Asked, Request, go_on_with, use_backend
 from course.testing.observe import Observation, from_wire, with_changes
 from course.testing.results import error_name
 
@@ -165,6 +169,18 @@ _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
 _REPLY_KEYS = {"header", "before", "intact", "notices", "beside"}
 
 
+Generators = Sequence[tuple[Callable[[Any], None], Any]]
+
+
+def _generators() -> Generators:
+    """The random generators of this process: how to restore each, and its state of now."""
+    return (
+        (torch.set_rng_state, torch.get_rng_state()),
+        (random.setstate, random.getstate()),
+        (np.random.set_state, np.random.get_state()),
+    )
+
+
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
     """Run the test cells that the worker sends, until it closes the channel.
 
@@ -185,11 +201,20 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
     record_with(shell, lambda event: send(Kind.EVENT, 0, event), text_chars)
     backend = RemoteBackend()
     use_backend(backend)
+    # Of test cells of which a rest is left: what they asked, and how random numbers go on.
+    begun: dict[str, tuple[Asked, Generators]] = {}
     while True:
         _, _, body, key = receive()
         connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
         backend.start_cell(connection, key[0] if key else b"")
-        end = shell.run_part(body["source"], Part(body["part"]))
+        source = body["source"]
+        asked, generators = begun.pop(source, (Asked(), ()))
+        go_on_with(asked)
+        for restore, state in generators:
+            restore(state)
+        end = shell.run_part(source, Part(body["part"]))
+        if end.has_rest:
+            begun[source] = asked, _generators()
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
         about["has_rest"] = end.has_rest
         about |= {"tampered": backend.tampered, "failed": backend.failed}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from autograder.records.model import Status
 from autograder.records.runner import Outcome
@@ -178,3 +179,29 @@ def test_what_a_hidden_test_left_behind_is_not_found_by_another(tmp_path: Path) 
     outcome = grade(tmp_path, cells, _with_hidden_tests(_cells()), patient=True)
     first, *others = _points(outcome)
     assert (first < 2, others) == (True, [2, 2])
+
+
+def test_what_an_answer_does_before_the_hidden_tests_of_another_is_not_held_against_that(
+    tmp_path: Path,
+) -> None:
+    draws = "import torch\ndef second():\n    torch.rand(1)\n    return 1"
+    cells = _with_hidden_tests(_cells(second=draws))
+    outcome = grade(tmp_path, cells, _with_hidden_tests(_cells()), patient=True)
+    first, second, third = _points(outcome)
+    assert (first, second < 2, third) == (2, True, 2)
+
+
+def test_random_numbers_of_a_test_cell_go_on_where_its_visible_part_ended(tmp_path: Path) -> None:
+    draws = "torch.manual_seed({})\nfirst = torch.rand(1)\n### BEGIN HIDDEN TESTS\n"
+    draws += "print('drawn', torch.rand(1).item())\n### END HIDDEN TESTS"
+    cells = _cells()
+    for seed, cell in enumerate(one for one in cells if one["id"].startswith("test-")):
+        cell["source"] = cell["source"].replace(
+            "check.score(2)", f"{draws.format(seed)}\ncheck.score(2)"
+        )
+    outcome = grade(tmp_path, cells, cells)
+    for seed, name in enumerate(("first", "second", "third")):
+        generator = torch.Generator().manual_seed(seed)
+        torch.rand(1, generator=generator)
+        drawn = torch.rand(1, generator=generator).item()
+        assert f"drawn {drawn}" in printed(outcome, f"test-{name}")
