@@ -18,7 +18,7 @@ from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, encode
 from course.serialization.received import Deferred, Probed, Value, as_node
-from course.testing.calls import call_as_code
+from course.testing.calls import Written, call_as_code, written_call
 from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.inputs.cases import Case, columns
 from course.testing.misspellings import tells_of_misspelling, texts_in
@@ -268,7 +268,8 @@ def submit(
     if not request.options.operators:
         none = cast(Any, Unrecorded())
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
-    seen, misspelt = _placed(seen, request), _misspelt(seen, request)
+    written = written_call()
+    seen, misspelt = _placed(seen, request, written), _misspelt(seen, request)
     if MISSPELT in seen.changed:
         seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))
     effects = misconception = None
@@ -283,7 +284,7 @@ def submit(
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count
-    call = "" if seen.error is None or request.each else call_as_code(request)
+    call = "" if seen.error is None or request.each else call_as_code(request, written)
     came = CallOutcome(*about, effects, misconception, returned, misspelt, call)
     _session.asked.seen.append(came)
     return seen
@@ -322,7 +323,7 @@ def _any_attempted(seen: Observation) -> bool:
     return any(error is None or not is_stub(error["type"], error["message"]) for error in errors)
 
 
-def _placed(seen: Observation, request: Request) -> Observation:
+def _placed(seen: Observation, request: Request, written: Written | None) -> Observation:
     """The observation, whose values know what would stand there had the answer done nothing.
 
     They also know the call that they came from, and those of a probe whom they are about.
@@ -330,7 +331,7 @@ def _placed(seen: Observation, request: Request) -> Observation:
     given = None
     if request.target[0] == "answer" and request.args and not request.each:
         given = Deferred(lambda: seen.args[0].node, "argument[0]")
-    made = functools.cache(lambda: call_as_code(request))
+    made = functools.cache(lambda: call_as_code(request, written))
     call = None if request.each or request.target[0] == "read" else made
     about = next(iter(request.answers_given), None)
     result = seen.result

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
+import re
+import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,30 +20,72 @@ from course.serialization.received import Handle, as_node, describe
 if TYPE_CHECKING:
     from course.testing.answers import Request
 
-__all__ = ["call_as_code"]
+__all__ = ["Written", "call_as_code", "written_call"]
 
+_PACKAGE = str(Path(__file__).parents[1])
+# The learner's function is called by its name; what a test cell records beside is its own affair.
+_ANSWER, _WATCH = re.compile(r"\banswer\([\"'](\w+)[\"']\)"), re.compile(r"\.watch\([^()]*\)")
 _MOST_ELEMENTS = 12
 _MOST_CHARACTERS = 200
 _MOST_OF_EACH = 40  # of an argument, where all together would be too long
 
 
-def call_as_code(request: Request) -> str:
+def call_as_code(request: Request, written: Written | None = None) -> str:
     """The call of a request, as code to paste where its arguments are small.
 
-    Larger tensors, and what has no plain form, are described in angle brackets.
+    Where they are not, it is what the test cell says, if that is `written` in one line of it. What
+    else has no plain form, larger tensors among it, is described in angle brackets.
 
     >>> from course.testing.answers import Request
     >>> call_as_code(Request(("answer", "flatten"), (torch.arange(4.0).view(2, 2).t(),)))
     'flatten(torch.tensor([[0.0, 1.0], [2.0, 3.0]]).t())'
     """
+    if not _are_plain(request):
+        line = "" if written is None else written.text()
+        if line:
+            return line
     given = [("", one) for one in request.args]
     given += [(f"{name}=", one) for name, one in request.kwargs.items()]
-    written = [(name, one, _written(one)) for name, one in given]
-    text = _joined(request, [f"{name}{code}" for name, _, code in written])
+    parts = [(name, one, _written(one)) for name, one in given]
+    text = _joined(request, [f"{name}{code}" for name, _, code in parts])
     if len(text) > _MOST_CHARACTERS:
-        written = [(name, one, _shortened(code, one)) for name, one, code in written]
-        text = _joined(request, [f"{name}{code}" for name, _, code in written])
+        parts = [(name, one, _shortened(code, one)) for name, one, code in parts]
+        text = _joined(request, [f"{name}{code}" for name, _, code in parts])
     return text if len(text) <= _MOST_CHARACTERS else _joined(request, ["…"])
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where a call stands in a test cell, outside of any function: its code, and which of it."""
+
+    code: CodeType
+    instruction: int
+
+    def text(self) -> str:
+        """What stands there; nothing where it is longer than a line, or its text is not known."""
+        places = next(islice(self.code.co_positions(), self.instruction // 2, None), None)
+        line, last, start, end = places or (None, None, None, None)
+        if line is None or line != last:
+            return ""
+        words = linecache.getline(self.code.co_filename, line).encode()[start:end].decode()
+        words = _WATCH.sub("", _ANSWER.sub(r"\1", words))
+        return words if len(words) <= _MOST_CHARACTERS else ""
+
+
+def written_call() -> Written | None:
+    """Where the running test cell calls the course, None where one of its functions does."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_name != "<module>":
+        return None
+    return Written(frame.f_code, frame.f_lasti)
+
+
+def _are_plain(request: Request) -> bool:
+    """Whether every argument can be written as code, in a line with the others."""
+    codes = [_written(one) for one in (*request.args, *request.kwargs.values())]
+    return sum(map(len, codes)) <= _MOST_CHARACTERS and not any("<" in one for one in codes)
 
 
 def _joined(request: Request, parts: Iterable[str]) -> str:
