@@ -303,8 +303,13 @@ def _sequence_difference(actual: Any, expected: Any, tolerance: Tolerance) -> st
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
         found = difference(one, other, tolerance)
         if found is not None:
-            return f"item {index}: {found}"
+            return f"item {index}{_in_it(found)}"
     return None
+
+
+def _in_it(found: str) -> str:
+    """What differs inside: "item 0, in it item 1: …"."""
+    return f", in it {found}" if found.startswith("item ") else f": {found}"
 
 
 def _dict_difference(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:

@@ -142,12 +142,14 @@ def _rows(result: TestResult) -> Iterator[_Row]:
             yield _Row(check, check.message)
         else:
             message, pair, belief = check.message, _pair(check), _belief(check)
-            known = (message, tuple(pair)) in told
-            told.add((message, tuple(pair)))
-            if known:
-                message, pair = "", []
-            yield _Row(check, message, pair, "" if belief in told else belief)
-            told.add(belief)
+            new = [one for one in (message, tuple(pair), belief) if one not in told]
+            told.update(new)
+            yield _Row(
+                check,
+                message if message in new else "",
+                pair if tuple(pair) in new else [],
+                belief if belief in new else "",
+            )
 
 
 def _closing(result: TestResult, about: About) -> list[str]:

@@ -34,7 +34,7 @@ def seen(tensor: torch.Tensor) -> SeenTensor:
         ((1, 2), (1, 2, 3), "it has 2 items, not 3"),
         ([1, 2], (1, 2), "it is a list of 2, not a tuple"),
         ((1, 2), [1, 2], "it is a tuple of 2, not a list"),
-        ([(1, 2.0)], [(1, 2)], "item 0: item 1: it is the float 2.0, not the int 2"),
+        ([(1, 2.0)], [(1, 2)], "item 0, in it item 1: it is the float 2.0, not the int 2"),
         (torch.Size([1]), [1], "it is a Size of 1, not a list"),
         ({1.0: 2}, {1: 2}, "keys missing: [1], keys too many: ['1.0']"),
         ({(1, True): 2}, {(1, 1): 2}, "keys missing: [(1, 1)], keys too many: ['(1, True)']"),
