@@ -220,6 +220,16 @@ def select_lessons(course: Path, words: Iterable[str] = ()) -> tuple[Lesson, ...
         LessonError: A notebook cannot be read.
     """
     paths, chosen = lesson_paths(course), list(words)
+    others = _other_assignments(course)
+    if others and (not paths or set(chosen) & set(others)):
+        named = sorted(set(chosen) & set(others)) or others
+        raise UnknownLesson(
+            f"this command is for lessons called NN-name, which {', '.join(named)} "
+            f"{'is' if len(named) == 1 else 'are'} not",
+            place=str(course / "source"),
+            remedy="`autograder grade`, `feedback`, `report` and `export` take every assignment of "
+            "nbgrader's; of what is not ours the form is left alone.",
+        )
     if not paths:
         raise UnknownLesson(
             "there are no lessons",
@@ -245,6 +255,12 @@ def lesson_paths(course: Path) -> dict[str, Path]:
         for path in found
         if path.stem == path.parent.name and SLUG.fullmatch(path.stem)
     }
+
+
+def _other_assignments(course: Path) -> list[str]:
+    """The names of those folders in source/ that hold notebooks and are no lessons."""
+    folders = sorted((course / "source").glob("*/"))
+    return [one.name for one in folders if not SLUG.fullmatch(one.name) and [*one.glob("*.ipynb")]]
 
 
 def read_lesson(path: Path) -> Lesson:

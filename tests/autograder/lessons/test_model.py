@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,19 @@ def test_an_unknown_lesson_is_answered_with_those_that_exist(course: Path) -> No
 def test_a_directory_without_lessons_says_how_to_name_another(tmp_path: Path) -> None:
     with pytest.raises(UnknownLesson, match="--course DIR"):
         select_lessons(tmp_path)
+
+
+def test_the_form_of_other_assignments_is_left_alone_and_told(course: Path) -> None:
+    other = course / "source" / "ps1"
+    other.mkdir()
+    (other / "problem1.ipynb").write_text("no notebook, even")
+    assert [lesson.slug for lesson in select_lessons(course)] == [tiny.SLUG]
+    for words in (["ps1"], [tiny.SLUG, "ps1"]):
+        with pytest.raises(UnknownLesson, match="for lessons called NN-name, which ps1 is not"):
+            select_lessons(course, words)
+    shutil.rmtree(course / "source" / tiny.SLUG)
+    with pytest.raises(UnknownLesson, match=r"`autograder grade`, .* take every assignment"):
+        select_lessons(course)
 
 
 def test_a_notebook_that_is_not_json_is_named_with_line_and_remedy(course: Path) -> None:
