@@ -11,6 +11,7 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, Protocol, cast
 
 from course.inspection.error_origin import is_misspelt
@@ -92,6 +93,9 @@ class Backend(Protocol):
         """Serve a request. `live` is the probe itself where the test cell's process has it."""
 
 
+_UNCOMPILED = "_torchdynamo_orig_callable"  # where `torch.compile` keeps the function itself
+
+
 class LocalBackend:
     """Serves requests in this process, over a namespace that holds the learner's names."""
 
@@ -161,7 +165,9 @@ class LocalBackend:
         return self._probe_names[name]
 
     def _find(self, name: str) -> Any:
-        return self._namespace().get(name, _Undefined(name))
+        found = self._namespace().get(name, _Undefined(name))
+        # What is measured is what was written, not what `torch.compile` makes of it meanwhile.
+        return vars(found).get(_UNCOMPILED, found) if type(found) is FunctionType else found
 
     def _resolve(self, changed: list[str], kind: str, key: Any) -> Any:
         if kind == "answer":

@@ -191,6 +191,20 @@ def twice(x):
     open("mem", "rb").close()
     os.chdir(here)
     return x * 2""",
+    "memory as a file of another name": """\
+import os
+def twice(x):
+    os.symlink("/proc/self/mem", "/tmp/notes.txt")
+    open("/tmp/notes.txt", "r+b").close()
+    return x * 2""",
+    "memory as a file that an object names": """\
+import os
+class Notes:
+    def __fspath__(self):
+        return "/proc/self/mem"
+def twice(x):
+    os.close(os.open(Notes(), os.O_RDWR))
+    return x * 2""",
     "a note of its own in the operator log": """\
 import torch
 def twice(x):
@@ -291,6 +305,17 @@ def twice(x):
 import profile
 def twice(x):
     profile.Profile().runcall(int)
+    return x * 2""",
+    "every frame, by what torch compiles with": """\
+import torch
+def twice(x):
+    before = torch._C._dynamo.eval_frame.set_eval_frame(lambda frame, *_: None)
+    torch._C._dynamo.eval_frame.set_eval_frame(before)
+    return x * 2""",
+    "every frame, by torch's own function for that": """\
+import torch._dynamo.eval_frame
+def twice(x):
+    torch._dynamo.eval_frame._maybe_set_eval_frame(None)
     return x * 2""",
     "another operator log": """\
 import torch
@@ -868,6 +893,14 @@ def test_a_debugger_in_an_answer_is_an_error_of_that_line(tmp_path: Path) -> Non
     assert (found.status, found.score) == (Status.GRADED, 0.0)
     assert "nobody is there to answer" in found.failed[0].message
     assert "(line 2: `breakpoint()`)" in found.failed[0].message
+
+
+@pytest.mark.parametrize("backend", ["inductor", "eager"])
+def test_an_answer_that_is_compiled_is_measured_as_it_was_written(
+    tmp_path: Path, backend: str
+) -> None:
+    compiled = f"@torch.compile(backend={backend!r})\n{RIGHT}"
+    assert graded(tmp_path, compiled) == (Status.GRADED, FULL, "")
 
 
 @pytest.mark.parametrize("what", HONEST)

@@ -16,9 +16,13 @@ from __future__ import annotations
 import ctypes
 import gc
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from os import fsdecode, stat
+from os.path import realpath
+from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -365,7 +369,7 @@ def _sensitive(
     if event == "import":
         return _native(arguments[0], arguments[1], libraries)
     if event == "open":
-        return "opened the memory of a process" if _is_memory(arguments[0]) else None
+        return _opened(arguments[0])
     if event in ("exec", "code.__new__", "function.__new__"):
         name = _file_of(event, arguments)
         disguised = isinstance(name, str) and (type(name) is not str or name.startswith(libraries))
@@ -389,13 +393,33 @@ def _native(name: object, path: object, libraries: tuple[str, ...]) -> str | Non
     return f"imported {package}" if package in REACHING else None
 
 
-def _is_memory(path: object) -> bool:
+def _opened(path: object) -> str | None:
+    """The words for a file that is a process's memory, whatever it is called; None for others."""
+    kind = type(path)
+    if kind is int:
+        return None
     # Not by methods of the path's own class, which may be the learner's.
-    if isinstance(path, str):
-        return str.endswith(path, "/mem") or str.__eq__(path, "mem")
-    if isinstance(path, bytes):
-        return bytes.endswith(path, b"/mem") or bytes.__eq__(path, b"mem")
-    return False
+    if issubclass(kind, str):
+        name = str.__str__(path)
+    elif issubclass(kind, bytes):
+        name = bytes.decode(path, "utf-8", "surrogateescape")  # type: ignore[arg-type]
+    elif kind in _PATHS:
+        name = fsdecode(path)  # type: ignore[arg-type]
+    else:
+        return "opened a file by an object that may name another one each time"
+    return "opened the memory of a process" if _is_memory(name) else None
+
+
+_PATHS = {type(Path()), os.DirEntry}
+
+
+def _is_memory(name: str) -> bool:
+    if str.endswith(name, "/mem") or str.__eq__(name, "mem"):
+        return True
+    try:
+        return stat(name).st_dev == stat("/proc").st_dev and realpath(name).endswith("/mem")
+    except (OSError, ValueError):
+        return False
 
 
 def _file_of(event: str, arguments: Any) -> object:

@@ -108,5 +108,7 @@ GUARDED = (
     ("torch._C._autograd", "_enable_record_function"),
     ("torch._C", "_EnablePythonDispatcher"),
     ("torch._C", "_dispatch_library"),
+    ("torch._C._dynamo.eval_frame", "set_eval_frame"),
+    ("torch._C._dynamo.eval_frame", "set_bytecode_debugger_callback"),
     ("_signal", "signal"),
 )
