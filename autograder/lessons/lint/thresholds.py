@@ -24,5 +24,4 @@ LONG_TASKS: dict[str, tuple[int, int]] = {
     "09-dataloader": (130, 157),
     "10-samplers": (164, 162),
     "14-gpu-memory": (143, 156),
-    "17-project": (204, 0),
 }
