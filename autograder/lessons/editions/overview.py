@@ -1,4 +1,4 @@
-"""What the lessons together give: the cards of the map, the map, its page, the README's table.
+"""What the lessons together give: the map with its cards and page, the README's table, the rules.
 
 All of it is made from the lessons' own words (see `course.guide.lesson_cards`), and only where the
 course directory is this repository: other courses have no `course/guide` to write to.
@@ -6,10 +6,11 @@ course directory is this repository: other courses have no `course/guide` to wri
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.errors import ReleaseError
-from autograder.lessons.cells import cells_of, read_notebook
+from autograder.lessons.cells import RawCell, cells_of, read_notebook
 from autograder.lessons.editions.addresses import binder, colab, repository
 from autograder.lessons.editions.opening import SELF_STUDY
 from autograder.lessons.model import lesson_paths
@@ -19,7 +20,7 @@ __all__ = ["CARDS", "PICTURES", "overview"]
 
 CARDS = "course/guide/lessons.json"
 PICTURES = ("map.svg", "map-narrow.svg")  # in docs/
-_PAGE, _README = "docs/map.md", "README.md"
+_PAGE, _RULES, _README = "docs/map.md", "docs/rules.md", "README.md"
 _BEGIN, _END = "<!-- lessons: written by `autograder release` -->\n", "<!-- end of lessons -->\n"
 _LESSON, _SELF_STUDY = "release/{0}/{0}.ipynb", f"release/{SELF_STUDY}/{{}}.ipynb"
 
@@ -39,10 +40,9 @@ def overview(course: Path) -> dict[str, bytes]:
     """
     if not (course / CARDS).parent.is_dir():
         return {}
-    cards = [
-        card_of(cells_of(read_notebook(path)), slug)
-        for slug, path in sorted(lesson_paths(course).items())
-    ]
+    paths = sorted(lesson_paths(course).items())
+    lessons = {slug: cells_of(read_notebook(path)) for slug, path in paths}
+    cards = [card_of(cells, slug) for slug, cells in lessons.items()]
     for card in cards:
         _refuse_odd_needs(card, [one.number for one in cards])
     wide, narrow = PICTURES
@@ -51,6 +51,7 @@ def overview(course: Path) -> dict[str, bytes]:
         f"docs/{wide}": drawn(cards),
         f"docs/{narrow}": drawn(cards, narrow=True),
         _PAGE: in_markdown(cards, wide=wide, narrow=narrow),
+        _RULES: _rules(cards, lessons),
     }
     readme = course / _README
     if readme.is_file() and _BEGIN in (text := readme.read_text(encoding="utf-8")):
@@ -59,6 +60,21 @@ def overview(course: Path) -> dict[str, bytes]:
         before, _, rest = text.partition(_BEGIN)
         files[_README] = f"{before}{_BEGIN}\n{shown}\n\n{rows}\n{_END}{rest.partition(_END)[2]}"
     return {name: content.encode() for name, content in files.items()}
+
+
+def _rules(cards: Iterable[Card], lessons: Mapping[str, Sequence[RawCell]]) -> str:
+    """The rules with which each lesson ends, one lesson after the other: a page to print."""
+    parts = [
+        "<!-- Written by `autograder release` from the lessons themselves. Do not edit. -->\n"
+        "# The rules, lesson by lesson\n\nWhat each lesson ends with, to print or to look up. "
+        "Why a rule holds, and where it stops holding, is in the lesson.\n"
+    ]
+    for card in cards:
+        found = [one["source"] for one in lessons[card.slug] if one.get("id") == "summary"]
+        summary = found[0] if found else ""
+        _, _, rules = summary.partition("\n\n")
+        parts += [f"## {card.number} {card.title}\n\n{rules.strip()}\n"] if rules else []
+    return "\n".join(parts)
 
 
 def _opens(course: Path) -> dict[str, str]:

@@ -41,7 +41,8 @@ def say(course: Path, words: str) -> None:
 
 def test_the_committed_overview_is_what_the_lessons_give() -> None:
     found = overview(ROOT)
-    assert set(found) == {CARDS, "docs/map.md", "README.md", *(f"docs/{one}" for one in PICTURES)}
+    pages = {"docs/map.md", "docs/rules.md", "README.md", *(f"docs/{one}" for one in PICTURES)}
+    assert set(found) == {CARDS, *pages}
     old = [name for name, content in found.items() if (ROOT / name).read_bytes() != content]
     assert old == [], "run `autograder release`"
 
@@ -75,6 +76,20 @@ def test_a_change_in_a_lesson_is_drift_until_it_is_released(course: Path) -> Non
     assert ("docs/map.svg", "missing") in {
         (one.path, one.kind) for one in check_release(course, files)
     }
+
+
+def test_the_rules_of_each_lesson_are_those_with_which_it_ends(course: Path) -> None:
+    assert "## 01" not in overview(course)["docs/rules.md"].decode()
+    (path,) = course.glob("source/*/*.ipynb")
+    notebook = json.loads(path.read_text())
+    rules = "## The rules\n\n- Look twice.\n- `x` is no `y`."
+    about = {"course": {"role": "summary"}}
+    cell = {"cell_type": "markdown", "id": "summary", "metadata": about, "source": rules}
+    notebook["cells"].append(cell)
+    path.write_text(json.dumps(notebook))
+    text = overview(course)["docs/rules.md"].decode()
+    assert text.startswith("<!-- Written by `autograder release`")
+    assert text.partition("## 01 ")[2].partition("\n\n")[2] == "- Look twice.\n- `x` is no `y`.\n"
 
 
 def test_the_readme_keeps_all_but_its_table(course: Path) -> None:
