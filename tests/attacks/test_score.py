@@ -142,8 +142,6 @@ ATTACKS |= {
 COSTS = {
     "stripped checks": (Status.GRADED, 0.0),
     "hooked shell": (Status.CRASHED, 0.0),
-    "builtins removed": (Status.CRASHED, 0.0),
-    "lying isinstance": (Status.GRADED, 0.0),
     "lying len": (Status.GRADED, 0.0),
     "traced": (Status.TAMPERED, 0.0),
 }

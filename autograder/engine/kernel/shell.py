@@ -154,7 +154,9 @@ class Shell(InteractiveShell):
         self._compiled_cells: dict[str, _CompiledCell] = {}
         self._hooks: tuple[object, ...] = ()
         self._part = Part.ALL
-        self._bound: dict[str, Data] = {}  # names of cells whose visible part has run
+        # Of cells whose visible part has run: the names that it has bound, and their number.
+        self._bound: dict[str, Data] = {}
+        self._numbers: dict[str, int] = {}
         super().__init__(**options)
 
     def ready(self, recorder: Recorder) -> None:
@@ -175,18 +177,20 @@ class Shell(InteractiveShell):
         found = self._compiled_cell(source)
         if found is None or found.visible is None:
             return self.run(source)
-        self._part, number, history = part, self.execution_count, cast(Any, self.history_manager)
-        entries = len(history.input_hist_parsed)
+        next_number = self.execution_count
+        if part is Part.REST:
+            self.execution_count = self._numbers.pop(source, next_number)
+        self._part = part
         try:
             end = self.run(source)
         finally:
             self._part = Part.ALL
+        if part is Part.REST:
+            self.execution_count = next_number
         if part is Part.REST or end.error is not None:
             self._bound.pop(source, None)
             return end
-        self.execution_count = number  # the rest is of the same cell
-        for kept in (history.input_hist_parsed, history.input_hist_raw):
-            del kept[entries:]
+        self._numbers[source] = next_number  # the rest is of the same cell
         return replace(end, has_rest=True)
 
     def run(self, source: str) -> CellResult:

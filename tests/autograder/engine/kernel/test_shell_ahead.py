@@ -120,8 +120,8 @@ def test_a_cell_runs_in_two_parts_and_others_in_between() -> None:
     cells = {"a": TWO_PARTS, "b": "hidden = 'b'\nfound = told = 0\nhidden"}
     assert in_parts(cells, ("a", "visible"), ("b", "visible"), ("a", "rest")) == [
         [1, True, []],
-        [1, False, ["'b'"]],
-        [2, False, ["['visible', 'b']"]],
+        [2, False, ["'b'"]],
+        [1, False, ["['visible', 'b']"]],
     ]
 
 
