@@ -20,7 +20,6 @@ LONG_TASKS: dict[str, tuple[int, int]] = {
     "03-math": (179, 192),
     "04-memory-layout": (99, 115),
     "05-autograd": (125, 128),
-    "06-in-place": (159, 127),
     "09-dataloader": (130, 157),
     "10-samplers": (164, 162),
     "14-gpu-memory": (143, 156),
