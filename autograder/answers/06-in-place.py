@@ -352,21 +352,6 @@ def step_through_detach(w, grad, lr):
     w.data -= lr * grad
 
 
-# %% wrong legal-updates: scales the gradient in place -> the-gradient-is-scratch-paper
-def step_in_block(w, grad, lr):
-    with torch.no_grad():
-        w -= grad.mul_(lr)
-
-
-@torch.no_grad()
-def step_decorated(w, grad, lr):
-    w -= grad.mul_(lr)
-
-
-def step_through_detach(w, grad, lr):
-    w.detach().sub_(grad.mul_(lr))
-
-
 # %% wrong legal-updates: takes requires_grad away for a moment -> requires-grad-must-be-switched
 def step_in_block(w, grad, lr):
     w.requires_grad_(False)
@@ -743,16 +728,6 @@ def layer(x, w, b):
     torch.add(z, b, out=z)
     torch.sigmoid(z, out=z)
     return 2 * z - 1
-
-
-# %% wrong thrifty-layer: takes the bias for a buffer -> an-argument-is-a-buffer
-def layer(x, w, b):
-    z = x @ w
-    with torch.no_grad():
-        b.mul_(1)
-    z += b
-    z.sigmoid_()
-    return z.mul(2).sub_(1)
 
 
 # %% right silent-writes: counter first, then element by element
@@ -1206,23 +1181,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
     return losses
 
 
-# %% wrong fit: no weight without a gradient -> every-weight-has-a-gradient
-def fit(weights, x, y, lr, steps, momentum=0.0):
-    losses, buffers = [], [0.0] * len(weights)
-    for w in weights:
-        w.grad = None
-    for _ in range(steps):
-        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
-        loss.backward()
-        losses.append(loss.item())
-        with torch.no_grad():
-            for k, w in enumerate(weights):
-                buffers[k] = momentum * buffers[k] + w.grad
-                w -= lr * buffers[k]
-                w.grad = None
-    return losses
-
-
 # %% wrong fit: keeps the loss tensors -> losses-may-keep-their-graph
 def fit(weights, x, y, lr, steps, momentum=0.0):
     losses, buffers = [], [0.0] * len(weights)
@@ -1380,21 +1338,6 @@ def powers_(out, x):
 # %% wrong powers: a buffer on the host -> memory-has-no-device
 def buffer_for(x, rows):
     return torch.empty(rows, len(x), dtype=x.dtype)
-
-
-@torch.no_grad()
-def powers_(out, x):
-    for k in range(len(out)):
-        if k == 0:
-            out[k].fill_(1)
-        else:
-            torch.mul(out[k - 1], x, out=out[k])
-    return out
-
-
-# %% wrong powers: makes float32 and converts it -> a-cast-needs-no-memory
-def buffer_for(x, rows):
-    return torch.empty(rows, len(x), device=x.device).to(x.dtype)
 
 
 @torch.no_grad()
@@ -1716,16 +1659,6 @@ def trace(program):
     return {name: (objects[name], storages[name], values[storages[name]]) for name in objects}
 
 
-# %% wrong trace: only the programs that are shown -> the-examples-are-all
-def trace(program):
-    known = {
-        "vi": {"a": (0, 0, 1), "b": (1, 0, 1)},
-        "p": {"a": (1, 1, 1)},
-        "nc": {"a": (0, 0, 0), "b": (0, 0, 0), "c": (1, 1, 0)},
-    }
-    return known["".join(step[0][0] for step in program[1:])]
-
-
 # %% wrong trace: numbers only what is still there -> numbers-are-given-back
 def trace(program):
     names, values, objects = {}, [], 0
@@ -1791,27 +1724,6 @@ def trace(program):
     return {n: (o, s, values[s]) for n, (o, s) in names.items()}
 
 
-# %% wrong trace: uses the program up -> the-program-is-mine
-def trace(program):
-    names, values, objects = {}, [], 0
-    while program:
-        kind, target, *rest = program.pop(0)
-        source = names[rest[0]] if rest else None
-        if kind == "iplus":
-            values[names[target][1]] += 1
-        elif kind == "write":
-            values[names[target][1]] = values[source[1]]
-        elif kind == "name":
-            names[target] = source
-        else:
-            place = source[1] if kind in ("view", "detach") else len(values)
-            if place == len(values):
-                values.append(0 if source is None else values[source[1]] + (kind == "plus"))
-            names[target] = (objects, place)
-            objects += 1
-    return {n: (o, s, values[s]) for n, (o, s) in names.items()}
-
-
 # %% right legal-updates: one update for all, set_grad_enabled as a block
 def update(w, grad, lr):
     w.add_(grad * -lr)
@@ -1844,21 +1756,6 @@ def step_through_detach(w, grad, lr):
     w.detach().add_(lr * grad)
 
 
-# %% wrong legal-updates: hands the weight back -> a-step-returns-the-weight
-def step_in_block(w, grad, lr):
-    with torch.no_grad():
-        return w.sub_(lr * grad)
-
-
-@torch.no_grad()
-def step_decorated(w, grad, lr):
-    return w.sub_(lr * grad)
-
-
-def step_through_detach(w, grad, lr):
-    return w.detach().sub_(lr * grad)
-
-
 # %% wrong legal-updates: NumPy writes past the counter -> data-counts-its-writes
 def step_in_block(w, grad, lr):
     with torch.no_grad():
@@ -1873,39 +1770,6 @@ def step_decorated(w, grad, lr):
 def step_through_detach(w, grad, lr):
     array = w.detach().numpy()
     array -= lr * grad.numpy()
-
-
-# %% wrong legal-updates: clears the gradient of the weight as well -> a-step-clears-the-gradient
-def step_in_block(w, grad, lr):
-    with torch.no_grad():
-        w -= lr * grad
-    w.grad = None
-
-
-@torch.no_grad()
-def step_decorated(w, grad, lr):
-    w -= lr * grad
-    w.grad = None
-
-
-def step_through_detach(w, grad, lr):
-    w.detach().sub_(lr * grad)
-    w.grad = None
-
-
-# %% wrong legal-updates: updates only what is contiguous -> a-flat-view-reaches-everything
-def step_in_block(w, grad, lr):
-    with torch.no_grad():
-        w.reshape(-1).sub_(lr * grad.reshape(-1))
-
-
-@torch.no_grad()
-def step_decorated(w, grad, lr):
-    w.reshape(-1).sub_(lr * grad.reshape(-1))
-
-
-def step_through_detach(w, grad, lr):
-    w.detach().reshape(-1).sub_(lr * grad.reshape(-1))
 
 
 # %% right refusal: the base first, then the tensor itself
@@ -2023,22 +1887,6 @@ def must_stay(fn, *inputs):
     return found
 
 
-# %% wrong must-stay: a list -> a-list-is-a-set
-def must_stay(fn, *inputs):
-    found = []
-    for name in [*range(len(inputs)), "result"]:
-        fresh = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
-        y = fn(*fresh)
-        if not y.requires_grad:
-            return found
-        (y if name == "result" else fresh[name]).detach().add_(0)
-        try:
-            y.sum().backward()
-        except RuntimeError:
-            found.append(name)
-    return found
-
-
 # %% wrong must-stay: backward without a scalar -> every-error-is-this-error
 def must_stay(fn, *inputs):
     found = set()
@@ -2121,16 +1969,6 @@ def layer(x, w, b):
 def layer(x, w, b):
     z = (x[:1] @ w).add_(b).sigmoid_()
     return z.mul(2).sub_(1).expand(len(x), -1)
-
-
-# %% wrong thrifty-layer: writes to a bias that asks for no gradient -> an-argument-is-a-buffer
-def layer(x, w, b):
-    z = x @ w
-    if not b.requires_grad:
-        b += 0
-    z += b
-    z.sigmoid_()
-    return z.mul(2).sub_(1)
 
 
 # %% right silent-writes: bytes of a clone, versions in a dict
@@ -2357,23 +2195,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
     return losses
 
 
-# %% wrong fit: leaves the last gradients -> the-last-gradient-may-stay
-def fit(weights, x, y, lr, steps, momentum=0.0):
-    losses, buffers = [], [0.0] * len(weights)
-    for _ in range(steps):
-        for w in weights:
-            w.grad = None
-        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
-        loss.backward()
-        losses.append(loss.item())
-        with torch.no_grad():
-            for k, w in enumerate(weights):
-                if w.grad is not None:
-                    buffers[k] = momentum * buffers[k] + w.grad
-                    w -= lr * buffers[k]
-    return losses
-
-
 # %% wrong fit: Nesterov's momentum -> momentum-looks-ahead
 def fit(weights, x, y, lr, steps, momentum=0.0):
     losses, buffers = [], [0.0] * len(weights)
@@ -2420,25 +2241,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
             )
         for w in weights:
             w.grad = None
-    return losses
-
-
-# %% wrong fit: leaves grad mode off -> grad-mode-is-mine
-def fit(weights, x, y, lr, steps, momentum=0.0):
-    losses, buffers = [], [0.0] * len(weights)
-    for w in weights:
-        w.grad = None
-    for _ in range(steps):
-        torch.set_grad_enabled(True)
-        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).pow(2).sum()
-        loss.backward()
-        losses.append(loss.item())
-        torch.set_grad_enabled(False)
-        for k, w in enumerate(weights):
-            if w.grad is not None:
-                buffers[k] = momentum * buffers[k] + w.grad
-                w -= lr * buffers[k]
-                w.grad = None
     return losses
 
 
@@ -2581,25 +2383,6 @@ def init_(module):
         module.requires_grad_(True)
 
 
-# %% wrong init: leaves grad mode off -> grad-mode-is-mine
-def init_(module):
-    torch.set_grad_enabled(False)
-    if isinstance(module, nn.Linear):
-        module.weight.fill_(1 / module.in_features)
-        if module.bias is not None:
-            module.bias.zero_()
-
-
-# %% wrong init: switches to eval mode -> the-mode-is-mine
-@torch.no_grad()
-def init_(module):
-    module.eval()
-    if isinstance(module, nn.Linear):
-        module.weight.fill_(1 / module.in_features)
-        if module.bias is not None:
-            module.bias.zero_()
-
-
 # %% wrong init: walks on by itself, and from the base class -> in-features-make-it-linear
 @torch.no_grad()
 def init_(module):
@@ -2727,17 +2510,6 @@ def squash_(x):
     return Squash.apply(x)
 
 
-# %% same refusal: with one element or none, no dimension has a size above 1
-def refusal(t):
-    if torch.is_grad_enabled() and t.requires_grad:
-        if t._base is not None and t._base.is_leaf:
-            return "view of a leaf"
-        if t.is_leaf:
-            return "leaf"
-    repeats = any(size > 1 and step == 0 for size, step in zip(t.shape, t.stride(), strict=True))
-    return "overlap" if repeats and t.numel() > 1 else None
-
-
 # %% same trace: the number of an object and the value of a storage do not depend on each other
 def trace(program):
     """For each name the number of its object, of its storage, and its value.
@@ -2780,8 +2552,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
         loss.backward()
         with torch.no_grad():
             for k, w in enumerate(weights):
-                if w.grad is None:
-                    continue
                 old = buffers[k]
                 buffers[k] = w.grad.clone() if old is None else old.mul_(momentum).add_(w.grad)
                 w -= lr * buffers[k]
@@ -2805,8 +2575,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
         losses.append(loss.item())
         with torch.no_grad():
             for k, w in enumerate(weights):
-                if w.grad is None:
-                    continue
                 old = buffers[k]
                 buffers[k] = w.grad.contiguous() if old is None else old.mul_(momentum).add_(w.grad)
                 w -= lr * buffers[k]
@@ -2830,8 +2598,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
         losses.append(loss.item())
         with torch.no_grad():
             for k, w in enumerate(weights):
-                if w.grad is None:
-                    continue
                 old = buffers[k]
                 buffers[k] = w.grad if old is None else old.mul_(momentum).add_(w.grad)
                 w -= lr * buffers[k]
@@ -2855,8 +2621,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
         losses.append(loss.item())
         with torch.no_grad():
             for k, w in enumerate(weights):
-                if w.grad is None:
-                    continue
                 old = buffers[k]
                 buffers[k] = w.grad.clone() if old is None else old.mul_(momentum).add(w.grad)
                 w -= lr * buffers[k]
@@ -2880,8 +2644,6 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
         losses.append(loss.item())
         with torch.no_grad():
             for k, w in enumerate(weights):
-                if w.grad is None:
-                    continue
                 old = buffers[k]
                 buffers[k] = w.grad.clone() if old is None else old.mul(momentum).add_(w.grad)
                 w -= lr * buffers[k]
@@ -3195,28 +2957,6 @@ def first_break(step, weights, steps):
     return None
 
 
-# %% wrong fit: momentum survives into the next call -> momentum-outlives-a-fit
-def fit(weights, x, y, lr, steps, momentum=0.0):
-    for w in weights:
-        w.grad = None
-    losses = []
-    for _ in range(steps):
-        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).square().sum()
-        losses.append(loss.item())
-        loss.backward()
-        with torch.no_grad():
-            for w in weights:
-                if w.grad is None:
-                    continue
-                if not hasattr(w, "momentum_buffer"):
-                    w.momentum_buffer = w.grad.clone()
-                else:
-                    w.momentum_buffer.mul_(momentum).add_(w.grad)
-                w.sub_(lr * w.momentum_buffer)
-                w.grad = None
-    return losses
-
-
 # %% wrong refusal: overlap guessed from storage size -> a-full-storage-is-overlap
 def refusal(t):
     if torch.is_grad_enabled() and t.requires_grad:
@@ -3299,22 +3039,6 @@ def must_stay(fn, *inputs):
     places = {t.data_ptr() for t in saved}
     named = [*enumerate(inputs), ("result", result)]
     return {name for name, t in named if t.data_ptr() in places}
-
-
-# %% wrong silent-writes: fn runs unrecorded, graph lost -> fn-runs-the-same-unrecorded
-@torch.no_grad()
-def writes(fn, *tensors):
-    before = [(t._version, t.clone()) for t in tensors]
-    fn(*tensors)
-    words = []
-    for t, (version, old) in zip(tensors, before, strict=True):
-        if t._version != version:
-            words.append("counted")
-        elif t.shape != old.shape or not ((t == old) | (t.isnan() & old.isnan())).all():
-            words.append("silent")
-        else:
-            words.append("untouched")
-    return words
 
 
 # %% wrong silent-writes: new shape that broadcasts is missed -> shapes-stay
