@@ -22,7 +22,6 @@ LONG_TASKS: dict[str, tuple[int, int]] = {
     "05-autograd": (125, 128),
     "06-in-place": (159, 127),
     "09-dataloader": (130, 157),
-    "10-samplers": (164, 162),
     "14-gpu-memory": (143, 156),
     "17-project": (204, 0),
 }
