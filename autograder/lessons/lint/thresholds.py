@@ -19,7 +19,6 @@ LONG_TASKS: dict[str, tuple[int, int]] = {
     "02-indexing": (166, 176),
     "03-math": (179, 192),
     "04-memory-layout": (99, 115),
-    "05-autograd": (125, 128),
     "06-in-place": (159, 127),
     "09-dataloader": (130, 157),
     "14-gpu-memory": (143, 156),
