@@ -20,7 +20,6 @@ LONG_TASKS: dict[str, tuple[int, int]] = {
     "03-math": (179, 192),
     "04-memory-layout": (99, 115),
     "06-in-place": (159, 127),
-    "09-dataloader": (130, 157),
     "14-gpu-memory": (143, 156),
     "17-project": (204, 0),
 }
