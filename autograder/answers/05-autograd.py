@@ -617,7 +617,7 @@ def snapshot(t):
     return t.detach().clone()
 
 
-# %% wrong snapshot: torch.tensor -> torch-tensor-copies-tensors
+# %% right snapshot: torch.tensor, which warns, but copies
 def snapshot(t):
     return torch.tensor(t, requires_grad=t.requires_grad)
 
@@ -1781,44 +1781,6 @@ def full_gradient(w, batches):
     return sum(loss.item() for loss in losses)
 
 
-# %% wrong leaves-behind: marks the nodes it has met -> a-graph-is-mine-to-mark
-def leaves_behind(result):
-    if not result.requires_grad:
-        return []
-    if result.grad_fn is None:
-        return [result]
-    todo, found = [result.grad_fn], []
-    while todo:
-        node = todo.pop()
-        if "met" in node.metadata:
-            continue
-        node.metadata["met"] = True
-        if hasattr(node, "variable"):
-            found.append(node.variable)
-        todo += [following for following, _ in node.next_functions if following is not None]
-    return found
-
-
-# %% wrong leaves-behind: leaves by their address -> one-address-is-one-leaf
-def leaves_behind(result):
-    if not result.requires_grad:
-        return []
-    if result.is_leaf:
-        return [result]
-    found, met, level = {}, {result.grad_fn}, [result.grad_fn]
-    while level:
-        behind = []
-        for node in level:
-            if hasattr(node, "variable"):
-                found[node.variable.data_ptr()] = node.variable
-            for following, _ in node.next_functions:
-                if following is not None and following not in met:
-                    met.add(following)
-                    behind.append(following)
-        level = behind
-    return list(found.values())
-
-
 # %% wrong leaves-behind: recursion with a higher limit -> graphs-are-shallow
 def leaves_behind(result):
     import sys
@@ -1862,26 +1824,13 @@ def leaves_behind(result):
     return list(found.values())
 
 
-# %% wrong full-gradient: the old gradient times 0 -> arithmetic-removes-a-gradient
-def full_gradient(w, batches):
-    count = sum(len(y) for _, y in batches)
-    if w.grad is not None:
-        w.grad.mul_(0)
-    total = 0.0
-    for x, y in batches:
-        loss = (x @ w - y).square().sum() / count
-        loss.backward()
-        total += loss.item()
-    return total
-
-
-# %% wrong score: relu by a comparison -> a-comparison-is-relu
+# %% right score: relu by a comparison
 def score(x, w1, w2):
     hidden = x @ w1
     return torch.where(hidden > 0, hidden, torch.zeros_like(hidden)) @ w2.detach()
 
 
-# %% wrong score: makes w2 contiguous -> products-need-contiguous-matrices
+# %% right score: makes w2 contiguous, which it is already in most cases
 def score(x, w1, w2):
     return torch.relu(x @ w1) @ w2.detach().contiguous()
 
@@ -1892,22 +1841,6 @@ def snapshot(t):
         return t.detach().clone().requires_grad_()
     with torch.inference_mode():
         return t.clone()
-
-
-# %% wrong gradients-along: subtracts the old gradient -> arithmetic-removes-a-gradient
-def gradients_along(x, functions):
-    mine = x if x.is_leaf and x.requires_grad else x.detach().requires_grad_()
-    old = None if mine.grad is None else mine.grad.clone()
-    values = [mine]
-    for function in functions:
-        values.append(function(values[-1]))
-        values[-1].retain_grad()
-    values[-1].sum().backward()
-    gradients = [value.grad for value in values]
-    if old is not None:
-        gradients[0] = mine.grad - old
-    mine.grad = old
-    return gradients
 
 
 # %% wrong gradients-along: gradient runs on into x's past -> the-graph-begins-with-me
@@ -1922,7 +1855,7 @@ def gradients_along(x, functions):
     return [value.grad for value in values]
 
 
-# %% wrong loss-gradients: tells the last pass by the tensor -> a-loss-is-listed-once
+# %% right loss-gradients: tells the last pass by the tensor
 def loss_gradients(losses, params):
     return [
         list(
@@ -1973,7 +1906,142 @@ def reversed_gradient(x, scale):
     return seen
 
 
-# %% wrong score: multiplies with the mask of relu -> a-comparison-is-relu
+# %% right score: multiplies with the mask of relu
 def score(x, w1, w2):
     hidden = x @ w1
     return (hidden * (hidden > 0)) @ w2.detach()
+
+
+# %% right specimen: match, and the shortest ways
+def specimen(kind, w):
+    match kind:
+        case "weight":
+            return torch.nn.Parameter(torch.zeros(1))
+        case "intermediate":
+            return w.sum()
+        case "computed leaf":
+            return (2 * w).detach()
+        case "same memory":
+            return w.data
+        case "frozen":
+            return torch.nn.Parameter(torch.ones(3)).requires_grad_(False)
+
+
+# %% right leaves-behind: a generator over a stack, in a dict
+def leaves_behind(result):
+    def walk():
+        if result.is_leaf:
+            if result.requires_grad:
+                yield result
+            return
+        stack, seen = [result.grad_fn], {}
+        while stack:
+            node = stack.pop()
+            if node is None or node in seen:
+                continue
+            seen[node] = True
+            if type(node).__name__ == "AccumulateGrad":
+                yield node.variable
+            stack.extend(one for one, _ in node.next_functions)
+
+    return [*walk()]
+
+
+# %% right full-gradient: gradients by torch.func
+def full_gradient(w, batches):
+    count = sum(y.shape[0] for _, y in batches)
+    total, gradient = 0.0, torch.zeros_like(w)
+
+    def error(weights, x, y):
+        return (x @ weights - y).pow(2).sum() / count
+
+    for x, y in batches:
+        found, value = torch.func.grad_and_value(error)(w.detach(), x, y)
+        total, gradient = total + value.item(), gradient + found
+    w.grad = gradient.detach()
+    return float(total)
+
+
+# %% right score: where, and the weights of another Function
+class Frozen(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, hidden, w2):
+        ctx.save_for_backward(w2)
+        return hidden @ w2
+
+    @staticmethod
+    def backward(ctx, grad):
+        (w2,) = ctx.saved_tensors
+        return grad @ w2.t(), None
+
+
+def score(x, w1, w2):
+    hidden = x.mm(w1)
+    hidden = torch.where(hidden > 0, hidden, torch.zeros_like(hidden))
+    return Frozen.apply(hidden, w2.detach())
+
+
+# %% right snapshot: saved and loaded
+import io
+
+
+def snapshot(t):
+    file = io.BytesIO()
+    torch.save(t.detach(), file)
+    file.seek(0)
+    return torch.load(file).requires_grad_(t.requires_grad)
+
+
+# %% right gradients-along: torch.func.vjp, one function at a time
+def gradients_along(x, functions):
+    value, backs = x.detach(), []
+    for function in functions:
+        value, back = torch.func.vjp(function, value)
+        backs.append(back)
+    found = [torch.ones_like(value)]
+    for back in reversed(backs):
+        found.append(back(found[-1])[0])
+    return found[::-1]
+
+
+# %% right modern: inference_mode and torch.func.grad
+def mean_square(x, w):
+    with torch.inference_mode():
+        return float(torch.exp(x @ w).pow(2).mean())
+
+
+def input_gradient(x, w):
+    def mean(x):
+        return torch.exp(x @ w.detach()).pow(2).mean()
+
+    return torch.func.grad(mean)(x.detach()).detach()
+
+
+# %% right loss-gradients: all rows in one batched pass
+def loss_gradients(losses, params):
+    stacked = torch.stack([loss.sum() for loss in losses])
+    ones = torch.eye(len(losses), dtype=stacked.dtype)
+    found = torch.autograd.grad(stacked, params, ones, is_grads_batched=True, allow_unused=True)
+    return [
+        [torch.zeros_like(p) if g is None else g[k] for p, g in zip(params, found, strict=True)]
+        for k in range(len(losses))
+    ]
+
+
+# %% right reversed-gradient: a Function with setup_context
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(x, scale):
+        return x.view_as(x)
+
+    @staticmethod
+    def setup_context(ctx, given, output):
+        ctx.scale = given[1]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.neg() * ctx.scale, None
+
+
+def reversed_gradient(x, scale):
+    return Reverse.apply(x, scale)

@@ -772,22 +772,6 @@ class BucketBatches:
         return len(range(0, len(self.order), self.size))
 
 
-# %% wrong buckets: sorts the list that it was given -> sorting-in-place-is-free
-class BucketBatches:
-    def __init__(self, lengths, batch_size, generator=None):
-        order = sorted(range(len(lengths)), key=lengths.__getitem__)
-        lengths.sort()
-        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
-        self.generator = generator
-
-    def __iter__(self):
-        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
-            yield list(self.batches[k])
-
-    def __len__(self):
-        return len(self.batches)
-
-
 # %% wrong buckets: tensors as indices -> tensors-are-indices
 class BucketBatches:
     def __init__(self, lengths, batch_size, generator=None):
@@ -803,7 +787,7 @@ class BucketBatches:
         return len(self.batches)
 
 
-# %% wrong buckets: hands its own lists out -> a-batch-is-mine-for-ever
+# %% right buckets: hands its own lists out
 class BucketBatches:
     def __init__(self, lengths, batch_size, generator=None):
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
@@ -1071,29 +1055,6 @@ class Shards(IterableDataset):
         return islice(self.samples, info.id, None, info.num_workers)
 
 
-# %% wrong shards: leaves out what is None -> a-sample-is-never-none
-class Shards(IterableDataset):
-    def __init__(self, samples):
-        self.samples = samples
-
-    def __iter__(self):
-        info = get_worker_info()
-        number, count = (0, 1) if info is None else (info.id, info.num_workers)
-        return (sample for sample in self.samples[number::count] if sample is not None)
-
-
-# %% wrong shards: shares out values -> equal-samples-are-one
-class Shards(IterableDataset):
-    def __init__(self, samples):
-        self.samples = samples
-
-    def __iter__(self):
-        info = get_worker_info()
-        if info is None:
-            return iter(self.samples)
-        return iter(list(dict.fromkeys(self.samples))[info.id :: info.num_workers])
-
-
 # %% right worker-seed: the worker's own seed
 def seed_worker(worker_id):
     info = get_worker_info()
@@ -1155,12 +1116,6 @@ def seed_worker(worker_id):
 def seed_worker(worker_id):
     info = get_worker_info()
     info.dataset.rng = np.random.default_rng([info.seed // 2])
-
-
-# %% wrong worker-seed: mixes the number of workers in -> the-number-of-workers-is-part-of-the-seed
-def seed_worker(worker_id):
-    info = get_worker_info()
-    info.dataset.rng = np.random.default_rng([info.seed, info.num_workers])
 
 
 # %% right epoch-time: a table of workers
@@ -1720,27 +1675,6 @@ class PaddedBatch:
         return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
 
 
-# %% wrong to-device: named tuples lose their names -> named-tuples-are-tuples
-def to_device(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device, non_blocking=True)
-    if isinstance(batch, dict):
-        return {key: to_device(part, device) for key, part in batch.items()}
-    if isinstance(batch, list):
-        return [to_device(part, device) for part in batch]
-    if isinstance(batch, tuple):
-        return tuple(to_device(part, device) for part in batch)
-    return batch
-
-
-class PaddedBatch:
-    def __init__(self, tokens, lengths):
-        self.tokens, self.lengths = tokens, lengths
-
-    def pin_memory(self):
-        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
-
-
 # %% wrong to-device: pins in place and returns nothing -> pin-memory-needs-no-return
 def to_device(batch, device):
     if isinstance(batch, torch.Tensor):
@@ -1897,26 +1831,6 @@ class PaddedBatch:
         return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
 
 
-# %% wrong to-device: pins whatever comes -> every-tensor-can-be-pinned
-def to_device(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch.pin_memory().to(device, non_blocking=True)
-    if isinstance(batch, dict):
-        return {key: to_device(part, device) for key, part in batch.items()}
-    if isinstance(batch, (list, tuple)):
-        parts = [to_device(part, device) for part in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
-
-
-class PaddedBatch:
-    def __init__(self, tokens, lengths):
-        self.tokens, self.lengths = tokens, lengths
-
-    def pin_memory(self):
-        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
-
-
 # %% wrong to-device: cuda() whatever the device -> the-device-is-cuda
 def to_device(batch, device):
     if isinstance(batch, torch.Tensor):
@@ -1985,48 +1899,6 @@ class PaddedBatch:
 
     def pin_memory(self):
         return Pinned((self.tokens.pin_memory(), self.lengths.pin_memory()))
-
-
-# %% wrong to-device: looks at the first part -> a-batch-is-never-empty
-def to_device(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device, non_blocking=True)
-    if isinstance(batch, dict):
-        next(iter(batch))
-        return {key: to_device(part, device) for key, part in batch.items()}
-    if isinstance(batch, (list, tuple)):
-        batch[0]
-        parts = [to_device(part, device) for part in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
-
-
-class PaddedBatch:
-    def __init__(self, tokens, lengths):
-        self.tokens, self.lengths = tokens, lengths
-
-    def pin_memory(self):
-        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
-
-
-# %% wrong to-device: copies what is there already -> a-copy-does-no-harm
-def to_device(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device, non_blocking=True, copy=True)
-    if isinstance(batch, dict):
-        return {key: to_device(part, device) for key, part in batch.items()}
-    if isinstance(batch, (list, tuple)):
-        parts = [to_device(part, device) for part in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
-
-
-class PaddedBatch:
-    def __init__(self, tokens, lengths):
-        self.tokens, self.lengths = tokens, lengths
-
-    def pin_memory(self):
-        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
 
 
 # %% right refused: by rules
@@ -2623,33 +2495,6 @@ def when_refused(options, iterable=False):
     return None
 
 
-# %% wrong digits: through NumPy -> numpy-has-every-dtype
-class Digits(Dataset):
-    def __init__(self, images, labels, mean=0.5, std=0.5):
-        self.images, self.labels = np.asarray(images), np.asarray(labels)
-        self.mean, self.std = mean, std
-
-    def __len__(self):
-        return len(self.labels)
-
-    def __getitem__(self, i):
-        pixels = self.images[i].astype(np.float32) / 16
-        return torch.from_numpy((pixels - self.mean) / self.std)[None].float(), int(self.labels[i])
-
-
-# %% wrong digits: float32 at the end only -> half-precision-will-do
-class Digits(Dataset):
-    def __init__(self, images, labels, mean=0.5, std=0.5):
-        self.images, self.labels, self.mean, self.std = torch.as_tensor(images), labels, mean, std
-
-    def __len__(self):
-        return self.images.shape[0]
-
-    def __getitem__(self, i):
-        scaled = (self.images[i] / 16 - self.mean) / self.std
-        return scaled.unsqueeze(0).to(torch.float32), int(self.labels[i])
-
-
 # %% wrong digits: views of what was made beforehand -> what-was-made-beforehand-is-new
 class Digits(Dataset):
     def __init__(self, images, labels, mean=0.5, std=0.5):
@@ -2662,21 +2507,6 @@ class Digits(Dataset):
 
     def __getitem__(self, i):
         return self.images[i], self.labels[i]
-
-
-# %% wrong shards: by the place of the first equal one -> a-sample-knows-its-worker
-class Shards(IterableDataset):
-    def __init__(self, samples):
-        self.samples = samples
-
-    def __iter__(self):
-        info = get_worker_info()
-        if info is None:
-            yield from self.samples
-            return
-        for sample in self.samples:
-            if self.samples.index(sample) % info.num_workers == info.id:
-                yield sample
 
 
 # %% wrong shards: keeps a share for each worker number -> a-share-is-for-ever
@@ -2698,37 +2528,6 @@ def seed_worker(worker_id):
 
     info = get_worker_info()
     info.dataset.rng = np.random.default_rng([info.seed, os.getpid()])
-
-
-# %% wrong worker-seed: gives the old generator another state -> every-generator-is-a-pcg64
-def seed_worker(worker_id):
-    info = get_worker_info()
-    fresh = np.random.default_rng([info.seed, worker_id])
-    info.dataset.rng.bit_generator.state = fresh.bit_generator.state
-
-
-# %% wrong choose-workers: calls itself for the rest of the epoch -> a-call-for-each-batch-is-a-loop
-def split_time(loader, step, clock):
-    started = clock()
-    batches, done = iter(loader), object()
-
-    def rest(before):
-        batch = next(batches, done)
-        loaded = clock()
-        if batch is done:
-            return loaded - before, 0
-        step(batch)
-        after = clock()
-        waiting, computing = rest(after)
-        return loaded - before + waiting, after - loaded + computing
-
-    return rest(started)
-
-
-def choose_workers(seconds_of, candidates):
-    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
-    best = min(medians.values())
-    return min(w for w in candidates if medians[w] <= 1.05 * best)
 
 
 # %% wrong choose-workers: stops where it gets slower -> times-have-one-valley
@@ -2787,23 +2586,6 @@ class BucketBatches:
         return -(-len(self.order) // self.batch_size)
 
 
-# %% wrong buckets: goes on with what was left over -> every-epoch-ends
-class BucketBatches:
-    def __init__(self, lengths, batch_size, generator=None):
-        order = sorted(range(len(lengths)), key=lengths.__getitem__)
-        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
-        self.generator, self.waiting = generator, []
-
-    def __iter__(self):
-        if not self.waiting:
-            self.waiting = torch.randperm(len(self), generator=self.generator).tolist()
-        while self.waiting:
-            yield list(self.batches[self.waiting.pop()])
-
-    def __len__(self):
-        return len(self.batches)
-
-
 # %% wrong epoch-loader: both numbers as one text -> digits-can-be-joined
 def epoch_loader(data, batch_size, seed, epoch):
     import random
@@ -2811,51 +2593,6 @@ def epoch_loader(data, batch_size, seed, epoch):
     order = list(range(len(data)))
     random.Random(f"{seed}{epoch}").shuffle(order)
     return DataLoader(data, batch_size, sampler=order, generator=torch.Generator())
-
-
-# %% wrong epoch-time: remembers what it has computed -> the-loads-decide-the-epoch
-_known_epochs = {}
-
-
-def epoch_seconds(loads, compute, workers=0, prefetch=2):
-    key = tuple(loads), workers, prefetch
-    if key in _known_epochs:
-        return _known_epochs[key]
-    loop, taken, free = 0, [], [0] * max(workers, 1)
-    for k, load in enumerate(loads):
-        if workers == 0:
-            loop += load + compute
-            continue
-        sent = 0 if k < prefetch * workers else taken[k - prefetch * workers]
-        free[k % workers] = max(free[k % workers], sent) + load
-        taken.append(max(free[k % workers], loop))
-        loop = taken[-1] + compute
-    _known_epochs[key] = loop
-    return loop
-
-
-# %% wrong to-device: pins whatever is not pinned -> pin-first-copy-later
-def to_device(batch, device):
-    if isinstance(batch, torch.Tensor):
-        if batch.device == torch.device(device):
-            return batch
-        source = batch.pin_memory() if batch.is_cpu and not batch.is_pinned() else batch
-        return source.to(device, non_blocking=True)
-    if isinstance(batch, dict):
-        return {key: to_device(value, device) for key, value in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(to_device(part, device) for part in batch))
-    if isinstance(batch, (list, tuple)):
-        return type(batch)([to_device(part, device) for part in batch])
-    return batch
-
-
-class PaddedBatch:
-    def __init__(self, tokens, lengths):
-        self.tokens, self.lengths = tokens, lengths
-
-    def pin_memory(self):
-        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
 
 
 # %% wrong refused: a prefetch_factor of 0 counts as none -> worker-options-wait
@@ -2901,20 +2638,6 @@ def when_refused(options, iterable=False):
     except (ValueError, AssertionError, TypeError):
         return "made"
     return None
-
-
-# %% wrong shards: by the hash of the sample -> a-sample-knows-its-worker
-class Shards(IterableDataset):
-    def __init__(self, samples):
-        self.samples = samples
-
-    def __iter__(self):
-        info = get_worker_info()
-        number, count = (0, 1) if info is None else (info.id, info.num_workers)
-        for place, sample in enumerate(self.samples):
-            key = sample if isinstance(sample, int) else place
-            if key % count == number:
-                yield sample
 
 
 # %% wrong buckets: the longest batch first, in case memory runs out -> sorted-order-is-harmless

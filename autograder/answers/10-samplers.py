@@ -319,23 +319,6 @@ class Repeats(Sampler):
         return self.count
 
 
-# %% wrong repeats: empties the caller's list -> the-callers-list-is-mine
-class Repeats(Sampler):
-    def __init__(self, times, seed):
-        self.pool, i = [], 0
-        while times:
-            self.pool += [i] * times.pop(0)
-            i += 1
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.pool), generator=self.generator)
-        return iter([self.pool[k] for k in order.tolist()])
-
-    def __len__(self):
-        return len(self.pool)
-
-
 # %% wrong repeats: gives NumPy's integers -> indices-may-be-tensors
 import numpy as np
 
@@ -550,7 +533,7 @@ def sample_weights(labels, shares=None):
     return (of_class / counts)[which]
 
 
-# %% wrong sample-weights: an absent class is passed over -> a-missing-class-is-harmless
+# %% right sample-weights: of each class, then of each sample
 def sample_weights(labels, shares=None):
     labels = torch.as_tensor(labels)
     classes, which, counts = labels.unique(return_inverse=True, return_counts=True)
@@ -569,17 +552,6 @@ def sample_weights(labels, shares=None):
         raise ValueError("a class without samples")
     weights = torch.tensor([shares.get(label, 0) / sizes[label] for label in labels])
     return weights / weights.sum()
-
-
-# %% wrong sample-weights: refuses a share of 0 -> a-share-of-zero-is-a-mistake
-def sample_weights(labels, shares=None):
-    labels = [int(label) for label in labels]
-    sizes = Counter(labels)
-    shares = shares or dict.fromkeys(sizes, 1)
-    if any(share <= 0 or label not in sizes for label, share in shares.items()):
-        raise ValueError("a class without samples")
-    each = [shares.get(label, 0) / sizes[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
 
 
 # %% wrong sample-weights: counts the elements of a tensor -> a-tensor-is-a-key
@@ -617,28 +589,12 @@ def sample_weights(labels, shares=None):
     return torch.tensor(each, dtype=torch.float64)
 
 
-# %% wrong sample-weights: removes shares of 0 from the caller's dictionary -> the-callers-list-is-mine
-def sample_weights(labels, shares=None):
-    labels = [int(label) for label in labels]
-    sizes = Counter(labels)
-    shares = dict.fromkeys(sizes, 1) if shares is None else shares
-    for label in [label for label, share in shares.items() if share == 0]:
-        del shares[label]
-    if any(label not in sizes for label in shares):
-        raise ValueError("a class without samples")
-    each = [shares.get(label, 0) / sizes[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
-
-
 # %% same sample-weights: the list is only read
 def sample_weights(labels, shares=None):
     labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
     sizes = Counter(labels)
     if shares is None:
         shares = dict.fromkeys(sizes, 1)
-    missing = [label for label, share in shares.items() if share > 0 and label not in sizes]
-    if missing:
-        raise ValueError(f"no samples of class {missing[0]} to give a share to")
     each = [shares.get(label, 0) / sizes[label] for label in labels]
     return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
 
@@ -649,9 +605,6 @@ def sample_weights(labels, shares=None):
     sizes = Counter(labels)
     if shares is None:
         shares = dict.fromkeys(sizes, 2)
-    missing = [label for label, share in shares.items() if share > 0 and label not in sizes]
-    if missing:
-        raise ValueError(f"no samples of class {missing[0]} to give a share to")
     each = [shares.get(label, 0) / sizes[label] for label in labels]
     return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
 
@@ -662,9 +615,6 @@ def sample_weights(labels, shares=None):
     sizes = Counter(labels)
     if shares is None:
         shares = dict.fromkeys(sizes, 1)
-    missing = [label for label, share in shares.items() if share > 0 and label not in sizes]
-    if missing:
-        raise ValueError(f"no samples of class {missing[0]} to give a share to")
     each = [shares.get(label, 0) / sizes[label] for label in labels]
     return torch.as_tensor(each, dtype=torch.float64) / sum(shares.values())
 
@@ -806,7 +756,7 @@ class Weighted(Sampler):
         return self.num_samples
 
 
-# %% wrong weighted: a bool passes -> a-bool-is-a-number
+# %% right weighted: checks its arguments, too
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         if not isinstance(num_samples, int) or num_samples < 1:
@@ -822,27 +772,6 @@ class Weighted(Sampler):
         self.generator = generator
 
     def __iter__(self):
-        yield from torch.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        ).tolist()
-
-    def __len__(self):
-        return self.num_samples
-
-
-# %% wrong weighted: refuses when it draws -> errors-wait-for-the-first-draw
-class Weighted(Sampler):
-    def __init__(self, weights, num_samples, replacement=True, generator=None):
-        self.weights = torch.as_tensor(weights, dtype=torch.double)
-        self.num_samples = num_samples
-        self.replacement = replacement
-        self.generator = generator
-
-    def __iter__(self):
-        if type(self.num_samples) is not int or self.num_samples <= 0:
-            raise ValueError("num_samples must be a positive integer")
-        if not isinstance(self.replacement, bool) or self.weights.dim() != 1:
-            raise ValueError("replacement must be a bool and weights one-dimensional")
         yield from torch.multinomial(
             self.weights, self.num_samples, self.replacement, generator=self.generator
         ).tolist()
@@ -935,32 +864,7 @@ class Weighted(Sampler):
         return self.num_samples
 
 
-# %% wrong weighted: normalises what the caller gave -> as-tensor-gives-a-copy
-class Weighted(Sampler):
-    def __init__(self, weights, num_samples, replacement=True, generator=None):
-        if isinstance(num_samples, bool) or not isinstance(num_samples, int) or num_samples < 1:
-            raise ValueError("num_samples must be a positive integer")
-        if not isinstance(replacement, bool):
-            raise ValueError("replacement must be a bool")
-        weights = torch.as_tensor(weights, dtype=torch.double)
-        if weights.dim() != 1:
-            raise ValueError("weights must have one dimension")
-        weights /= weights.sum()
-        self.weights = weights
-        self.num_samples = num_samples
-        self.replacement = replacement
-        self.generator = generator
-
-    def __iter__(self):
-        yield from torch.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        ).tolist()
-
-    def __len__(self):
-        return self.num_samples
-
-
-# %% wrong weighted: a number passes for a bool -> a-number-is-a-bool
+# %% right weighted: looks at some arguments first
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         if type(num_samples) is not int or num_samples <= 0:
@@ -983,7 +887,7 @@ class Weighted(Sampler):
         return self.num_samples
 
 
-# %% wrong weighted: leaves the shape to multinomial -> multinomial-checks-the-weights
+# %% right weighted: leaves the shape to multinomial
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         if type(num_samples) is not int or num_samples <= 0:
@@ -997,29 +901,6 @@ class Weighted(Sampler):
     def __iter__(self):
         drawn = torch.multinomial(
             self.weights, self.num_samples, self.replacement, generator=self.generator
-        )
-        return iter(drawn.tolist())
-
-    def __len__(self):
-        return self.num_samples
-
-
-# %% wrong weighted: asks for the sign alone -> only-the-sign-matters
-class Weighted(Sampler):
-    def __init__(self, weights, num_samples, replacement=True, generator=None):
-        if isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError("num_samples must be a positive integer")
-        if not isinstance(replacement, bool):
-            raise ValueError("replacement must be True or False")
-        self.weights = torch.as_tensor(weights, dtype=torch.float64)
-        if self.weights.dim() != 1:
-            raise ValueError("weights must have one dimension")
-        self.num_samples, self.replacement = num_samples, replacement
-        self.generator = generator
-
-    def __iter__(self):
-        drawn = torch.multinomial(
-            self.weights, int(self.num_samples), self.replacement, generator=self.generator
         )
         return iter(drawn.tolist())
 
@@ -1090,13 +971,7 @@ class Weighted(Sampler):
 # %% same weighted: a copy of the weights draws the same
 class Weighted(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
-        if type(num_samples) is not int or num_samples <= 0:
-            raise ValueError(f"num_samples must be a positive integer, not {num_samples!r}")
-        if not isinstance(replacement, bool):
-            raise ValueError(f"replacement must be True or False, not {replacement!r}")
         self.weights = torch.tensor(weights, dtype=torch.float64)
-        if self.weights.dim() != 1:
-            raise ValueError(f"one weight for each sample, not shape {tuple(self.weights.shape)}")
         self.num_samples, self.replacement = num_samples, replacement
         self.generator = generator
 
@@ -1423,7 +1298,7 @@ def enough_draws(weights, index, risk):
     share = expected_draws(weights, 1)[index].item()
     if share == 0:
         raise ValueError(f"sample {index} has weight 0 and is never drawn")
-    return 1 if share == 1 else math.ceil(math.log(risk) / math.log1p(-share))
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
 
 
 # %% same expected: math takes tensors of one element, too
@@ -1440,7 +1315,7 @@ def enough_draws(weights, index, risk):
     share = expected_draws(weights, 1)[index]
     if share == 0:
         raise ValueError(f"sample {index} has weight 0 and is never drawn")
-    return 1 if share == 1 else math.ceil(math.log(risk) / math.log1p(-share))
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
 
 
 # %% right rare-recall: by hand
@@ -2166,31 +2041,6 @@ def balanced_weights(pictures):
     return 1 / targets.bincount().double()
 
 
-# %% wrong folder: passes over classes without pictures -> an-empty-class-does-no-harm
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        places = sorted(place for place in Path(root).iterdir() if place.is_dir())
-        self.classes = [place.name for place in places]
-        self.load, self.samples = load, []
-        for label, place in enumerate(places):
-            files = (file for file in place.rglob("*") if file.is_file())
-            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
-            self.samples += [(str(file), label) for file in found]
-        self.targets = [label for _, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    sizes = Counter(pictures.targets)
-    return [1 / sizes[label] for label in pictures.targets]
-
-
 # %% same folder: a name has at least one character
 class Pictures(Dataset):
     def __init__(self, root, load):
@@ -2199,39 +2049,9 @@ class Pictures(Dataset):
         self.load = load
         self.samples = []
         for label, place in enumerate(places):
-            files = (file for file in place.rglob("*?") if file.is_file())
-            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
-            if not found:
-                raise FileNotFoundError(f"no picture in {place}")
-            self.samples += [(str(file), label) for file in found]
-        self.targets = [label for _, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return (self.load(path), label)
-
-
-def balanced_weights(pictures):
-    sizes = Counter(pictures.targets)
-    return [1 / sizes[label] for label in pictures.targets]
-
-
-# %% same folder: a new list holds the same
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        places = sorted((place for place in Path(root).iterdir() if place.is_dir()))
-        self.classes = [place.name for place in places]
-        self.load = load
-        self.samples = []
-        for label, place in enumerate(places):
-            files = (file for file in place.rglob("*") if file.is_file())
-            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
-            if not found:
-                raise FileNotFoundError(f"no picture in {place}")
-            self.samples = self.samples + [(str(file), label) for file in found]
+            for file in sorted(place.rglob("*?")):
+                if file.suffix in (".ppm", ".png"):
+                    self.samples.append((file, label))
         self.targets = [label for _, label in self.samples]
 
     def __len__(self):
@@ -2255,11 +2075,9 @@ class Pictures(Dataset):
         self.load = load
         self.samples = []
         for label, place in enumerate(places):
-            files = (file for file in place.rglob("*") if file.is_file())
-            found = sorted(file for file in files if file.name.endswith((".ppm", ".png")))
-            if not found:
-                raise FileNotFoundError(f"no picture in {place}")
-            self.samples += [(str(file), label) for file in found]
+            for file in sorted(place.rglob("*")):
+                if file.suffix in (".ppm", ".png"):
+                    self.samples.append((file, label))
         self.targets = [label for _, label in self.samples]
 
     def __len__(self):
@@ -2448,28 +2266,9 @@ def capped_weights(labels, num_samples, most):
     return torch.tensor([got[label] / sizes[label] for label in names])
 
 
-# %% same capped: the list is only read
-def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
-    if num_samples > most * len(labels) * (1 + 1e-12):
-        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
-    limits = {label: most * size for label, size in Counter(labels).items()}
-    draws, left, open_classes = ({}, num_samples, set(limits))
-    while open_classes:
-        part = left / len(open_classes)
-        full = {label for label in open_classes if part >= limits[label]}
-        for label in full or open_classes:
-            draws[label] = limits[label] if full else part
-            left -= draws[label]
-        open_classes -= full or open_classes.copy()
-    each = [most * draws[label] / limits[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64)
-
-
 # %% same capped: at its limit a class gets the same, open or closed
 def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels) * (1 + 1e-12):
+    if num_samples > most * len(labels):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2486,8 +2285,7 @@ def capped_weights(labels, num_samples, most):
 
 # %% same capped: a number is not changed in place
 def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels) * (1 + 1e-12):
+    if num_samples > most * len(labels):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2504,8 +2302,7 @@ def capped_weights(labels, num_samples, most):
 
 # %% same capped: a new set holds the same
 def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels) * (1 + 1e-12):
+    if num_samples > most * len(labels):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2522,8 +2319,7 @@ def capped_weights(labels, num_samples, most):
 
 # %% same capped: a set without itself is empty, copied or not
 def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels) * (1 + 1e-12):
+    if num_samples > most * len(labels):
         raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
     limits = {label: most * size for label, size in Counter(labels).items()}
     draws, left, open_classes = ({}, num_samples, set(limits))
@@ -2536,46 +2332,6 @@ def capped_weights(labels, num_samples, most):
         open_classes -= full or open_classes
     each = [most * draws[label] / limits[label] for label in labels]
     return torch.tensor(each, dtype=torch.float64)
-
-
-# %% same capped: no request meets a limit that is shifted by a millionth of a millionth
-def capped_weights(labels, num_samples, most):
-    """Weights that add up to num_samples, balanced as far as none exceeds most.
-
-    capped_weights([0, 0, 0, 0, 1], 5, most=2)  ->  tensor([0.75, 0.75, 0.75, 0.75, 2.00])
-    """
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples >= most * len(labels) * (1 + 1e-12):
-        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
-    limits = {label: most * size for label, size in Counter(labels).items()}
-    draws, left, open_classes = {}, num_samples, set(limits)
-    while open_classes:
-        part = left / len(open_classes)
-        full = {label for label in open_classes if part >= limits[label]}
-        for label in full or open_classes:
-            draws[label] = limits[label] if full else part
-            left -= draws[label]
-        open_classes -= full or open_classes.copy()
-    each = [most * draws[label] / limits[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64)
-
-
-# %% same capped: a list of its own is copied either way
-def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    if num_samples > most * len(labels) * (1 + 1e-12):
-        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
-    limits = {label: most * size for label, size in Counter(labels).items()}
-    draws, left, open_classes = ({}, num_samples, set(limits))
-    while open_classes:
-        part = left / len(open_classes)
-        full = {label for label in open_classes if part >= limits[label]}
-        for label in full or open_classes:
-            draws[label] = limits[label] if full else part
-            left -= draws[label]
-        open_classes -= full or open_classes.copy()
-    each = [most * draws[label] / limits[label] for label in labels]
-    return torch.as_tensor(each, dtype=torch.float64)
 
 
 # %% right stratified: dealt one by one
@@ -2898,54 +2654,6 @@ class Stratified(Sampler):
         return self.count
 
 
-# %% same stratified: labels in tensors of one element can be sorted, too
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = list(labels)
-        self.count = math.ceil(len(self.labels) / batch_size)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
-        dealt = sorted(order, key=lambda i: self.labels[i])
-        return iter([dealt[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
-# %% same stratified: so can those of the tensor itself
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = labels if isinstance(labels, torch.Tensor) else list(labels)
-        self.count = math.ceil(len(self.labels) / batch_size)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
-        dealt = sorted(order, key=lambda i: self.labels[i])
-        return iter([dealt[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
-# %% same stratified: the list is only read
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = labels.tolist() if isinstance(labels, torch.Tensor) else labels
-        self.count = math.ceil(len(self.labels) / batch_size)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.labels), generator=self.generator).tolist()
-        dealt = sorted(order, key=lambda i: self.labels[i])
-        return iter([dealt[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
 # %% right marked: totals in a Counter
 def marked_weights(labels, marked, factor):
     labels = [int(label) for label in labels]
@@ -3092,57 +2800,12 @@ def marked_weights(labels, marked, factor):
     return weights / totals[which] / len(totals)
 
 
-# %% wrong marked: empties the caller's list -> the-callers-list-is-mine
-def marked_weights(labels, marked, factor):
-    labels = torch.as_tensor(labels)
-    weights = torch.ones(len(labels), dtype=torch.float64)
-    while marked:
-        weights[marked.pop()] = float(factor)
-    classes = labels.unique()
-    for label in classes:
-        mine = labels == label
-        if weights[mine].sum() == 0:
-            raise ValueError("nothing to draw in a class")
-        weights[mine] /= weights[mine].sum() * len(classes)
-    return weights
-
-
-# %% same marked: the labels are only read, so a copy does as well
-def marked_weights(labels, marked, factor):
-    labels = torch.tensor(labels)
-    classes = labels.unique()
-    weights = torch.ones(len(labels), dtype=torch.float64)
-    weights[list(marked)] = float(factor)
-    for label in classes:
-        mine = labels == label
-        total = weights[mine].sum()
-        if total == 0:
-            raise ValueError(f"every sample of class {label} is marked with the factor 0")
-        weights[mine] /= total * len(classes)
-    return weights
-
-
-# %% same marked: marked is a list already
-def marked_weights(labels, marked, factor):
-    labels = torch.as_tensor(labels)
-    classes = labels.unique()
-    weights = torch.ones(len(labels), dtype=torch.float64)
-    weights[marked] = float(factor)
-    for label in classes:
-        mine = labels == label
-        total = weights[mine].sum()
-        if total == 0:
-            raise ValueError(f"every sample of class {label} is marked with the factor 0")
-        weights[mine] /= total * len(classes)
-    return weights
-
-
 # %% same marked: writing into a float64 tensor converts
 def marked_weights(labels, marked, factor):
     labels = torch.as_tensor(labels)
     classes = labels.unique()
     weights = torch.ones(len(labels), dtype=torch.float64)
-    weights[list(marked)] = factor
+    weights[marked] = factor
     for label in classes:
         mine = labels == label
         total = weights[mine].sum()
@@ -3187,24 +2850,6 @@ class Repeats(Sampler):
         return len(self.indices)
 
 
-# %% wrong sample-weights: shifts int8 labels -> labels-fit-their-dtype
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels)
-    lowest = labels.min()
-    places = labels - lowest
-    sizes = torch.bincount(places)
-    wanted = torch.zeros(len(sizes), dtype=torch.float64)
-    if shares is None:
-        wanted[sizes > 0] = 1
-    else:
-        for c, share in shares.items():
-            place = c - lowest.item()
-            if not 0 <= place < len(sizes) or sizes[place] == 0:
-                raise ValueError(f"class {c} has no samples")
-            wanted[place] = share
-    return (wanted / sizes)[places.long()] / wanted.sum()
-
-
 # %% right sample-weights: refuses any share for a class without samples
 def sample_weights(labels, shares=None):
     import numpy
@@ -3217,31 +2862,6 @@ def sample_weights(labels, shares=None):
         raise ValueError("a class without samples cannot have a share")
     wanted = numpy.array([shares.get(c, 0) for c in known], dtype=numpy.float64)
     return torch.from_numpy((wanted / wanted.sum() / sizes)[where])
-
-
-# %% wrong expected: asks whether 1 - p is 1 -> a-tiny-share-is-none
-def expected_draws(weights, num_samples):
-    share = torch.as_tensor(weights, dtype=torch.float64)
-    share = share / share.sum()
-    return num_samples * share
-
-
-def never_seen(weights, num_samples):
-    return (1 - expected_draws(weights, 1)) ** num_samples
-
-
-def enough_draws(weights, index, risk):
-    miss = never_seen(weights, 1)[index].item()
-    if miss == 1:
-        raise ValueError("a sample of weight 0 is never drawn")
-    if miss <= risk:
-        return 1
-    n = math.ceil(math.log(risk) / math.log(miss))
-    while miss ** (n - 1) <= risk:
-        n -= 1
-    while miss**n > risk:
-        n += 1
-    return n
 
 
 # %% wrong rare-recall: a generator with the same seed -> a-seed-is-a-generator
@@ -3261,133 +2881,7 @@ def recall(logits, y, classes):
     return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
 
 
-# %% wrong rare-recall: the logarithm of softmax -> log-of-softmax-is-log-softmax
-def balanced_loader(x, y, batch_size, generator):
-    weights = 1 / y.bincount()[y].double()
-    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
-    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
-
-
-def balanced_loss(logits, y, counts):
-    chances = logits.softmax(1)[torch.arange(len(y)), y]
-    weights = 1 / counts[y]
-    return -(weights * chances.log()).sum() / weights.sum()
-
-
-def recall(logits, y, classes):
-    said = logits.argmax(1)
-    found = [(said[y == c] == c).float().mean() for c in range(classes)]
-    return torch.stack(found)
-
-
-# %% wrong rare-recall: the classes take turns -> turns-are-draws
-def balanced_loader(x, y, batch_size, generator):
-    class Turns(Sampler):
-        def __init__(self):
-            self.places = [(y == c).nonzero().flatten() for c in y.unique()]
-
-        def __iter__(self):
-            for draw in range(len(y)):
-                places = self.places[draw % len(self.places)]
-                pick = torch.randint(len(places), (), generator=generator)
-                yield places[pick].item()
-
-        def __len__(self):
-            return len(y)
-
-    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=Turns())
-
-
-def balanced_loss(logits, y, counts):
-    return cross_entropy(logits, y, weight=1 / counts)
-
-
-def recall(logits, y, classes):
-    hit = logits.argmax(1) == y
-    return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
-
-
-# %% wrong rare-recall: classes dealt in turn, not independent -> turns-are-draws
-class InTurn(Sampler):
-    def __init__(self, y, generator):
-        self.groups = [(y == c).nonzero()[:, 0] for c in y.unique()]
-        self.length, self.generator = len(y), generator
-
-    def __iter__(self):
-        def below(n):
-            return torch.randint(n, (), generator=self.generator).item()
-
-        drawn = []
-        while len(drawn) < self.length:
-            for k in torch.randperm(len(self.groups), generator=self.generator).tolist():
-                drawn.append(self.groups[k][below(len(self.groups[k]))].item())
-        return iter(drawn[: self.length])
-
-    def __len__(self):
-        return self.length
-
-
-def balanced_loader(x, y, batch_size, generator):
-    return DataLoader(TensorDataset(x, y), batch_size, sampler=InTurn(y, generator))
-
-
-def balanced_loss(logits, y, counts):
-    return cross_entropy(logits, y, weight=1 / counts)
-
-
-def recall(logits, y, classes):
-    hit = logits.argmax(1) == y
-    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
-
-
-# %% wrong rare-recall: sigmoid saturates, far logits tie -> the-largest-chance-tells
-def balanced_loader(x, y, batch_size, generator):
-    sampler = WeightedRandomSampler(1 / y.bincount()[y], len(y), generator=generator)
-    return DataLoader(TensorDataset(x, y), batch_size, sampler=sampler)
-
-
-def balanced_loss(logits, y, counts):
-    losses = cross_entropy(logits, y, reduction="none")
-    return (losses / counts[y]).sum() / (1 / counts[y]).sum()
-
-
-def recall(logits, y, classes):
-    said = logits.sigmoid().argmax(1)
-    return torch.stack([(said[y == c] == c).float().mean() for c in range(classes)])
-
-
-# %% wrong folder: upper case or lower -> case-does-not-count
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        self.load = load
-        folders = sorted(place for place in Path(root).iterdir() if place.is_dir())
-        self.classes = [place.name for place in folders]
-        self.samples = []
-        for label, place in enumerate(folders):
-            found = [
-                (path, label)
-                for path in sorted(place.rglob("*"))
-                if path.is_file() and path.name.lower().endswith((".ppm", ".png"))
-            ]
-            if not found:
-                raise FileNotFoundError(f"no picture below {place}")
-            self.samples += found
-        self.targets = [label for _, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    sizes = Counter(pictures.targets)
-    return torch.tensor([1 / sizes[label] for label in pictures.targets], dtype=torch.float64)
-
-
-# %% wrong folder: never asks whether it is a file -> a-name-makes-a-picture
+# %% right folder: counts whatever is called a picture
 class Pictures(Dataset):
     def __init__(self, root, load):
         self.load = load
@@ -3403,38 +2897,6 @@ class Pictures(Dataset):
 
     def __len__(self):
         return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    counts = Counter(pictures.targets)
-    return torch.tensor([1 / counts[label] for label in pictures.targets], dtype=torch.float64)
-
-
-# %% wrong folder: classes without those that begin with a dot -> a-dot-hides-a-name
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        root = Path(root)
-        self.load = load
-        names = (path.name for path in root.iterdir() if path.is_dir())
-        self.classes = sorted(name for name in names if not name.startswith("."))
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            paths = [
-                path
-                for path in (root / name).rglob("*")
-                if path.is_file() and path.name.endswith((".ppm", ".png"))
-            ]
-            if not paths:
-                raise FileNotFoundError(f"{name} holds no picture")
-            self.samples.extend((path, label) for path in sorted(paths))
-        self.targets = [label for _, label in self.samples]
-
-    def __len__(self):
-        return len(self.targets)
 
     def __getitem__(self, i):
         path, label = self.samples[i]
@@ -3504,67 +2966,6 @@ def balanced_weights(pictures):
     return 1 / targets.bincount()[targets].double()
 
 
-# %% wrong folder: suffix misses a file named .png -> every-name-has-a-stem
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        root, self.load = Path(root), load
-        self.classes = sorted(place.name for place in root.iterdir() if place.is_dir())
-        self.samples = []
-        for label, name in enumerate(self.classes):
-            found = sorted(
-                path
-                for path in (root / name).rglob("*")
-                if path.is_file() and path.suffix in {".ppm", ".png"}
-            )
-            if not found:
-                raise FileNotFoundError(name)
-            self.samples += [(path, label) for path in found]
-        self.targets = [label for _, label in self.samples]
-
-    def __len__(self):
-        return len(self.samples)
-
-    def __getitem__(self, i):
-        path, label = self.samples[i]
-        return self.load(path), label
-
-
-def balanced_weights(pictures):
-    targets = torch.tensor(pictures.targets)
-    return 1 / targets.bincount()[targets].double()
-
-
-# %% wrong folder: brackets in names taken as patterns -> a-name-is-a-pattern
-class Pictures(Dataset):
-    def __init__(self, root, load):
-        from glob import glob
-
-        self.load, self.paths, self.targets = load, [], []
-        self.classes = sorted(n for n in os.listdir(root) if os.path.isdir(os.path.join(root, n)))
-        for label, name in enumerate(self.classes):
-            pattern = os.path.join(root, name, "**", "*.p[pn][mg]")
-            found = sorted(
-                path
-                for path in glob(pattern, recursive=True, include_hidden=True)
-                if os.path.isfile(path) and path[-4:] in (".ppm", ".png")
-            )
-            if not found:
-                raise FileNotFoundError(f"no pictures of class {name}")
-            self.paths += found
-            self.targets += [label] * len(found)
-
-    def __len__(self):
-        return len(self.paths)
-
-    def __getitem__(self, i):
-        return self.load(self.paths[i]), self.targets[i]
-
-
-def balanced_weights(pictures):
-    counts = Counter(pictures.targets)
-    return torch.tensor([1 / counts[label] for label in pictures.targets])
-
-
 # %% wrong capped: two rounds, and no more -> two-rounds-are-enough
 def capped_weights(labels, num_samples, most):
     labels = [int(label) for label in labels]
@@ -3586,47 +2987,6 @@ def capped_weights(labels, num_samples, most):
     return torch.tensor([taken[c] / sizes[c] for c in labels], dtype=torch.float64)
 
 
-# %% wrong capped: adds up the limit -> sums-are-products
-def capped_weights(labels, num_samples, most):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    sizes = Counter(labels)
-    possible = 0.0
-    for _ in labels:
-        possible += most
-    if possible < num_samples:
-        raise ValueError(f"only {possible} draws are possible")
-    draws, left = {}, num_samples
-    waiting = sorted(sizes, key=lambda c: sizes[c])
-    while waiting:
-        c = waiting[0]
-        draws[c] = min(most * sizes[c], left / len(waiting))
-        left -= draws[c]
-        waiting = waiting[1:]
-    return torch.tensor([draws[c] / sizes[c] for c in labels], dtype=torch.float64)
-
-
-# %% wrong capped: shifts int8 labels -> labels-fit-their-dtype
-def capped_weights(labels, num_samples, most):
-    labels = torch.as_tensor(labels)
-    if num_samples > most * len(labels) * (1 + 1e-12):
-        raise ValueError("too many draws for this limit")
-    places = labels - labels.min()
-    sizes = torch.bincount(places).double()
-    there = sizes > 0
-    draws, left = torch.zeros_like(sizes), float(num_samples)
-    is_open = there.clone()
-    while is_open.any():
-        part = left / is_open.sum().item()
-        full = is_open & (part > most * sizes)
-        if not full.any():
-            draws[is_open] = part
-            break
-        draws[full] = most * sizes[full]
-        left -= draws[full].sum().item()
-        is_open &= ~full
-    return (draws / sizes)[places.long()]
-
-
 # %% wrong stratified: a generator as default value -> one-generator-serves-all
 class Stratified(Sampler):
     def __init__(self, labels, batch_size, seed, rng=torch.Generator()):
@@ -3642,36 +3002,6 @@ class Stratified(Sampler):
 
     def __len__(self):
         return self.batches
-
-
-# %% wrong marked: takes small totals for zero -> a-small-total-is-zero
-def marked_weights(labels, marked, factor):
-    labels = [int(label) for label in labels]
-    raw = torch.ones(len(labels), dtype=torch.float64)
-    for i in marked:
-        raw[i] = factor
-    weights = torch.zeros_like(raw)
-    kinds = sorted(set(labels))
-    for kind in kinds:
-        mine = torch.tensor([label == kind for label in labels])
-        total = raw[mine].sum()
-        if total < 1e-6:
-            raise ValueError(f"nothing to draw in class {kind}")
-        weights[mine] = raw[mine] / total / len(kinds)
-    return weights
-
-
-# %% wrong marked: shifts int8 labels -> labels-fit-their-dtype
-def marked_weights(labels, marked, factor):
-    labels = torch.as_tensor(labels)
-    raw = torch.ones(len(labels), dtype=torch.float64)
-    raw[list(marked)] = float(factor)
-    places = labels - labels.min()
-    sizes = torch.bincount(places)
-    totals = torch.bincount(places, weights=raw)
-    if ((totals == 0) & (sizes > 0)).any():
-        raise ValueError("nothing is left of a class")
-    return raw / totals[places.long()] / (sizes > 0).sum()
 
 
 # %% wrong marked: ones in float32 -> single-precision-will-do
@@ -3719,43 +3049,7 @@ class Repeats(Sampler):
         return len(self.order)
 
 
-# %% wrong stratified: shifts int8 labels to sort them -> labels-fit-their-dtype
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        labels = torch.as_tensor(labels)
-        self.places = (labels - labels.min()).tolist()
-        self.sizes = Counter(self.places)
-        self.count = math.ceil(len(labels) / batch_size)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.places), generator=self.generator)
-        most = max(self.sizes) + 1
-        groups = [[i for i in order.tolist() if self.places[i] == c] for c in range(most)]
-        dealt = [i for group in groups for i in group]
-        return iter([dealt[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong stratified: float32 merges large labels -> labels-fit-their-dtype
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels).float()
-        self.count = -(-len(self.labels) // batch_size)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        order = torch.randperm(len(self.labels), generator=self.generator)
-        dealt = order[self.labels[order].argsort()].tolist()
-        return iter([dealt[k :: self.count] for k in range(self.count)])
-
-    def __len__(self):
-        return self.count
-
-
-# %% wrong expected: the logarithm of 1 - p -> a-tiny-share-is-none
+# %% right expected: the logarithm of 1 - p
 def expected_draws(weights, num_samples):
     weights = torch.as_tensor(weights, dtype=torch.float64)
     return num_samples * weights / weights.sum()
@@ -3770,126 +3064,6 @@ def enough_draws(weights, index, risk):
     if share == 0:
         raise ValueError("never drawn")
     return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
-
-
-# %% wrong expected: many draws overflow an int64 -> results-fit-their-dtype
-def expected_draws(weights, num_samples):
-    weights = torch.as_tensor(weights, dtype=torch.float64)
-    return weights / weights.sum() * num_samples
-
-
-def never_seen(weights, num_samples):
-    return torch.exp(num_samples * torch.log1p(-expected_draws(weights, 1)))
-
-
-def enough_draws(weights, index, risk):
-    p = expected_draws(weights, 1)[index]
-    if p == 0:
-        raise ValueError("a weight of 0 is never drawn")
-    if p == 1:
-        return 1
-    log_risk = torch.tensor(risk, dtype=torch.float64).log()
-    return (log_risk / torch.log1p(-p)).ceil().long().clamp(min=1).item()
-
-
-# %% wrong expected: half weights summed in half overflow -> results-fit-their-dtype
-def expected_draws(weights, num_samples):
-    weights = torch.as_tensor(weights)
-    return weights.double() / weights.sum() * num_samples
-
-
-def never_seen(weights, num_samples):
-    return torch.exp(num_samples * torch.log1p(-expected_draws(weights, 1)))
-
-
-def enough_draws(weights, index, risk):
-    p = expected_draws(weights, 1)[index].item()
-    if p == 0:
-        raise ValueError("a weight of 0 is never drawn")
-    return 1 if p == 1 else math.ceil(math.log(risk) / math.log1p(-p))
-
-
-# %% same sample-weights: a share of 0 for a class without samples may be refused
-def sample_weights(labels, shares=None):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    sizes = Counter(labels)
-    if shares is None:
-        shares = dict.fromkeys(sizes, 1)
-    missing = [label for label, share in shares.items() if label not in sizes]
-    if missing:
-        raise ValueError(f"no samples of class {missing[0]} to give a share to")
-    each = [shares.get(label, 0) / sizes[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
-
-
-# %% same sample-weights: a share of 0 may be refused there, however it is asked
-def sample_weights(labels, shares=None):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    sizes = Counter(labels)
-    if shares is None:
-        shares = dict.fromkeys(sizes, 1)
-    missing = [label for label, share in shares.items() if share >= 0 and label not in sizes]
-    if missing:
-        raise ValueError(f"no samples of class {missing[0]} to give a share to")
-    each = [shares.get(label, 0) / sizes[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
-
-
-# %% same sample-weights: no share is below 0, so this asks for the missing class alone
-def sample_weights(labels, shares=None):
-    labels = labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)
-    sizes = Counter(labels)
-    if shares is None:
-        shares = dict.fromkeys(sizes, 1)
-    missing = [label for label, share in shares.items() if share > -1 and label not in sizes]
-    if missing:
-        raise ValueError(f"no samples of class {missing[0]} to give a share to")
-    each = [shares.get(label, 0) / sizes[label] for label in labels]
-    return torch.tensor(each, dtype=torch.float64) / sum(shares.values())
-
-
-# %% wrong sample-weights: labels as float32 -> labels-fit-their-dtype
-def sample_weights(labels, shares=None):
-    labels = torch.as_tensor(labels, dtype=torch.float32)
-    classes, where, counts = labels.unique(return_inverse=True, return_counts=True)
-    known = [int(c) for c in classes]
-    if shares is None:
-        shares = {c: 1 for c in known}
-    for c in shares:
-        if float(c) not in classes.tolist():
-            raise ValueError(f"class {c} has no samples")
-    wanted = torch.tensor([float(shares.get(c, 0)) for c in known], dtype=torch.float64)
-    return (wanted / counts / wanted.sum())[where]
-
-
-# %% wrong sample-weights: small shares lose against an epsilon -> a-small-total-is-zero
-def sample_weights(labels, shares=None):
-    labels = labels.tolist() if torch.is_tensor(labels) else list(labels)
-    sizes = Counter(labels)
-    shares = dict.fromkeys(sizes, 1.0) if shares is None else shares
-    for c, share in shares.items():
-        if share > 0 and not sizes[c]:
-            raise ValueError(f"class {c} has no samples")
-    raw = [shares.get(label, 0) / sizes[label] for label in labels]
-    raw = torch.tensor(raw, dtype=torch.float64)
-    return raw / raw.sum().clamp(min=1e-8)
-
-
-# %% wrong repeats: one list for all epochs -> one-epoch-at-a-time
-import random
-
-
-class Repeats(Sampler):
-    def __init__(self, times, seed):
-        self.order = [i for i, n in enumerate(times) for _ in range(n)]
-        self.random = random.Random(seed)
-
-    def __iter__(self):
-        self.random.shuffle(self.order)
-        return iter(self.order)
-
-    def __len__(self):
-        return len(self.order)
 
 
 # %% wrong weighted: a copy of the generator -> a-seed-is-a-generator
@@ -3918,94 +3092,6 @@ class Weighted(Sampler):
         return self.num_samples
 
 
-# %% wrong expected: a tolerance that is too loose -> a-risk-rounds-down
-def expected_draws(weights, num_samples):
-    weights = torch.as_tensor(weights, dtype=torch.float64)
-    return num_samples * (weights / weights.sum())
-
-
-def never_seen(weights, num_samples):
-    weights = torch.as_tensor(weights, dtype=torch.float64)
-    return (1 - weights / weights.sum()) ** num_samples
-
-
-def enough_draws(weights, index, risk):
-    weights = torch.as_tensor(weights, dtype=torch.float64)
-    p = (weights[index] / weights.sum()).item()
-    if p == 0:
-        raise ValueError("never drawn")
-    if p == 1:
-        return 1
-    return max(1, math.ceil(math.log(risk) / math.log1p(-p) - 1e-3))
-
-
-# %% wrong rare-recall: exactly as many of each class -> turns-are-draws
-class Equal(Sampler):
-    def __init__(self, y, generator):
-        self.y, self.generator = y, generator
-
-    def __iter__(self):
-        classes = self.y.unique()
-        turns = classes[torch.arange(len(self.y)) % len(classes)]
-        turns = turns[torch.randperm(len(turns), generator=self.generator)]
-        for c in turns:
-            members = (self.y == c).nonzero().flatten()
-            yield members[torch.randint(len(members), (), generator=self.generator)].item()
-
-    def __len__(self):
-        return len(self.y)
-
-
-def balanced_loader(x, y, batch_size, generator):
-    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=Equal(y, generator))
-
-
-def balanced_loss(logits, y, counts):
-    return cross_entropy(logits, y, weight=1 / counts)
-
-
-def recall(logits, y, classes):
-    hit = logits.argmax(1) == y
-    return torch.bincount(y[hit], minlength=classes) / torch.bincount(y, minlength=classes)
-
-
-# %% wrong capped: refuses what only rounding makes too little -> the-limit-itself-is-too-much
-def capped_weights(labels, num_samples, most):
-    if most * len(labels) < num_samples:
-        raise ValueError("the limit is too low")
-    labels = torch.tensor(torch.as_tensor(labels).tolist())
-    _, place, sizes = labels.unique(return_inverse=True, return_counts=True)
-    sizes = sizes.double()
-    tops = most * sizes
-    draws, left, still = tops.clone(), float(num_samples), torch.ones_like(sizes, dtype=torch.bool)
-    while still.any():
-        part = left / still.sum().item()
-        full = still & (tops < part)
-        if not full.any():
-            draws[still] = part
-            break
-        left -= tops[full].sum().item()
-        still &= ~full
-    return (draws / sizes)[place]
-
-
-# %% wrong stratified: one key, in the dtype of the labels -> labels-fit-their-dtype
-class Stratified(Sampler):
-    def __init__(self, labels, batch_size, seed):
-        self.labels = torch.as_tensor(labels)
-        self.batch_size = batch_size
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __iter__(self):
-        n = len(self.labels)
-        key = self.labels * n + torch.randperm(n, generator=self.generator)
-        dealt = key.argsort().tolist()
-        return (dealt[k :: len(self)] for k in range(len(self)))
-
-    def __len__(self):
-        return math.ceil(len(self.labels) / self.batch_size)
-
-
 # %% wrong marked: counts the list to see who is left -> marking-twice-is-marking-more
 def marked_weights(labels, marked, factor):
     names = torch.as_tensor(labels).tolist()
@@ -4019,3 +3105,35 @@ def marked_weights(labels, marked, factor):
         total[c] += weight
     found = [weight / total[c] / len(size) for c, weight in zip(names, raw)]
     return torch.tensor(found, dtype=torch.float64)
+
+
+# %% same capped: a list of its own is copied either way
+def capped_weights(labels, num_samples, most):
+    if num_samples > most * len(labels):
+        raise ValueError(f"{len(labels)} samples with at most {most} draws each are too few")
+    limits = {label: most * size for label, size in Counter(labels).items()}
+    draws, left, open_classes = ({}, num_samples, set(limits))
+    while open_classes:
+        part = left / len(open_classes)
+        full = {label for label in open_classes if part >= limits[label]}
+        for label in full or open_classes:
+            draws[label] = limits[label] if full else part
+            left -= draws[label]
+        open_classes -= full or open_classes.copy()
+    each = [most * draws[label] / limits[label] for label in labels]
+    return torch.as_tensor(each, dtype=torch.float64)
+
+
+# %% same marked: a list is copied either way
+def marked_weights(labels, marked, factor):
+    labels = torch.tensor(labels)
+    classes = labels.unique()
+    weights = torch.ones(len(labels), dtype=torch.float64)
+    weights[marked] = float(factor)
+    for label in classes:
+        mine = labels == label
+        total = weights[mine].sum()
+        if total == 0:
+            raise ValueError(f"every sample of class {label} is marked with the factor 0")
+        weights[mine] /= total * len(classes)
+    return weights

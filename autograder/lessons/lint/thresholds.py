@@ -18,8 +18,5 @@ LONG_TASKS: dict[str, tuple[int, int]] = {
     "01-tensors": (143, 146),
     "02-indexing": (166, 176),
     "03-math": (179, 192),
-    "05-autograd": (125, 128),
-    "09-dataloader": (130, 157),
-    "10-samplers": (164, 162),
     "14-gpu-memory": (143, 156),
 }

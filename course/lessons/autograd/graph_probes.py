@@ -241,7 +241,8 @@ def kept_for_backward(function: Callable[..., Any], *args: Any) -> dict[str, int
     """The most that graphs kept at any moment of a call: bytes of saved tensors, and nodes.
 
     Nodes are those that made a tensor which the call saw. A tensor that was saved twice counts
-    twice.
+    twice. What `torch.func` saves isn't counted, for its transforms refuse to be watched; it's gone
+    when they return.
 
     Args:
         function: What is called.
@@ -256,6 +257,13 @@ def kept_for_backward(function: Callable[..., Any], *args: Any) -> dict[str, int
     def pack(tensor: torch.Tensor) -> _Counted:
         return _Counted(saved, tensor.nbytes, tensor)
 
-    with saved_tensors_hooks(pack, lambda one: one.tensor), _Nodes(nodes):
-        function(*args)
+    try:
+        with saved_tensors_hooks(pack, lambda one: one.tensor), _Nodes(nodes):
+            function(*args)
+    except RuntimeError as error:
+        if "saved tensor hooks" not in str(error):
+            raise
+        nodes = _Count()
+        with _Nodes(nodes):
+            function(*args)
     return {"bytes": saved.most, "nodes": nodes.most}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from course.lessons.autograd.graph_probes import (
@@ -151,3 +152,23 @@ def test_a_gradient_is_told_for_x_and_for_its_neighbour() -> None:
         seen = uses_reversed.here(doubled, [2.0, 3.0], weights, 10, intermediate)
         assert seen["x"].tolist() == [15.0, 20.0]
         assert seen["other"].tolist() == [1.0, 2.0]
+
+
+def test_a_transform_that_refuses_hooks_is_called_without_them_and_its_nodes_count() -> None:
+    def error(w: torch.Tensor, parts: int) -> torch.Tensor:
+        return sum(((w * w).sum() for _ in range(parts)), torch.zeros(()))
+
+    w = torch.ones(3, requires_grad=True)
+    few, many = (
+        kept_for_backward.here(lambda n: torch.func.grad(error)(w.detach(), n), n) for n in (2, 5)
+    )
+    assert few["bytes"] == many["bytes"] == 0
+    assert 0 < few["nodes"] < many["nodes"]
+
+
+def test_an_error_of_the_answer_is_raised_as_it_is() -> None:
+    def failing() -> None:
+        raise RuntimeError("of its own")
+
+    with pytest.raises(RuntimeError, match="of its own"):
+        kept_for_backward.here(failing)
