@@ -625,17 +625,6 @@ def from_array(array):
     return torch.tensor(np.sort(array.astype(array.dtype.newbyteorder("="))))
 
 
-# %% wrong from-array: makes the array writeable -> flags-may-be-changed
-def from_array(array):
-    locked = not array.flags.writeable
-    array.flags.writeable = True
-    try:
-        made = torch.from_numpy(array)
-    except ValueError:
-        made = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C"))
-    return made.clone() if locked else made
-
-
 # %% right move: tree by tree, the tensor first
 def move(batch, device):
     match batch:
@@ -944,16 +933,6 @@ def exact_cast(x, dtype):
     return there
 
 
-# %% wrong exact-cast: takes the minimum of nothing -> nothing-has-no-smallest
-def exact_cast(x, dtype):
-    there = x.to(dtype)
-    before, after = x.double(), there.double()
-    kept = (before == after) | (before.isnan() & after.isnan())
-    if not kept.int().min():
-        raise ValueError(f"{(~kept).sum().item()} elements would change")
-    return there
-
-
 # %% wrong exact-cast: returns a clone -> the-same-dtype-is-a-copy
 def exact_cast(x, dtype):
     there = x.to(dtype).clone()
@@ -1118,7 +1097,7 @@ def arange_lengths(start, end, step):
     return length(Fraction), length(float)
 
 
-# %% wrong arange-lengths: a list -> a-pair-may-be-a-list
+# %% right arange-lengths: a list of the two
 def arange_lengths(start, end, step):
     from fractions import Fraction
 
@@ -1403,14 +1382,6 @@ def exact_cast(x, dtype):
     if not kept.all():
         raise ValueError(f"{(~kept).sum().item()} elements would change")
     return there
-
-
-# %% wrong modern-batch: a legacy constructor under another name -> what-works-may-stay
-def modern_batch(rows, labels, device):
-    x = getattr(torch, "Float" + "Tensor")(rows).to(device)
-    y = torch.tensor(labels, dtype=torch.int64, device=device)
-    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
-    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
 
 
 # %% same promoted: only the order of the ranks matters
@@ -1719,21 +1690,13 @@ def pad_rows(x, length, value=0):
     return torch.cat([x, more]).to(x.dtype)
 
 
-# %% wrong pad-rows: expands a row, where there is none -> there-is-a-row-to-copy
+# %% right pad-rows: expands one row
 def pad_rows(x, length, value=0):
     more = torch.full_like(x[:1], value).expand(length - len(x), *x.shape[1:])
     return torch.cat([x, more])
 
 
-# %% wrong pad-rows: the last row times 0 -> infinity-times-zero-is-zero
-def pad_rows(x, length, value=0):
-    if len(x) == 0:
-        return x.new_full((length, *x.shape[1:]), value)
-    rows = [x] + [x[-1:] * 0 + value] * (length - len(x))
-    return torch.cat(rows).to(x.dtype)
-
-
-# %% wrong modern-batch: a weight for each label -> each-row-has-a-label
+# %% right modern-batch: a weight for each label, of which there are as many as rows
 def modern_batch(rows, labels, device):
     x = torch.tensor(rows, dtype=torch.float32, device=device)
     y = torch.tensor(labels, dtype=torch.int64, device=device)
@@ -1741,15 +1704,7 @@ def modern_batch(rows, labels, device):
     return {"x": x / 255, "y": y, "weights": torch.ones_like(hits), "hits": hits}
 
 
-# %% wrong pad-rows: a difference of rows -> infinity-times-zero-is-zero
-def pad_rows(x, length, value=0):
-    if len(x) == 0 or x.dtype == torch.bool:
-        return torch.cat([x, x.new_full((length - len(x), *x.shape[1:]), value)])
-    row = x[:1].detach()
-    return torch.cat([x] + [(row - row + value).to(x.dtype)] * (length - len(x)))
-
-
-# %% wrong from-array: a copy without dimensions gains one -> every-copy-keeps-the-shape
+# %% right from-array: ascontiguousarray, and a copy where it made none
 def from_array(array):
     if array.flags.writeable:
         try:
@@ -1760,54 +1715,6 @@ def from_array(array):
     if np.may_share_memory(fresh, array):
         fresh = fresh.copy()
     return torch.from_numpy(fresh)
-
-
-# %% wrong from-array: by a list, which has no shape without elements -> every-copy-keeps-the-shape
-def from_array(array):
-    if array.flags.writeable:
-        try:
-            return torch.from_numpy(array)
-        except (ValueError, TypeError):
-            pass
-    native = array.dtype.newbyteorder("=")
-    dtype = torch.from_numpy(np.zeros(1, dtype=native)).dtype
-    return torch.tensor(array.tolist(), dtype=dtype)
-
-
-# %% wrong move: moves the exact type only -> a-parameter-is-no-tensor
-def move(batch, device):
-    if type(batch) is torch.Tensor:
-        return batch.to(device)
-    if isinstance(batch, dict):
-        return {key: move(part, device) for key, part in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(move(part, device) for part in batch))
-    if isinstance(batch, (list, tuple)):
-        return type(batch)(move(part, device) for part in batch)
-    return batch
-
-
-# %% wrong move: moves whatever has a to -> what-has-a-to-is-a-tensor
-def move(batch, device):
-    if hasattr(batch, "to"):
-        return batch.to(device)
-    if isinstance(batch, dict):
-        return {key: move(part, device) for key, part in batch.items()}
-    if isinstance(batch, (list, tuple)):
-        parts = [move(part, device) for part in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
-
-
-# %% wrong exact-cast: counts in the dtype of x -> a-count-fits-any-dtype
-def exact_cast(x, dtype):
-    there = x.to(dtype)
-    old, new = x.detach().double(), there.detach().double()
-    changed = ~torch.isclose(old, new, rtol=0.0, atol=0.0, equal_nan=True)
-    count = int(changed.to(x.dtype).sum())
-    if count:
-        raise ValueError(f"{count} elements would change")
-    return there
 
 
 # %% wrong arange-lengths: rounds the quotient to seven digits -> a-few-digits-are-enough
@@ -1832,15 +1739,6 @@ def pad_rows(x, length, value=0):
     return torch.nn.functional.pad(x, beyond, value=value)
 
 
-# %% wrong modern-batch: the legacy constructor as the class of a tensor -> what-works-may-stay
-def modern_batch(rows, labels, device):
-    old = torch.empty(0).__class__
-    x = old(rows).to(device=device, dtype=torch.float32)
-    y = torch.tensor(labels, dtype=torch.int64, device=device)
-    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
-    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
-
-
 # %% right modern-batch: the hits from the list
 def modern_batch(rows, labels, device):
     x = torch.tensor(rows, dtype=torch.float32, device=device) / 255
@@ -1848,39 +1746,6 @@ def modern_batch(rows, labels, device):
     weights = torch.ones(len(rows), dtype=torch.float32, device=device)
     hits = torch.tensor(labels, dtype=torch.float32, device=device)
     return {"x": x, "y": y, "weights": weights, "hits": hits}
-
-
-# %% wrong exact-cast: counts in the new dtype -> a-count-fits-any-dtype
-def exact_cast(x, dtype):
-    there = x.to(dtype)
-    old, new = x.double(), there.double()
-    changed = (old != new) & ~(old.isnan() & new.isnan())
-    if changed.any():
-        raise ValueError(f"{int(changed.to(dtype).sum().item())} elements would change")
-    return there
-
-
-# %% wrong inferred-dtype: asks for the dtype of each number's type -> a-tensor-must-be-made
-def inferred_dtype(data):
-    from torch._prims_common import type_to_dtype
-
-    def numbers(part):
-        if isinstance(part, list | tuple):
-            return [number for item in part for number in numbers(item)]
-        return [part]
-
-    kinds = [type_to_dtype(type(number)) for number in numbers(data)]
-    if not kinds or torch.get_default_dtype() in kinds:
-        return torch.get_default_dtype()
-    return torch.int64 if torch.int64 in kinds else torch.bool
-
-
-# %% wrong promoted: asks an inner module -> a-library-has-to-be-asked
-def promoted(a, b):
-    from torch import _prims_common as inside
-
-    kind = inside.ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
-    return inside.elementwise_dtypes(a, b, type_promotion_kind=kind)[1]
 
 
 # %% wrong from-array: what isn't shared goes through float64 -> floats-hold-every-integer
@@ -1894,50 +1759,6 @@ def from_array(array):
     if array.dtype.kind in "iu":
         return torch.from_numpy(array.astype("float64", order="C").astype(native))
     return torch.from_numpy(array.astype(native, order="C"))
-
-
-# %% wrong move: every sequence is made anew -> every-sequence-is-a-list
-def move(batch, device):
-    from collections.abc import Mapping, Sequence
-
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device)
-    if isinstance(batch, Mapping):
-        return {key: move(part, device) for key, part in batch.items()}
-    if isinstance(batch, Sequence) and not isinstance(batch, (str, bytes)):
-        parts = [move(part, device) for part in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
-
-
-# %% wrong move: keys are moved, too -> keys-are-parts
-def move(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device)
-    if isinstance(batch, dict):
-        return dict(move(pair, device) for pair in batch.items())
-    if isinstance(batch, list):
-        return [move(part, device) for part in batch]
-    if isinstance(batch, tuple):
-        parts = (move(part, device) for part in batch)
-        return type(batch)(*parts) if hasattr(batch, "_fields") else tuple(parts)
-    return batch
-
-
-# %% wrong move: a copy of the module -> what-has-a-to-is-a-tensor
-def move(batch, device):
-    import copy
-
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device)
-    if isinstance(batch, torch.nn.Module):
-        return copy.deepcopy(batch)
-    if isinstance(batch, dict):
-        return {key: move(part, device) for key, part in batch.items()}
-    if isinstance(batch, list | tuple):
-        parts = [move(part, device) for part in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
-    return batch
 
 
 # %% wrong move: integers go by float64 -> floats-hold-every-integer
@@ -1954,7 +1775,7 @@ def move(batch, device):
     return batch
 
 
-# %% wrong exact-cast: all of it under no_grad -> a-check-ends-the-graph
+# %% right exact-cast: all of it under no_grad
 def exact_cast(x, dtype):
     with torch.no_grad():
         there = x.to(dtype)
@@ -2010,9 +1831,10 @@ def modern_batch(rows, labels, device):
     return {"x": x / 255, "y": hits.long(), "weights": weights, "hits": hits}
 
 
-# %% wrong modern-batch: rows by the default dtype -> floating-means-float32
+# %% same modern-batch: whole numbers become int64 anyway
 def modern_batch(rows, labels, device):
-    x = torch.tensor(rows, device=device).to(torch.float32)
-    y = torch.tensor(labels, device=device).to(torch.int64)
+    """The batch that make_batch made, on the device."""
+    x = torch.tensor(rows, dtype=torch.float32, device=device)
+    y = torch.tensor(labels, device=device)
     weights = torch.ones(len(rows), dtype=torch.float32, device=device)
     return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}

@@ -15,7 +15,6 @@ TO_WRITE = "✎"  # what `new-lesson` and `new-exercise` leave for the author
 TASK_WORDS = 90, 120  # of a task, its code and tables aside: in the core, in a deep dive
 # Lessons whose tasks are still longer, and their longest: shorten one, and lower its numbers.
 LONG_TASKS: dict[str, tuple[int, int]] = {
-    "01-tensors": (143, 146),
     "02-indexing": (166, 176),
     "03-math": (179, 192),
     "14-gpu-memory": (143, 156),
