@@ -1744,28 +1744,6 @@ def largest_batch(step, limit):
     return min(fails, limit)
 
 
-# %% wrong largest-batch: doubles beyond the limit -> the-limit-is-a-suggestion
-def largest_batch(step, limit):
-    def fits(n):
-        try:
-            step(n)
-        except torch.OutOfMemoryError:
-            return False
-        return True
-
-    high = 1
-    while high <= limit and fits(high):
-        gpu.empty_cache()
-        high *= 2
-    low, high = high // 2, 2 * high
-    while high - low > 1:
-        gpu.empty_cache()
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    gpu.empty_cache()
-    return min(low, limit)
-
-
 # %% wrong largest-batch: one sample is never tried -> one-sample-always-fits
 def largest_batch(step, limit):
     fits, fails = 1, limit + 1
@@ -1880,15 +1858,6 @@ def check_labels(scores, labels, ignore_index=-100):
     known = labels[labels != ignore_index].unique()
     if len(known) > classes or (known < 0).any() or (known == classes).any():
         raise ValueError(f"label {known[-1].item()}, {classes} classes")
-
-
-# %% wrong check-labels: takes the largest of none -> every-batch-has-labels
-def check_labels(scores, labels, ignore_index=-100):
-    classes = scores.shape[1]
-    inside = torch.where(labels == ignore_index, 0, labels)
-    if inside.max() >= classes or inside.min() < 0:
-        wrong = inside[(inside < 0) | (inside >= classes)]
-        raise ValueError(f"label {wrong[0].item()}, {classes} classes")
 
 
 # %% right true-line: a wait as a step of its own
@@ -2475,30 +2444,6 @@ def available(text, max_load=0.5, max_memory=0.5):
     return sorted((n for n in free if shares[n] < max_memory), key=shares.get)
 
 
-# %% wrong nvidia-smi: takes every line apart -> every-line-is-a-gpu
-def gpus(text):
-    def number(field, scale):
-        return None if field.startswith("[") else float(field.split()[0]) * scale
-
-    found = []
-    for line in text.split("\n"):
-        if not line or line.startswith("index"):
-            continue
-        fields = [field.strip() for field in line.split(",")]
-        used, total = number(fields[3], 2**20), number(fields[4], 2**20)
-        load = number(fields[2], 0.01)
-        one = {"index": int(fields[0]), "name": fields[1], "load": load}
-        found.append(one | {"used": used, "total": total})
-    return found
-
-
-def available(text, max_load=0.5, max_memory=0.5):
-    known = [one for one in gpus(text) if None not in one.values()]
-    shares = {one["index"]: one["used"] / one["total"] for one in known}
-    free = [one["index"] for one in known if one["load"] < max_load]
-    return sorted((n for n in free if shares[n] < max_memory), key=shares.get)
-
-
 # %% wrong nvidia-smi: unknown is 0 -> unknown-is-zero
 def gpus(text):
     def number(field, scale):
@@ -2693,22 +2638,6 @@ def validate(model, criterion, batches):
     return total / sum(sizes), torch.cat(classes)
 
 
-# %% wrong validation: clears the gradients first -> validation-starts-from-zero-gradients
-def validate(model, criterion, batches):
-    was_training = model.training
-    model.eval()
-    model.zero_grad()
-    total, classes = 0.0, []
-    with torch.no_grad():
-        for x, labels in batches:
-            scores = model(x)
-            total += criterion(scores, labels).item() * len(x)
-            classes.append(scores.argmax(1).cpu())
-    model.train(was_training)
-    classes = torch.cat(classes)
-    return total / len(classes), classes
-
-
 # %% right record-outputs: a class whose instances are the hooks
 def record_outputs(model, x):
     found = []
@@ -2728,27 +2657,6 @@ def record_outputs(model, x):
     finally:
         while handles:
             handles.pop().remove()
-
-
-# %% wrong record-outputs: switches to eval -> looking-needs-eval
-def record_outputs(model, x):
-    found, handles = [], []
-    model.eval()
-    try:
-        for name, module in model.named_modules():
-            if not list(module.children()):
-                handles.append(
-                    module.register_forward_hook(
-                        lambda m, i, o, name=name: found.append(
-                            (name, o.detach().to("cpu", copy=True))
-                        )
-                    )
-                )
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found
 
 
 # %% right step-bytes: math.ceil and a dict of copies
@@ -2854,15 +2762,6 @@ def check_labels(scores, labels, ignore_index=-100):
     if not good.all():
         first = labels.flatten()[(~good).flatten().nonzero()[0, 0]].item()
         raise ValueError(f"{first} is no label where there are {classes} classes")
-
-
-# %% wrong check-labels: tells the largest label -> the-largest-label-tells
-def check_labels(scores, labels, ignore_index=-100):
-    classes = scores.shape[1]
-    kept = labels[labels != ignore_index]
-    wrong = kept[(kept < 0) | (kept >= classes)]
-    if wrong.numel():
-        raise ValueError(f"label {wrong.max().item()}, but there are {classes} classes")
 
 
 # %% wrong check-labels: -100 is what is ignored -> ignore-index-is-minus-100
@@ -3066,34 +2965,6 @@ def train_epoch(model, optimizer, batches):
     return {"loss": loss / count, "error": error / count}
 
 
-# %% wrong running-loss: begins with train() -> training-begins-with-train
-def growth(step):
-    for _ in range(2):
-        step()
-    gc.collect()
-    at_first = gpu.memory_allocated()
-    for _ in range(8):
-        step()
-    gc.collect()
-    return (gpu.memory_allocated() - at_first) / 8
-
-
-def train_epoch(model, optimizer, batches):
-    model.train()
-    sums, samples = {"loss": 0.0, "error": 0.0}, 0
-    for x, y in batches:
-        optimizer.zero_grad()
-        out = model(x)
-        loss = (out - y).square().mean()
-        loss.backward()
-        optimizer.step()
-        n = len(x)
-        sums["loss"] += loss.item() * n
-        sums["error"] += (out.detach() - y).abs().mean().item() * n
-        samples += n
-    return {name: value / samples for name, value in sums.items()}
-
-
 # %% wrong running-loss: clears gradients after the step -> the-first-step-finds-no-gradients
 def growth(step):
     looks = []
@@ -3141,26 +3012,6 @@ def largest_batch(step, limit):
         else:
             bad = middle
         gpu.empty_cache()
-    return good
-
-
-# %% wrong largest-batch: raises a new error -> a-new-error-says-the-same
-def largest_batch(step, limit):
-    def fits(n):
-        try:
-            step(n)
-            return True
-        except torch.OutOfMemoryError:
-            return False
-        except Exception as error:
-            raise type(error)(*error.args) from None
-
-    good, bad = 0, limit + 1
-    while good + 1 < bad:
-        n = (good + bad) // 2
-        fitted = fits(n)
-        gpu.empty_cache()
-        good, bad = (n, bad) if fitted else (good, n)
     return good
 
 
@@ -3225,32 +3076,6 @@ def record_outputs(model, x):
     return found
 
 
-# %% wrong record-outputs: cleans up after Exceptions only -> ctrl-c-is-an-exception
-def record_outputs(model, x):
-    found, handles = [], []
-    for name, module in model.named_modules():
-        if not [*module.children()]:
-            handles.append(
-                module.register_forward_hook(
-                    lambda _m, _i, output, name=name: found.append(
-                        (name, output.detach().to("cpu", copy=True))
-                    )
-                )
-            )
-
-    def clean():
-        while handles:
-            handles.pop().remove()
-
-    try:
-        model(x)
-    except Exception:
-        clean()
-        raise
-    clean()
-    return found
-
-
 # %% wrong step-bytes: a dict by shape -> equal-layers-weigh-once
 def step_bytes(widths, batch, optimizer):
     def block(*shape):
@@ -3269,23 +3094,6 @@ def step_bytes(widths, batch, optimizer):
     }
 
 
-# %% wrong lower-peak: split into steps rounded down -> one-part-more-does-no-harm
-def accumulate(model, criterion, x, y, parts):
-    size = max(len(x) // parts, 1)
-    total = 0.0
-    for some, aims in zip(x.split(size), y.split(size)):
-        loss = criterion(model(some), aims) * (len(some) / len(x))
-        loss.backward()
-        total += loss.item()
-    return total
-
-
-def run_blocks(blocks, x):
-    for block in blocks:
-        x = checkpoint(block, x, use_reentrant=False)
-    return x
-
-
 # %% wrong lower-peak: the second run draws anew -> what-runs-again-draws-the-same
 def accumulate(model, criterion, x, y, parts):
     said = 0.0
@@ -3300,42 +3108,6 @@ def accumulate(model, criterion, x, y, parts):
 def run_blocks(blocks, x):
     again = functools.partial(checkpoint, use_reentrant=False, preserve_rng_state=False)
     return functools.reduce(lambda value, block: again(block, value), blocks, x)
-
-
-# %% wrong lower-peak: detaches the batch -> only-parameters-get-gradients
-def accumulate(model, criterion, x, y, parts):
-    rows, said = len(x), 0.0
-    for some, aims in zip(x.detach().chunk(parts), y.chunk(parts)):
-        loss = criterion(model(some), aims)
-        loss.backward(torch.full_like(loss, len(some) / rows))
-        said += loss.item() * len(some) / rows
-    return said
-
-
-def run_blocks(blocks, x):
-    for block in blocks:
-        x = checkpoint(block, x, use_reentrant=False)
-    return x
-
-
-# %% wrong paired-mse: tells the shapes after squeezing -> a-squeezed-shape-is-the-shape
-def paired_mse(prediction, target):
-    if prediction.ndim == 2 and target.ndim == 1 and prediction.shape[1] == 1:
-        prediction = prediction[:, 0]
-    elif prediction.ndim == 1 and target.ndim == 2 and target.shape[1] == 1:
-        target = target[:, 0]
-    if prediction.shape != target.shape:
-        shapes = f"{tuple(prediction.shape)} and {tuple(target.shape)}"
-        raise ValueError(f"these shapes do not pair up: {shapes}")
-    return (prediction - target).square().mean()
-
-
-# %% wrong check-labels: compares bytes as bytes -> a-byte-holds-every-label
-def check_labels(scores, labels, ignore_index=-100):
-    classes = scores.shape[1]
-    wrong = labels[((labels < 0) | (labels >= classes)) & (labels != ignore_index)]
-    if wrong.numel():
-        raise ValueError(f"label {wrong[0].item()}, but {classes} classes")
 
 
 # %% wrong true-line: a list of classes to catch -> failures-can-be-listed
@@ -3400,38 +3172,6 @@ def fetch(tensors, synchronize):
         copy.copy_(t, non_blocking=True)
     synchronize()
     return copies
-
-
-# %% wrong nvidia-smi: knows two words for unknown -> unknown-has-one-word
-def gpus(text):
-    def field_of(field, convert):
-        if field in ("[N/A]", "[Not Supported]"):
-            return None
-        return convert(field.split()[0])
-
-    table = []
-    for line in text.splitlines():
-        fields = [field.strip() for field in line.split(",")]
-        if len(fields) == 5 and fields[0].isdigit():
-            table.append(
-                {
-                    "index": int(fields[0]),
-                    "name": None if fields[1] == "[N/A]" else fields[1],
-                    "load": field_of(fields[2], lambda n: int(n) / 100),
-                    "used": field_of(fields[3], lambda n: int(n) * 2**20),
-                    "total": field_of(fields[4], lambda n: int(n) * 2**20),
-                }
-            )
-    return table
-
-
-def available(text, max_load=0.5, max_memory=0.5):
-    def share(one):
-        return one["used"] / one["total"]
-
-    known = [one for one in gpus(text) if None not in (one["load"], one["used"], one["total"])]
-    free = [one for one in known if one["load"] < max_load and share(one) < max_memory]
-    return [one["index"] for one in sorted(free, key=share)]
 
 
 # %% right lower-peak: leaves of its own, even windows
@@ -3589,32 +3329,6 @@ def train_epoch(model, optimizer, batches):
     return {"loss": squares / count, "error": errors / count}
 
 
-# %% wrong running-loss: calls the model again for the metric -> a-metric-may-run-the-model-again
-def growth(step):
-    for _ in range(2):
-        step()
-    gc.collect()
-    before = gpu.memory_allocated()
-    for _ in range(8):
-        step()
-    gc.collect()
-    return (gpu.memory_allocated() - before) / 8
-
-
-def train_epoch(model, optimizer, batches):
-    squares, errors, count = 0.0, 0.0, 0
-    for x, y in batches:
-        with torch.no_grad():
-            errors += (model(x) - y).abs().mean().item() * len(x)
-        optimizer.zero_grad()
-        loss = (model(x) - y).square().mean()
-        loss.backward()
-        optimizer.step()
-        squares += loss.item() * len(x)
-        count += len(x)
-    return {"loss": squares / count, "error": errors / count}
-
-
 # %% wrong largest-batch: catches MemoryError as well -> every-runtimeerror-is-out-of-memory
 def largest_batch(step, limit):
     fits, fails = 0, limit + 1
@@ -3628,22 +3342,6 @@ def largest_batch(step, limit):
         gpu.empty_cache()
         fits, fails = (n, fails) if enough else (fits, n)
     return fits
-
-
-# %% wrong validation: switches gradients on at the end -> grad-mode-was-on
-def validate(model, criterion, batches):
-    was_training = model.training
-    model.eval()
-    torch.set_grad_enabled(False)
-    total, classes = 0.0, []
-    for x, labels in batches:
-        scores = model(x)
-        total += criterion(scores, labels).item() * len(x)
-        classes.append(scores.argmax(1).cpu())
-    torch.set_grad_enabled(True)
-    model.train(was_training)
-    classes = torch.cat(classes)
-    return total / len(classes), classes
 
 
 # %% wrong record-outputs: walks the children -> a-layer-has-one-place
@@ -3977,4 +3675,19 @@ def largest_batch(step, limit):
             enough = False
         fits, fails = (n, fails) if enough else (fits, n)
         gpu.empty_cache()
+    return fits
+
+
+# %% same largest-batch: where one sample fits, none fits, too
+def largest_batch(step, limit):
+    fits, fails = -1, limit + 1
+    while fails - fits > 1:
+        n = (fits + fails) // 2
+        try:
+            step(n)
+            enough = True
+        except torch.OutOfMemoryError:
+            enough = False
+        gpu.empty_cache()
+        fits, fails = (n, fails) if enough else (fits, n)
     return fits

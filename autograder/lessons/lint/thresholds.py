@@ -17,5 +17,4 @@ TASK_WORDS = 90, 120  # of a task, its code and tables aside: in the core, in a 
 LONG_TASKS: dict[str, tuple[int, int]] = {
     "02-indexing": (166, 176),
     "03-math": (179, 192),
-    "14-gpu-memory": (143, 156),
 }
