@@ -15,8 +15,6 @@ TO_WRITE = "✎"  # what `new-lesson` and `new-exercise` leave for the author
 TASK_WORDS = 90, 120  # of a task, its code and tables aside: in the core, in a deep dive
 # Lessons whose tasks are still longer, and their longest: shorten one, and lower its numbers.
 LONG_TASKS: dict[str, tuple[int, int]] = {
-    "02-indexing": (166, 176),
-    "03-math": (179, 192),
     "04-memory-layout": (99, 115),
     "05-autograd": (125, 128),
     "06-in-place": (159, 127),
