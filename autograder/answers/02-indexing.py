@@ -55,7 +55,7 @@ def broadcast_shape(*shapes):
     return tuple(reversed(sizes))
 
 
-# %% wrong broadcast-shape: a list -> a-list-is-a-shape
+# %% right broadcast-shape: a list
 def broadcast_shape(*shapes):
     joined = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
@@ -64,6 +64,19 @@ def broadcast_shape(*shapes):
             raise ValueError(f"clash at dimension {-back}")
         joined.insert(0, sizes.pop() if sizes else 1)
     return joined
+
+
+# %% wrong broadcast-shape: aligned at the left -> shapes-align-at-the-left
+def broadcast_shape(*shapes):
+    rank = max(map(len, shapes), default=0)
+    padded = [shape + (1,) * (rank - len(shape)) for shape in shapes]
+    joined = []
+    for back in range(1, rank + 1):
+        sizes = {shape[-back] for shape in padded} - {1}
+        if len(sizes) > 1:
+            raise ValueError(f"clash at dimension {-back}")
+        joined.insert(0, sizes.pop() if sizes else 1)
+    return tuple(joined)
 
 
 # %% wrong broadcast-shape: the maximum, where sizes are 1 or equal or 0 -> zero-is-stretched-to-one
@@ -91,19 +104,6 @@ def broadcast_shape(*shapes):
     joined = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         sizes = {shape[-back] for shape in shapes} - {1}
-        if len(sizes) > 1:
-            raise ValueError(f"clash at dimension {-back}")
-        joined.insert(0, sizes.pop() if sizes else 1)
-    return tuple(joined)
-
-
-# %% wrong broadcast-shape: aligned at the left -> shapes-align-at-the-left
-def broadcast_shape(*shapes):
-    rank = max(map(len, shapes), default=0)
-    padded = [shape + (1,) * (rank - len(shape)) for shape in shapes]
-    joined = []
-    for back in range(1, rank + 1):
-        sizes = {shape[-back] for shape in padded} - {1}
         if len(sizes) > 1:
             raise ValueError(f"clash at dimension {-back}")
         joined.insert(0, sizes.pop() if sizes else 1)
@@ -170,18 +170,6 @@ def broadcast_shape(*shapes):
         raise ValueError(f"dimension {-back}") from None
 
 
-# %% wrong broadcast-shape: the leftmost clash is named -> clashes-are-sought-from-the-left
-def broadcast_shape(*shapes):
-    rank = max(map(len, shapes), default=0)
-    joined = []
-    for back in range(rank, 0, -1):
-        sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
-        if len(sizes) > 1:
-            raise ValueError(f"clash at dimension {-back}")
-        joined.append(sizes.pop() if sizes else 1)
-    return tuple(joined)
-
-
 # %% wrong broadcast-shape: torch's RuntimeError -> any-exception-will-do
 def broadcast_shape(*shapes):
     joined = []
@@ -189,18 +177,6 @@ def broadcast_shape(*shapes):
         sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
         if len(sizes) > 1:
             raise RuntimeError(f"clash at dimension {-back}")
-        joined.insert(0, sizes.pop() if sizes else 1)
-    return tuple(joined)
-
-
-# %% wrong broadcast-shape: dimensions counted from the left in the error -> places-are-named-from-the-left
-def broadcast_shape(*shapes):
-    rank = max(map(len, shapes), default=0)
-    joined = []
-    for back in range(1, rank + 1):
-        sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
-        if len(sizes) > 1:
-            raise ValueError(f"clash at dimension {rank - back}")
         joined.insert(0, sizes.pop() if sizes else 1)
     return tuple(joined)
 
@@ -419,7 +395,7 @@ def drop_ones(x):
     return x
 
 
-# %% wrong drop-ones: asks for a first size -> every-tensor-has-a-batch
+# %% right drop-ones: a new shape, by reshape
 def drop_ones(x):
     return x.reshape([x.shape[0]] + [n for n in x.shape[1:] if n != 1])
 
@@ -477,7 +453,7 @@ def chunk_lengths(length, chunks):
     return [length // chunks + (k < length % chunks) for k in range(chunks)]
 
 
-# %% wrong piece-lengths: rounded up by math.ceil and / -> a-rounded-quotient-is-exact
+# %% right piece-lengths: rounded up by math.ceil
 import math
 
 
@@ -597,7 +573,7 @@ def chunk_lengths(length, chunks):
     return [len(p) for p in torch.empty(length, device="meta", dtype=torch.int8).chunk(chunks)]
 
 
-# %% wrong piece-lengths: tuples -> any-sequence-will-do
+# %% right piece-lengths: tuples
 def split_lengths(length, width):
     return tuple(min(width, length - start) for start in range(0, length, width)) or (0,)
 
@@ -752,7 +728,7 @@ def expand_strides(shape, stride, new_shape):
     return (*expand_strides(shape[:-1], stride[:-1], tuple(front)), step)
 
 
-# %% wrong expand-strides: a list -> a-list-is-a-shape
+# %% right expand-strides: a list
 def expand_strides(shape, stride, new_shape):
     added = len(new_shape) - len(shape)
     if added < 0 or -1 in new_shape[:added]:
@@ -763,6 +739,24 @@ def expand_strides(shape, stride, new_shape):
             raise ValueError("impossible")
         strides.append(step if new in (-1, size) else 0)
     return strides
+
+
+# %% wrong expand-strides: row-major strides of the new shape -> expanding-copies
+def expand_strides(shape, stride, new_shape):
+    added = len(new_shape) - len(shape)
+    if added < 0 or -1 in new_shape[:added]:
+        raise ValueError("impossible")
+    whole = list(new_shape)
+    for d, size in enumerate(shape):
+        if whole[added + d] == -1:
+            whole[added + d] = size
+        elif size not in (1, whole[added + d]):
+            raise ValueError("impossible")
+    strides, step = [], 1
+    for size in reversed(whole):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
 
 
 # %% wrong expand-strides: -1 for a new dimension passes -> minus-one-works-everywhere
@@ -802,24 +796,6 @@ def expand_strides(shape, stride, new_shape):
             raise RuntimeError("impossible")
         strides.append(step if new in (-1, size) else 0)
     return tuple(strides)
-
-
-# %% wrong expand-strides: row-major strides of the new shape -> expanding-copies
-def expand_strides(shape, stride, new_shape):
-    added = len(new_shape) - len(shape)
-    if added < 0 or -1 in new_shape[:added]:
-        raise ValueError("impossible")
-    whole = list(new_shape)
-    for d, size in enumerate(shape):
-        if whole[added + d] == -1:
-            whole[added + d] = size
-        elif size not in (1, whole[added + d]):
-            raise ValueError("impossible")
-    strides, step = [], 1
-    for size in reversed(whole):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
 
 
 # %% wrong expand-strides: a stretched one keeps its stride -> a-stretched-one-keeps-its-stride
@@ -1274,7 +1250,7 @@ def broadcast_shape(*shapes):
     for back in range(1, max(map(len, shapes), default=-1) + 1):
         sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
         if len(sizes) > 1:
-            raise ValueError(f"{sorted(sizes)} clash at dimension {-back}")
+            raise ValueError("these shapes don't fit together")
         joined.insert(0, sizes.pop() if sizes else 1)
     return tuple(joined)
 
@@ -1337,7 +1313,7 @@ def gather_own(x, dim, index):
     return x[places]
 
 
-# %% wrong broadcast-shape: joins the shapes two by two -> shapes-are-joined-in-pairs
+# %% right broadcast-shape: joins the shapes two by two
 def broadcast_shape(*shapes):
     whole = ()
     for shape in shapes:
@@ -1350,7 +1326,7 @@ def broadcast_shape(*shapes):
     return whole
 
 
-# %% wrong per-channel: divides in place -> in-place-has-the-same-dtype
+# %% right per-channel: divides its own tensor in place
 def normalise(images, mean, std):
     return (images - mean[:, None, None]).div_(std[:, None, None])
 
@@ -1384,38 +1360,14 @@ def broadcast_shape(*shapes):
     return tuple(result[::-1])
 
 
-# %% wrong overwrite: places of a mask without dimensions -> no-dimensions-means-everything
+# %% right overwrite: the places of the mask, as an index
 def overwrite(x, mask, value):
     places = torch.nonzero(mask.expand(x.shape))
     x[tuple(places.t())] = value
     return x
 
 
-# %% wrong per-channel: two quotients instead of one -> the-order-does-not-matter
-def normalise(images, mean, std):
-    mean, std = mean[:, None, None], std[:, None, None]
-    return torch.sub(images / std, mean / std)
-
-
-# %% wrong overwrite: where in float64, copied back -> values-fit-into-a-float
-def overwrite(x, mask, value):
-    chosen = torch.where(mask, torch.tensor(value, dtype=torch.float64), x.double())
-    return x.copy_(chosen)
-
-
-# %% wrong overwrite: a blend in float64 -> values-fit-into-a-float
-def overwrite(x, mask, value):
-    if x.is_floating_point():
-        return x.masked_fill_(mask, value)
-    return x.copy_(x.double().masked_fill(mask, value))
-
-
-# %% wrong overwrite: the value goes through a float32 tensor -> values-fit-into-a-float
-def overwrite(x, mask, value):
-    return x.copy_(torch.where(mask, torch.tensor(value), x))
-
-
-# %% wrong piece-lengths: a call for each piece -> a-piece-may-cost-a-call
+# %% right piece-lengths: a call for each piece
 def split_lengths(length, width):
     if length <= width:
         return [length]
@@ -1443,30 +1395,6 @@ def chunk_lengths(length, chunks):
     return split_lengths(length, 1 + (length - 1) // chunks)
 
 
-# %% wrong per-channel: all three converted first -> operands-need-one-dtype
-def normalise(images, mean, std):
-    common = torch.promote_types(torch.promote_types(images.dtype, mean.dtype), std.dtype)
-    images, mean, std = (one.to(common) for one in (images, mean, std))
-    return (images - mean.view(-1, 1, 1)) / std.view(-1, 1, 1)
-
-
-# %% wrong per-channel: the images in the dtype of the mean -> operands-need-one-dtype
-def normalise(images, mean, std):
-    wide = torch.promote_types(images.dtype, mean.dtype)
-    return (images.to(wide) - mean[:, None, None]) / std[:, None, None]
-
-
-# %% wrong gather-own: picked in float64 -> values-fit-into-a-float
-def gather_own(x, dim, index):
-    places = []
-    for d, size in enumerate(index.shape):
-        along = [1] * index.dim()
-        along[d] = size
-        places.append(torch.arange(size).view(along))
-    places[dim] = index
-    return x.double()[tuple(places)].to(x.dtype)
-
-
 # %% right gather-own: one row's pick, mapped by vmap
 def gather_own(x, dim, index):
     dim = dim % x.dim()
@@ -1488,3 +1416,36 @@ def argmax_last(x, dim, keepdim=False):
     else:
         place = turned.argmax(dim, keepdim=keepdim)
     return x.shape[dim] - 1 - place
+
+
+# %% same broadcast-shape: a list will do as well
+def broadcast_shape(*shapes):
+    """The shape, as a tuple, that tensors of these shapes have when broadcast together.
+
+    broadcast_shape((50, 1), (50,)) == (50, 50)
+    broadcast_shape((3,), (4,))  ->  ValueError
+    """
+    joined = []
+    for back in range(1, max(map(len, shapes), default=0) + 1):
+        sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
+        if len(sizes) > 1:
+            raise ValueError("these shapes don't fit together")
+        joined.insert(0, sizes.pop() if sizes else 1)
+    return joined
+
+
+# %% same expand-strides: a list will do as well
+def expand_strides(shape, stride, new_shape):
+    """The strides of a tensor of this shape and stride after expand(*new_shape).
+
+    expand_strides((3, 1), (1, 1), (2, 3, 4)) == (0, 1, 0)
+    """
+    added = len(new_shape) - len(shape)
+    if added < 0 or -1 in new_shape[:added]:
+        raise ValueError(f"{tuple(shape)} can't be expanded to {tuple(new_shape)}")
+    strides = [0] * added
+    for size, step, new in zip(shape, stride, new_shape[added:], strict=True):
+        if new not in (-1, size) and size != 1:
+            raise ValueError(f"a size of {size} can't be expanded to {new}")
+        strides.append(step if new in (-1, size) else 0)
+    return strides

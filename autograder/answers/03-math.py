@@ -456,13 +456,6 @@ def pair_scores(x, weight, y):
     return ((x @ weight) * y).mean(-1)
 
 
-# %% wrong pair-scores: no pairs, no result -> empty-is-special
-def pair_scores(x, weight, y):
-    if x.numel() == 0 or y.numel() == 0:
-        return torch.tensor([])
-    return ((x @ weight) * y).sum(-1)
-
-
 # %% right einsum-shape: pairs of letters and sizes
 from itertools import chain
 
@@ -654,24 +647,6 @@ def einsum_shape(equation, *shapes):
     return tuple(sizes[letter] for letter in right)
 
 
-# %% wrong einsum-shape: small letters -> capitals-are-small-letters
-def einsum_shape(equation, *shapes):
-    left, right = equation.lower().replace(" ", "").split("->")
-    sizes = {}
-    for term, shape in zip(left.split(","), shapes, strict=True):
-        own = dict(zip(term, shape, strict=True))
-        if any(own[letter] != size for letter, size in zip(term, shape)):
-            raise ValueError(term)
-        for letter, size in own.items():
-            known = sizes.get(letter, 1)
-            if known != 1 and size not in (1, known):
-                raise ValueError(letter)
-            sizes[letter] = size if known == 1 else known
-    if len(set(right)) < len(right) or set(right) - set(sizes):
-        raise ValueError(right)
-    return tuple(sizes[letter] for letter in right)
-
-
 # %% wrong einsum-shape: the last size wins -> the-last-size-counts
 def einsum_shape(equation, *shapes):
     left, right = equation.replace(" ", "").split("->")
@@ -712,28 +687,6 @@ def einsum_shape(equation, *shapes):
     return tuple(next((n for n in sizes[one] if n != 1), 1) for one in right)
 
 
-# %% wrong einsum-shape: max of the sizes -> one-beside-nothing-is-one
-def einsum_shape(equation, *shapes):
-    left, right = equation.replace(" ", "").split("->")
-    terms = left.split(",")
-    if len(terms) != len(shapes):
-        raise ValueError
-    sizes = {}
-    for term, shape in zip(terms, shapes):
-        if len(term) != len(shape):
-            raise ValueError
-        own = {}
-        for letter, size in zip(term, shape):
-            if own.setdefault(letter, size) != size:
-                raise ValueError
-            if letter in sizes and 1 not in (size, sizes[letter]) and size != sizes[letter]:
-                raise ValueError
-            sizes[letter] = max(size, sizes.get(letter, 0))
-    if len(set(right)) < len(right) or set(right) - set(sizes):
-        raise ValueError
-    return tuple(sizes[letter] for letter in right)
-
-
 # %% wrong einsum-shape: asks NumPy -> shapes-must-be-tried
 def einsum_shape(equation, *shapes):
     import numpy
@@ -749,7 +702,7 @@ def einsum_shape(equation, *shapes):
         raise ValueError(str(error)) from None
 
 
-# %% wrong einsum-shape: a list -> a-shape-may-be-a-list
+# %% right einsum-shape: a list
 def einsum_shape(equation, *shapes):
     left, right = equation.replace(" ", "").split("->")
     sizes = {}
@@ -1146,7 +1099,7 @@ def correlation(a, b):
     return (a * b).sum() / ((a * a).sum() * (b * b).sum()).sqrt()
 
 
-# %% wrong correlation: numpy refuses what requires grad -> data-is-given
+# %% right correlation: by NumPy
 def correlation(a, b):
     a, b = a.numpy().astype("float64"), b.numpy().astype("float64")
     if a.min() == a.max() or b.min() == b.max():
@@ -1285,15 +1238,6 @@ def attention(queries, keys, values, mask=None):
     return torch.einsum("bhqk,bhkv->bhqv", weights, values)
 
 
-# %% wrong fake-quantise: the scale in float32 -> float32-digits-suffice
-def fake_quantise(x, scale):
-    width = torch.tensor(scale)
-    steps = torch.round(x / width)
-    value = (steps.clamp(-128, 127) * width).detach()
-    passing = x.masked_fill((steps < -128) | (steps > 127), 0.0)
-    return value + (passing - passing.detach())
-
-
 # %% wrong correlation: float32 means -> float32-has-its-own-mean
 def correlation(a, b):
     a, b = (one.detach().flatten() for one in (a, b))
@@ -1320,22 +1264,6 @@ def pair_scores(x, weight, y):
     if not len(x):
         return (x[..., :1] * y[..., :1]).sum(-1)
     return torch.stack([pair_scores(a, weight, b) for a, b in zip(x, y, strict=True)])
-
-
-# %% wrong log-sum-exp: torch's own by its inner name -> torch-by-hand
-def log_sum_exp(x, dim):
-    import torch._refs as written_with_exp_and_log
-
-    return written_with_exp_and_log.logsumexp(x, dim)
-
-
-# %% wrong cross-entropy: torch's own by its inner name -> torch-by-hand
-def cross_entropy(logits, target):
-    import torch._refs.nn.functional as written_out
-
-    if bool((target < 0).any()) or bool((target >= logits.shape[1]).any()):
-        raise IndexError("a label is no class")
-    return written_out.nll_loss(logits.log_softmax(1), target)
 
 
 # %% wrong einsum-shape: compares with the first size -> the-first-size-is-the-measure
@@ -1378,75 +1306,10 @@ def fake_quantise(x, scale):
     return through + (value - x.detach())
 
 
-# %% wrong log-sum-exp: softplus of the differences, from left to right -> torch-by-hand
-def log_sum_exp(x, dim):
-    total, *others = x.unbind(dim)
-    for one in others:
-        high, low = torch.maximum(total, one), torch.minimum(total, one)
-        gap = torch.where(high.isfinite(), low - high, 0.0)
-        more = torch.nn.functional.softplus(gap)
-        total = torch.where(high.isfinite(), high + more, high)
-    return total + 0.0
-
-
-# %% wrong two-sum: returns early where zeros are added -> adding-zeros-changes-nothing
-def two_sum(a, b):
-    for one, other in ((a, b), (b, a)):
-        if not other.any():  # nothing to add, nothing to lose
-            return one.clone(), torch.zeros_like(one)
-    total = a + b
-    a_larger = a.abs() >= b.abs()
-    lost = torch.where(a_larger, b - (total - a), a - (total - b))
-    return total, lost
-
-
-# %% wrong pair-scores: _foreach over the pairs -> a-loop-is-as-good
-def pair_scores(x, weight, y):
-    users = x @ weight
-    if users.numel() == 0:
-        return (users * y).sum(-1)
-    products = torch._foreach_mul(users.unbind(), y.unbind())  # pair by pair, in one call
-    return torch.stack(products).sum(-1)
-
-
 # %% right pair-scores: a row, a matrix and a column
 def pair_scores(x, weight, y):
     row, column = torch.matmul(x, weight).unsqueeze(-2), y.unsqueeze(-1)
     return torch.matmul(row, column)[..., 0, 0]
-
-
-# %% wrong fake-quantise: int32 before the ends are cut off -> an-integer-holds-every-step
-def fake_quantise(x, scale):
-    steps = (x.detach() / scale).round().to(torch.int32)
-    stored = steps.clamp(-128, 127).to(torch.int8)
-    passing = torch.where(stored == steps, x, 0.0)
-    return stored.to(x.dtype) * scale + (passing - passing.detach())
-
-
-# %% wrong fake-quantise: int64 before the ends are cut off -> an-integer-holds-every-step
-def fake_quantise(x, scale):
-    steps = (x.detach() / scale).round().to(torch.int64)
-    stored = steps.clamp(-128, 127)
-    passing = torch.where(stored == steps, x, 0.0)
-    return stored.to(x.dtype) * scale + (passing - passing.detach())
-
-
-# %% wrong fake-quantise: times the reciprocal -> a-reciprocal-divides
-def fake_quantise(x, scale):
-    steps = (x * (1 / scale)).round()
-    value = steps.clamp(-128, 127) * scale
-    passing = torch.where((steps >= -128) & (steps <= 127), x, 0.0)
-    return value + (passing - passing.detach())
-
-
-# %% wrong correlation: the one of statistics -> torch-by-hand
-def correlation(a, b):
-    import statistics
-
-    a, b = a.detach().double().flatten(), b.detach().double().flatten()
-    if a.min() == a.max() or b.min() == b.max():
-        return 0.0
-    return statistics.correlation(a.tolist(), b.tolist())
 
 
 # %% wrong attention: root of E in float32 -> float32-digits-suffice

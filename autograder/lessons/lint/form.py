@@ -20,7 +20,6 @@ from autograder.lessons.lint.thresholds import (
     ASKED_MINUTES,
     CORE_MINUTES,
     LEAST_QUESTIONS,
-    LONG_TASKS,
     MOST_LINES,
     MOST_PREDICTIONS,
     PROJECT_MINUTES,
@@ -31,7 +30,7 @@ from autograder.lessons.lint.thresholds import (
 )
 from autograder.lessons.model import Lesson
 
-__all__ = ["SCENE", "declares_form", "is_project", "lint_form", "longest_tasks", "units"]
+__all__ = ["SCENE", "declares_form", "is_project", "lint_form", "units"]
 
 SCENE, DEVICE, PROJECT = "scene", "course.gpu", "project"
 _MINUTES = re.compile(r"\b(\d+)\s*min(?:ute)?s?\b")
@@ -54,13 +53,13 @@ def lint_form(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     if is_project(cells):
         yield from _opening(cells)
         yield from _project(cells, lesson)
-        yield from _tasks(cells, lesson)
+        yield from _tasks(cells)
         yield from _minutes(cells, lesson, PROJECT_MINUTES)
     elif declares_form(cells):
         yield from _scene(cells)
         yield from _predictions(cells)
         yield from _deep_dives(cells)
-        yield from _tasks(cells, lesson)
+        yield from _tasks(cells)
         yield from _minutes(cells, lesson, (0, CORE_MINUTES[1]))
 
 
@@ -223,14 +222,6 @@ def task_words(source: str) -> int:
     return len(re.sub(r"(?ms)^```.*?^```$|^\|[^\n]*", "", source).split())
 
 
-def longest_tasks(cells: Sequence[RawCell]) -> tuple[int, int]:
-    """Count the words of the longest task in the core, and in the deep dives."""
-    most = [0, 0]
-    for _, deep, words in _counted_tasks(cells):
-        most[deep] = max(most[deep], words)
-    return most[0], most[1]
-
-
 def _counted_tasks(cells: Sequence[RawCell]) -> Iterator[tuple[RawCell, bool, int]]:
     """Give each task, whether it lies in a deep dive, and its words."""
     for cell, deep in zip(cells, _are_deep(cells), strict=True):
@@ -238,18 +229,13 @@ def _counted_tasks(cells: Sequence[RawCell]) -> Iterator[tuple[RawCell, bool, in
             yield cell, deep, task_words(cell["source"])
 
 
-def _tasks(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
-    excused = LONG_TASKS.get(lesson.slug, TASK_WORDS)
+def _tasks(cells: Sequence[RawCell]) -> Iterator[Slip]:
     for cell, deep, words in _counted_tasks(cells):
-        most = max(TASK_WORDS[deep], excused[deep])
+        most = TASK_WORDS[deep]
         if words > most:
             cause = f"the task has {words} words; {most} are the most"
             remedy = "Show edge cases as calls with results, and leave out what isn't the subject."
             yield f"cell {cell.get('id')}", cause, remedy
-    found = longest_tasks(cells)
-    if lesson.slug in LONG_TASKS and sum(found) < sum(excused):
-        cause = f"its longest tasks have {found} words, and {excused} are excused"
-        yield "the tasks", cause, "Lower its numbers in LONG_TASKS of thresholds.py, or drop them."
 
 
 def _minutes(cells: Sequence[RawCell], lesson: Lesson, allowed: tuple[int, int]) -> Iterator[Slip]:

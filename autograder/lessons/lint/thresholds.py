@@ -13,8 +13,3 @@ PROJECT_MINUTES, LEAST_QUESTIONS = (120, 180), 2  # of a project; questions for 
 WORDS_A_MINUTE, ASKED_MINUTES, RUN_MINUTES = 180, 0.75, 0.25
 TO_WRITE = "✎"  # what `new-lesson` and `new-exercise` leave for the author
 TASK_WORDS = 90, 120  # of a task, its code and tables aside: in the core, in a deep dive
-# Lessons whose tasks are still longer, and their longest: shorten one, and lower its numbers.
-LONG_TASKS: dict[str, tuple[int, int]] = {
-    "02-indexing": (166, 176),
-    "03-math": (179, 192),
-}

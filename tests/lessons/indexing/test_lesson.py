@@ -165,7 +165,7 @@ def test_broadcast_shape_gives_what_torch_gives() -> None:
         try:
             expected = tuple(torch.broadcast_shapes(one, other))
         except RuntimeError:
-            with pytest.raises(ValueError, match=r"dimension -\d"):
+            with pytest.raises(ValueError, match="fit together"):
                 solved(one, other)
         else:
             assert solved(one, other) == expected
