@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ API = ("course", "course.gpu", "course.testing", "course.probes")
 # What others show of a page that somebody links to, and what is to be seen there.
 PICTURE = "lesson.png"
 SEEN = "A transposed tensor beside its storage: shape, strides, and what view and reshape would do."
+_MOST_DESCRIPTION = 300
 # Pages that nobody searches for.
 _UNLISTED = {"search", "genindex"}
 
@@ -28,6 +30,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("site_code", "", "env")
     app.connect("doctree-read", give_sections_the_anchors_of_the_course)
     app.connect("html-page-context", without_scripts_of_others)
+    app.connect("html-page-context", with_a_description)
     app.connect("html-page-context", with_a_preview)
     app.connect("build-finished", write_the_sitemap)
     app.connect("autodoc-process-docstring", markdown_blocks_as_rst)
@@ -55,6 +58,19 @@ def without_scripts_of_others(
         if not re.match(r"(https?:)?//", str(one.filename or ""))
     ]
     context["script_files"] = kept
+
+
+def with_a_description(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """A page that says nothing of itself to search engines is described by its first paragraph."""
+    given = context.get("metatags", "")
+    if doctree is None or 'name="description"' in given:
+        return
+    said = next((" ".join(one.astext().split()) for one in doctree.findall(nodes.paragraph)), "")
+    if said:
+        short = textwrap.shorten(said, _MOST_DESCRIPTION, placeholder=" …")
+        context["metatags"] = f'{given}\n<meta name="description" content="{escape(short)}">'
 
 
 def with_a_preview(

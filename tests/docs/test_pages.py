@@ -82,7 +82,18 @@ def test_with_an_address_pages_are_listed_and_name_themselves_and_a_picture(
     assert f'<meta property="og:url" content="{at}atlas/a.html">' in html
     assert '<meta property="og:title" content="Is &lt;1&gt; &quot;one&quot;?">' in html
     assert (ROOT / "docs" / PICTURE).is_file()
+    assert '<meta name="description" content="A page.">' in html
     assert faults_of(out) == []
+
+
+@pytest.mark.parametrize("name", [f"lessons/{LESSON}", "teachers/trust", "reference/course"])
+def test_a_page_without_a_description_is_described_by_its_first_words(
+    site: Path, name: str
+) -> None:
+    html = (site / f"{name}.html").read_text(encoding="utf-8")
+    (said,) = re.findall(r'<meta name="description" content="([^"]*)">', html)
+    assert len(said) > 40
+    assert unescape(said).removesuffix(" …") in text_of(site / f"{name}.html")
 
 
 def test_a_claim_leads_to_the_section_of_its_lesson(site: Path) -> None:
