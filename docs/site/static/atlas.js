@@ -18,23 +18,30 @@
   const stems = text => new Set(words(text).flatMap(parts).map(stem).filter(Boolean));
   const joined = text => ` ${words(text).map(one => one.replace(/^\.+|\.+$/g, ""))
     .filter(Boolean).join(" ")}`;
-  // What stands on the claims' own pages: the question, and the messages that proofs show.
-  const searched = JSON.parse(document.getElementById("atlas-searched").textContent);
+  const claims = [...all.querySelectorAll(".claim")].map((item, place) => ({
+    item, place, home: item.parentElement,
+    verdict: item.dataset.verdict, lesson: item.dataset.lesson,
+    keywords: item.dataset.words.split(" "),
+  }));
 
-  const claims = [...all.querySelectorAll(".claim")].map((item, place) => {
-    const said = item.querySelector(".said").textContent;
-    const fact = item.querySelector(".fact").textContent;
-    const [asked, ...messages] = searched[item.id];
-    return {
-      item, place, home: item.parentElement,
-      verdict: item.dataset.verdict, lesson: item.dataset.lesson,
-      keywords: item.dataset.words.split(" "),
-      said: [...stems(`${said} ${asked} ${item.id.replaceAll("-", " ")}`)],
-      fact: [...stems(fact)],
-      message: stems(messages.join(" ")),
-      texts: [asked, said, fact, ...messages].map(joined),
-    };
-  });
+  // The words of all claims are read when somebody first searches: a page that is only opened is
+  // there at once.
+  let read = false;
+  const readWords = () => {
+    if (read) return;
+    read = true;
+    // What stands on the claims' own pages: the question, and the messages that proofs show.
+    const searched = JSON.parse(document.getElementById("atlas-searched").textContent);
+    for (const claim of claims) {
+      const said = claim.item.querySelector(".said").textContent;
+      const fact = claim.item.querySelector(".fact").textContent;
+      const [asked, ...messages] = searched[claim.item.id];
+      claim.said = [...stems(`${said} ${asked} ${claim.item.id.replaceAll("-", " ")}`)];
+      claim.fact = [...stems(fact)];
+      claim.message = stems(messages.join(" "));
+      claim.texts = [asked, said, fact, ...messages].map(joined);
+    }
+  };
 
   const weight = (claim, asked) => {
     const near = known => known.includes(asked) ? 2 : known.some(one => one.startsWith(asked)) ? 1 : 0;
@@ -57,6 +64,7 @@
   // Claims with all of the words, or, where there is none, those with most of them. The words as
   // they stand, such as an error message that was pasted, come first.
   const ranked = (some, q) => {
+    readWords();
     const telling = words(q).filter(word => !idle.has(word));
     const asked = (telling.length ? telling : words(q)).map(stem).filter(Boolean);
     const phrase = words(q).length > 1 ? joined(q) : "";
@@ -79,7 +87,7 @@
     const some = claims.filter(claim => passes(claim, want));
     const result = want.q ? ranked(some, want.q) : { claims: some, complete: true };
     const shown = new Set(result.claims);
-    for (const { item, home } of claims) home.append(item);
+    if (found.hasChildNodes()) for (const { item, home } of claims) home.append(item);
     if (want.q) found.replaceChildren(...result.claims.map(claim => claim.item));
     found.hidden = !want.q;
     all.hidden = Boolean(want.q);
