@@ -112,10 +112,10 @@ def test_the_question_word_for_word_has_its_claim_at_the_top(atlas: Page) -> Non
 def test_an_error_message_that_a_proof_shows_is_found_word_for_word(atlas: Page) -> None:
     message = "view size is not compatible with input tensor's size and stride"
     search(atlas, message)
-    assert shown(atlas) == ["view-after-transpose-suggests-reshape"]
-    expect(atlas.locator("#atlas-count")).to_have_text("1 claim")
+    assert shown(atlas)[0] == "view-after-transpose-suggests-reshape"
+    expect(atlas.locator("#atlas-count")).not_to_contain_text("none with all")
     atlas.locator("#atlas-search").fill(f"RuntimeError: {message} (at least one dimension spans")
-    assert shown(atlas) == ["view-after-transpose-suggests-reshape"]
+    assert shown(atlas)[0] == "view-after-transpose-suggests-reshape"
 
 
 @pytest.mark.parametrize(
