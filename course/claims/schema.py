@@ -7,6 +7,7 @@ entries:
 
     [[claim]]
     id = "reshape-always-copies"
+    asked = "…?"                    # the question as people type it into a search box
     said = "…"                      # the sentence as people say it
     verdict = "false"               # true | false | depends | outdated
     fact = "…"                      # the correct statement
@@ -63,6 +64,7 @@ class Claim:
 
     Attributes:
         id: Its name, which no other claim has.
+        asked: The question that the fact answers, as people type it into a search box.
         said: The sentence as people say it.
         verdict: One of `VERDICTS`: true, false, depends, outdated.
         fact: What is right.
@@ -78,6 +80,7 @@ class Claim:
     """
 
     id: str
+    asked: str
     said: str
     verdict: str
     fact: str
@@ -119,7 +122,7 @@ class Entries:
     misconceptions: tuple[Misconception, ...]
 
 
-_CLAIM_REQUIRED = ("id", "said", "verdict", "fact", "proof", "shows")
+_CLAIM_REQUIRED = ("id", "asked", "said", "verdict", "fact", "proof", "shows")
 _CLAIM_OPTIONAL = (
     "misconception",
     "source",
@@ -186,6 +189,10 @@ def _misconceptions(tables: Mapping[str, Any], slug: str) -> tuple[Misconception
 
 def _claim(entry: Mapping[str, Any], where: str, lesson: str) -> Claim:
     check_keys(entry, _CLAIM_REQUIRED, _CLAIM_OPTIONAL, where, {"slow": bool})
+    if not entry["asked"].endswith("?"):
+        raise MalformedClaims(
+            f"{where}: asked is no question: {entry['asked']!r}. End it with a question mark."
+        )
     check_choice(entry, "verdict", VERDICTS, where)
     check_choice(entry, "needs", NEEDS, where)
     if ("proof_cuda" in entry) != ("shows_cuda" in entry):

@@ -23,8 +23,8 @@ from docs.site.errors import SiteBroken
 from docs.site.gallery import write_gallery
 from docs.site.lessons.execute import Outputs, outputs_of
 from docs.site.lessons.page import solved_cells, write_lesson
-from docs.site.settings import ROOT, Settings
-from docs.site.sphinx_extension import API
+from docs.site.settings import ROOT, Settings, address
+from docs.site.sphinx_extension import API, PICTURE
 from docs.site.teachers import page_for_teachers
 
 __all__ = ["build"]
@@ -57,6 +57,8 @@ def build(settings: Settings) -> None:
     shown = [one for one in lessons if not settings.lessons or one.slug in settings.lessons]
     slugs = tuple(one.slug for one in shown)
     before = _empty(settings)
+    if address():
+        shutil.copy(ROOT / "docs" / PICTURE, settings.extra)
     proofs = measured_proofs(settings.results, slugs)
     for lesson, outputs in zip(shown, _outputs(shown, settings.results), strict=True):
         write_lesson(lesson, outputs, settings)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -42,6 +43,7 @@ ROOT = Path(__file__).parents[2]
 GOOD = """
 [[claim]]
 id = "a"
+asked = "Does it hold?"
 said = "It holds."
 verdict = "true"
 fact = "It does."
@@ -196,6 +198,26 @@ def test_a_missing_key_is_named() -> None:
     assert malformed(GOOD.replace('fact = "It does."', "")) == (
         "04-memory-layout.toml: claim 'a': the key 'fact' is missing. Add fact = \"…\"."
     )
+
+
+def test_a_claim_without_its_question_is_refused() -> None:
+    assert malformed(GOOD.replace('asked = "Does it hold?"', "")) == (
+        "04-memory-layout.toml: claim 'a': the key 'asked' is missing. Add asked = \"…\"."
+    )
+
+
+def test_what_is_asked_must_be_a_question() -> None:
+    assert malformed(GOOD.replace("Does it hold?", "It holds.")) == (
+        "04-memory-layout.toml: claim 'a': asked is no question: 'It holds.'."
+        " End it with a question mark."
+    )
+
+
+def test_every_question_is_short_plain_and_asked_once() -> None:
+    asked = [one.asked for one in claims()]
+    assert [one for one in asked if not 3 <= len(one.split()) <= 9 or "`" in one] == []
+    plain = Counter(re.sub(r"\W+", " ", one).casefold() for one in asked)
+    assert [one for one, times in plain.items() if times > 1] == []
 
 
 def test_an_entry_without_id_is_found_by_its_number() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -14,6 +16,7 @@ from autograder.lessons.model import all_lessons, find_lesson
 from course.claims import claim, claims
 from docs.site.atlas.code import helpers_of, program
 from docs.site.atlas.entries import Entry, entries, most_related, version_sentences
+from docs.site.atlas.for_machines import in_script
 from docs.site.atlas.keywords import common, words_of
 from docs.site.atlas.pages import HERE, write_atlas
 from docs.site.words import as_markdown
@@ -37,6 +40,43 @@ def test_every_claim_of_every_lesson_has_a_page_and_a_place_in_the_list(
     listed = (tmp_path / "atlas.md").read_text(encoding="utf-8")
     assert pages == {one.id for one in claims()}
     assert [one.id for one in claims() if f'id="{one.id}"' not in listed] == []
+
+
+def test_a_claims_page_has_its_question_as_title_and_the_verdict_in_the_first_sentence(
+    found: list[Entry], tmp_path: Path
+) -> None:
+    write_atlas(tmp_path, found, ON)
+    page = (tmp_path / "atlas/reshape-always-copies.md").read_text(encoding="utf-8")
+    assert "\n# Does reshape() always copy?\n" in page
+    assert '"property=og:title": "Does reshape() always copy?"' in page
+    box = page.partition('aria-label="Verdict">')[2].partition("</p>")[0]
+    first = " ".join(re.sub(r"<[^>]+>", "", box).split())
+    assert first == (
+        "False: the claim “reshape() always copies the elements into new memory.” is wrong."
+    )
+
+
+def test_every_page_has_its_question_and_answer_as_structured_data(
+    found: list[Entry], tmp_path: Path
+) -> None:
+    write_atlas(tmp_path, found, ON)
+    for one in found:
+        page = (tmp_path / "atlas" / f"{one.claim.id}.md").read_text(encoding="utf-8")
+        (script,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page)
+        assert "<" not in script
+        data = json.loads(script)
+        (question,) = data["mainEntity"]
+        assert (data["@type"], question["name"]) == ("FAQPage", one.claim.asked)
+        answer = question["acceptedAnswer"]["text"]
+        assert answer.startswith(f"{one.label}: the claim “")
+        assert answer.endswith(" ".join(one.claim.fact.replace("`", "").split()))
+
+
+def test_what_ends_a_script_or_a_fence_is_written_in_another_way() -> None:
+    text = "</script> ``` & “”"
+    written = in_script([text])
+    assert not {"<", "`"} & set(written)
+    assert json.loads(written) == [text]
 
 
 def test_every_claim_lies_in_a_section_that_its_lesson_has(found: list[Entry]) -> None:

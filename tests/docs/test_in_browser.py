@@ -12,10 +12,13 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, Page, expect
 
+from autograder.lessons.model import all_lessons
 from course.claims import claims
+from docs.site.atlas.entries import entries
+from docs.site.atlas.pages import write_atlas
 from tests.browser.contrast import faint_words
 from tests.browser.jupyter import shoot, window
-from tests.docs.site_build import LESSON
+from tests.docs.site_build import LESSON, ROOT
 
 pytestmark = pytest.mark.exhaustive("the site in a browser")
 
@@ -50,6 +53,21 @@ def atlas(page: Page, site: Path) -> Page:
     """The atlas, ready to be searched."""
     page.goto((site / "atlas.html").as_uri())
     expect(page.get_by_role("searchbox", name="Search").last).to_be_visible()
+    return page
+
+
+@pytest.fixture(scope="module")
+def whole_atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The list of all lessons' claims with its search, without Sphinx around it."""
+    pages = tmp_path_factory.mktemp("atlas")
+    nothing = {"shown": [], "printed": "", "holds": True, "error": None}
+    found = entries(all_lessons(ROOT), {one.id: nothing for one in claims()})
+    write_atlas(pages, found, {"torch": "2.13.0", "build": "", "python": "", "system": ""})
+    listed = (pages / "atlas.md").read_text(encoding="utf-8")
+    html = listed.partition("```{raw} html\n")[2].partition("\n```")[0]
+    page = pages / "atlas.html"
+    static = (ROOT / "docs/site/static").as_uri()
+    page.write_text(html.replace('src="_static', f'src="{static}'), encoding="utf-8")
     return page
 
 
@@ -89,6 +107,32 @@ def test_a_question_in_a_sentence_finds_its_claim(atlas: Page, question: str) ->
 def test_the_question_word_for_word_has_its_claim_at_the_top(atlas: Page) -> None:
     search(atlas, "does reshape always copy?")
     assert shown(atlas)[0] == "reshape-always-copies"
+
+
+def test_an_error_message_that_a_proof_shows_is_found_word_for_word(atlas: Page) -> None:
+    message = "view size is not compatible with input tensor's size and stride"
+    search(atlas, message)
+    assert shown(atlas)[0] == "view-after-transpose-suggests-reshape"
+    expect(atlas.locator("#atlas-count")).not_to_contain_text("none with all")
+    atlas.locator("#atlas-search").fill(f"RuntimeError: {message} (at least one dimension spans")
+    assert shown(atlas)[0] == "view-after-transpose-suggests-reshape"
+
+
+@pytest.mark.parametrize(
+    ("words", "id_"),
+    [
+        ("leaf variable requires grad in-place", "in-place-on-a-leaf-raises"),
+        ("modified by an inplace operation", "the-error-comes-at-the-write"),
+        ("Does reshape() always copy?", "reshape-always-copies"),
+        ("can i update a leaf in place", "leaves-can-never-be-updated"),
+    ],
+)
+def test_the_atlas_of_all_lessons_finds_words_of_errors_and_questions(
+    page: Page, whole_atlas: Path, words: str, id_: str
+) -> None:
+    page.goto(whole_atlas.as_uri())
+    page.locator("#atlas-search").fill(words)
+    assert shown(page)[0] == id_
 
 
 def test_filters_keep_what_fits_and_reset_brings_everything_back(atlas: Page) -> None:

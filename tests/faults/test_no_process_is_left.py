@@ -114,6 +114,7 @@ CLAIM = '''
 lesson = "01-tiny"
 [[claim]]
 id = "endless"
+asked = "Does it end?"
 said = "It ends."
 verdict = "true"
 fact = "It does."

@@ -43,6 +43,7 @@ lesson = "{slug}"
 
 [[claim]]
 id = "{name}-claim"
+asked = "✎ What do people type into a search box?"
 said = "✎ What people say, in a sentence."
 verdict = "true"
 fact = "✎ What is right, in a sentence."

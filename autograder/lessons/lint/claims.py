@@ -130,9 +130,13 @@ def _mentioned_once(
             yield place, cause, "Keep one question or one metadata.course.claims of it."
 
 
+def _texts(claim: Claim) -> tuple[str, ...]:
+    return claim.asked, claim.said, claim.fact, claim.proof
+
+
 def _claim(claim: Claim, beliefs: set[str]) -> Iterator[Slip]:
     place = f"claim {claim.id}"
-    yield from unwritten((place, text) for text in (claim.said, claim.fact, claim.proof))
+    yield from unwritten((place, text) for text in _texts(claim))
     if not _SLUG.fullmatch(claim.id):
         remedy = "Give it a readable one: lower-case words joined by hyphens."
         yield place, "its id is no slug", remedy

@@ -12,6 +12,7 @@ from autograder.lessons.model import Lesson
 from course.claims import Claim, Misconception, claims, misconceptions
 from course.claims.quiz_words import LABELS, MEANINGS
 from docs.site.atlas.keywords import words_of
+from docs.site.words import as_text
 
 __all__ = ["Entry", "Place", "entries", "most_related", "version_sentences"]
 
@@ -49,9 +50,15 @@ class Entry:
         return LABELS[self.claim.verdict]
 
     @property
-    def meaning(self) -> str:
-        """What that verdict means."""
-        return MEANINGS[self.claim.verdict]
+    def judged(self) -> str:
+        """What the verdict says of the claim: "is wrong", "was right for an older release"."""
+        return MEANINGS[self.claim.verdict].removeprefix("the claim ")
+
+    @property
+    def answer(self) -> str:
+        """The answer to what is asked: the verdict on the claim, and the fact."""
+        said, fact = as_text(self.claim.said), as_text(self.claim.fact)
+        return f"{self.label}: the claim “{said}” {self.judged}. {fact}"
 
     @property
     def versions(self) -> str:

@@ -15,6 +15,7 @@ from course.claims import VERDICTS
 from course.claims.quiz_words import LABELS, MEANINGS
 from docs.site.atlas.code import helpers_of, program
 from docs.site.atlas.entries import Entry, most_related
+from docs.site.atlas.for_machines import faq, searched
 from docs.site.atlas.keywords import common
 from docs.site.words import as_markdown, as_text, inline
 
@@ -77,6 +78,7 @@ def _of_the_list(found: Sequence[Entry], on: Mapping[str, str]) -> dict[str, Any
         "counts": counts,
         "keywords": keywords,
         "number": len(found),
+        "searched": Markup(searched(found)),
         "on": on,
     }
 
@@ -89,12 +91,13 @@ def _of(
     on: Mapping[str, str],
 ) -> dict[str, Any]:
     claim = entry.claim
-    answer = f"{entry.label}: {entry.meaning}. {as_text(claim.fact)}"
+    answer = f"{entry.label}: “{as_text(claim.said)}” {as_text(claim.fact)}"
     short = answer if len(answer) <= _MOST_DESCRIPTION else f"{answer[: _MOST_DESCRIPTION - 1]}…"
     return {
         "entry": entry,
         "claim": claim,
         "description": short,
+        "faq": Markup(faq(entry)),
         "program": Markup(program(claim)),
         "helpers": Markup(helpers_of(claim)),
         "shown": Markup("\n".join(_shown(entry.proof))),

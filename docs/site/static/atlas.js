@@ -16,18 +16,36 @@
   const stem = word => word.replace(/^\.+|\.+$/g, "")
     .replace(/(?:ies|ied)$/, "y").replace(/(?:ing|ed|es|s)$/, "");
   const stems = text => new Set(words(text).flatMap(parts).map(stem).filter(Boolean));
-
+  const joined = text => ` ${words(text).map(one => one.replace(/^\.+|\.+$/g, ""))
+    .filter(Boolean).join(" ")}`;
   const claims = [...all.querySelectorAll(".claim")].map((item, place) => ({
     item, place, home: item.parentElement,
     verdict: item.dataset.verdict, lesson: item.dataset.lesson,
     keywords: item.dataset.words.split(" "),
-    said: [...stems(item.querySelector(".said").textContent + " " + item.id.replaceAll("-", " "))],
-    fact: [...stems(item.querySelector(".fact").textContent)],
   }));
+
+  // The words of all claims are read when somebody first searches: a page that is only opened is
+  // there at once.
+  let read = false;
+  const readWords = () => {
+    if (read) return;
+    read = true;
+    // What stands on the claims' own pages: the question, and the messages that proofs show.
+    const searched = JSON.parse(document.getElementById("atlas-searched").textContent);
+    for (const claim of claims) {
+      const said = claim.item.querySelector(".said").textContent;
+      const fact = claim.item.querySelector(".fact").textContent;
+      const [asked, ...messages] = searched[claim.item.id];
+      claim.said = [...stems(`${said} ${asked} ${claim.item.id.replaceAll("-", " ")}`)];
+      claim.fact = [...stems(fact)];
+      claim.message = stems(messages.join(" "));
+      claim.texts = [asked, said, fact, ...messages].map(joined);
+    }
+  };
 
   const weight = (claim, asked) => {
     const near = known => known.includes(asked) ? 2 : known.some(one => one.startsWith(asked)) ? 1 : 0;
-    return 3 * near(claim.said) + near(claim.fact);
+    return 3 * near(claim.said) + near(claim.fact) + (claim.message.has(asked) ? 0.5 : 0);
   };
 
   const chosen = () => {
@@ -43,15 +61,19 @@
     && (!want.lesson || claim.lesson === want.lesson)
     && (!want.keyword || claim.keywords.includes(want.keyword));
 
-  // Claims with all of the words, or, where there is none, those with most of them.
+  // Claims with all of the words, or, where there is none, those with most of them. The words as
+  // they stand, such as an error message that was pasted, come first.
   const ranked = (some, q) => {
+    readWords();
     const telling = words(q).filter(word => !idle.has(word));
     const asked = (telling.length ? telling : words(q)).map(stem).filter(Boolean);
+    const phrase = words(q).length > 1 ? joined(q) : "";
     const aside = words(q).filter(word => idle.has(word)).map(stem);
     const scored = some.map(claim => {
       const weights = asked.map(one => weight(claim, one));
-      return { claim, hits: weights.filter(Boolean).length,
-        score: weights.reduce((sum, one) => sum + one, 0)
+      const verbatim = Boolean(phrase) && claim.texts.some(one => one.includes(phrase));
+      return { claim, hits: verbatim ? asked.length : weights.filter(Boolean).length,
+        score: weights.reduce((sum, one) => sum + one, 0) + (verbatim ? 1000 : 0)
           + aside.filter(one => claim.said.includes(one)).length };
     });
     const most = Math.max(0, ...scored.map(one => one.hits));
@@ -65,7 +87,7 @@
     const some = claims.filter(claim => passes(claim, want));
     const result = want.q ? ranked(some, want.q) : { claims: some, complete: true };
     const shown = new Set(result.claims);
-    for (const { item, home } of claims) home.append(item);
+    if (found.hasChildNodes()) for (const { item, home } of claims) home.append(item);
     if (want.q) found.replaceChildren(...result.claims.map(claim => claim.item));
     found.hidden = !want.q;
     all.hidden = Boolean(want.q);

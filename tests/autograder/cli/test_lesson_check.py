@@ -78,7 +78,7 @@ def test_what_an_editor_left_is_told_with_the_command_that_takes_it_out(course: 
 
 
 def test_a_claim_that_is_false_is_told(course: Path) -> None:
-    claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
+    claim = '[[claim]]\nid = "c"\nasked = "A?"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
     (course / "course/lessons/tiny/claims.toml").write_text(
         tiny.claims(claim + 'proof = "x = 1"\nshows = "x == 2"\n')
     )

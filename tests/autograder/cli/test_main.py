@@ -155,7 +155,7 @@ def test_a_claim_whose_proof_fails_stops_the_release(
 ) -> None:
     monkeypatch.setattr("autograder.lessons.release.refuse_unsound", lambda *_, **__: None)
     monkeypatch.setattr("autograder.lessons.release.build_editions", lambda *_: {"notes.txt": b""})
-    claim = '[[claim]]\nid = "c"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
+    claim = '[[claim]]\nid = "c"\nasked = "A?"\nsaid = "S."\nverdict = "true"\nfact = "F."\n'
     path = course / "course/lessons/tiny/claims.toml"
     path.write_text('lesson = "01-tiny"\n' + claim + 'proof = "x = 1"\nshows = "x == 2"\n')
     assert run("release", "--course", course) == 1

@@ -46,7 +46,7 @@ def test_a_claim_that_breaks_its_form_hides_no_misconception(course: Path) -> No
     path = course / "course/lessons/tiny/claims.toml"
     path.write_text(tiny.claims('[[claim]]\nid = "c"'))
     assert len(misconceptions(course, "01-tiny")) == 4
-    with pytest.raises(LessonError, match="claim 'c': the key 'said' is missing"):
+    with pytest.raises(LessonError, match="claim 'c': the key 'asked' is missing"):
         claims_of(course, "01-tiny")
 
 

@@ -47,8 +47,9 @@ def ask(id: str) -> Question:
 
 
 def a_claim(**changes: object) -> Claim:
-    fields = {"id": "a", "said": "S.", "verdict": "false", "fact": "F.", "proof": "x = 1"}
-    return Claim(**{**fields, "shows": "x == 1", "lesson": "04-memory-layout", **changes})
+    fields = {"id": "a", "asked": "A?", "said": "S.", "verdict": "false", "fact": "F."}
+    proved = {"proof": "x = 1", "shows": "x == 1", "lesson": "04-memory-layout"}
+    return Claim(**{**fields, **proved, **changes})
 
 
 # ---------------------------------------------------------------- plain text

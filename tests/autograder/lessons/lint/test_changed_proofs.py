@@ -15,6 +15,7 @@ from tests.autograder import tiny
 CLAIM = """
 [[claim]]
 id = "{}"
+asked = "Does it hold?"
 said = "It holds."
 verdict = "true"
 fact = "It does."

@@ -17,6 +17,7 @@ from tests.autograder import tiny
 CLAIM = """
 [[claim]]
 id = "a-claim"
+asked = "Does it hold?"
 said = "It holds."
 verdict = "true"
 fact = "It does."
@@ -92,6 +93,7 @@ def test_a_predict_cell_may_list_its_claim_as_well(found: Found) -> None:
         ("[[claim]]", "[[claims]]", "unknown table 'claims'"),
         ('"It holds."', '"It holds"', "what is said is no sentence"),
         ('"It does."', '"It `does."', "a ` in its fact has no partner"),
+        ('"Does it hold?"', '"✎ What?"', "it is not written yet: ✎ What?"),
         ('"It does."', '"✎ What is right."', "it is not written yet: ✎ What is right."),
         ('"a-claim"', '"a claim"', "its id is no slug"),
         ("proof =", 'misconception = "dtype-is-flat"\nproof =', "Did you mean dtype-is-float?"),
