@@ -202,19 +202,19 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
     backend = RemoteBackend()
     use_backend(backend)
     # Of test cells of which a rest is left: what they asked, and how random numbers go on.
-    begun: dict[str, tuple[Asked, Generators]] = {}
+    begun: dict[int, tuple[Asked, Generators]] = {}
     while True:
         _, _, body, key = receive()
         connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
         backend.start_cell(connection, key[0] if key else b"")
-        source = body["source"]
-        asked, generators = begun.pop(source, (Asked(), ()))
+        number = body["number"]
+        asked, generators = begun.pop(number, (Asked(), ()))
         go_on_with(asked)
         for restore, state in generators:
             restore(state)
-        end = shell.run_part(source, Part(body["part"]))
+        end = shell.run_part(body["source"], Part(body["part"]), number)
         if end.has_rest:
-            begun[source] = asked, _generators()
+            begun[number] = asked, _generators()
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
         about["has_rest"] = end.has_rest
         about |= {"tampered": backend.tampered, "failed": backend.failed}

@@ -155,8 +155,9 @@ class Shell(InteractiveShell):
         self._hooks: tuple[object, ...] = ()
         self._part = Part.ALL
         # Of cells whose visible part has run: the names that it has bound, and their number.
-        self._bound: dict[str, Data] = {}
-        self._numbers: dict[str, int] = {}
+        self._key: object = None
+        self._bound: dict[object, Data] = {}
+        self._numbers: dict[object, int] = {}
         super().__init__(**options)
 
     def ready(self, recorder: Recorder) -> None:
@@ -167,20 +168,20 @@ class Shell(InteractiveShell):
         self._streams = Stream("stdout", recorder, 1), Stream("stderr", recorder, 2)
         sys.stdout, sys.stderr = self._streams
 
-    def run_part(self, source: str, part: Part) -> CellResult:
+    def run_part(self, source: str, part: Part, key: object = None) -> CellResult:
         """Run one part of a cell: the visible one, later the rest, with the names of the first.
 
-        Others may run in between and find none of those names. Where a cell raises in its visible
-        part, or has no hidden test, that is all of it. Only cells that were compiled ahead have two
-        parts, others run as a whole.
+        Others may run in between and find none of those names; `key` tells the cell from one with
+        the same text. Where a cell raises in its visible part, or has no hidden test, that is all
+        of it. Only cells that were compiled ahead have two parts, others run as a whole.
         """
         found = self._compiled_cell(source)
         if found is None or found.visible is None:
             return self.run(source)
         next_number = self.execution_count
         if part is Part.REST:
-            self.execution_count = self._numbers.pop(source, next_number)
-        self._part = part
+            self.execution_count = self._numbers.pop(key, next_number)
+        self._part, self._key = part, key
         try:
             end = self.run(source)
         finally:
@@ -188,9 +189,9 @@ class Shell(InteractiveShell):
         if part is Part.REST:
             self.execution_count = next_number
         if part is Part.REST or end.error is not None:
-            self._bound.pop(source, None)
+            self._bound.pop(key, None)
             return end
-        self._numbers[source] = next_number  # the rest is of the same cell
+        self._numbers[key] = next_number  # the rest is of the same cell
         return replace(end, has_rest=True)
 
     def run(self, source: str) -> CellResult:
@@ -286,8 +287,8 @@ class Shell(InteractiveShell):
         found = None if result is None else self._compiled_cell(result.info.raw_cell)
         if found is None:
             return await super().run_ast_nodes(nodelist, cell_name, *args, **options)
-        source, names = cast(Any, result).info.raw_cell, self.user_ns
-        names.update(self._bound.get(source, {}) if self._part is Part.REST else {})
+        names = self.user_ns
+        names.update(self._bound.get(self._key, {}) if self._part is Part.REST else {})
         before = dict(names) if self._part is Part.VISIBLE else names
         try:
             for code in found.codes_of(self._part):
@@ -296,7 +297,7 @@ class Shell(InteractiveShell):
         finally:
             if self._part is Part.VISIBLE:
                 nothing = object()
-                self._bound[source] = {
+                self._bound[self._key] = {
                     name: value
                     for name, value in names.items()
                     if before.get(name, nothing) is not value

@@ -127,7 +127,12 @@ class Checker:
             self._run(source, None, until)
 
     def run(
-        self, source: str, connection: SnapshotConnection, until: Deadline, part: Part = Part.ALL
+        self,
+        source: str,
+        connection: SnapshotConnection,
+        until: Deadline,
+        part: Part = Part.ALL,
+        number: int = 0,
     ) -> CellOutcome:
         """Run a test cell, or one part of it.
 
@@ -136,6 +141,7 @@ class Checker:
             connection: The snapshot that its requests go to.
             until: The deadline.
             part: The rest of a cell is run after its visible part, by the same checker.
+            number: That of the cell in its notebook; another may have the same text.
 
         Returns:
             What the cell showed, or why it did not run to its end.
@@ -144,7 +150,7 @@ class Checker:
             CheckerStuck: The cell goes on after its snapshot was disconnected.
             CheckerFailed: The checker ended or broke the protocol.
         """
-        return self._run(source, connection, until, part)
+        return self._run(source, connection, until, part, number)
 
     def _run(
         self,
@@ -152,11 +158,12 @@ class Checker:
         connection: SnapshotConnection | None,
         until: Deadline,
         part: Part = Part.ALL,
+        number: int = 0,
     ) -> CellOutcome:
         outputs, failure = Outputs(self._limits), None
         try:
             key = () if connection is None else (connection.student.key,)
-            test = {"source": source, "asks": bool(key), "part": part}
+            test = {"source": source, "asks": bool(key), "part": part, "number": number}
             self._channel.send(Kind.TEST, 0, test, key)
             if connection is not None:
                 self._channel.send_fd(connection.fileno())

@@ -227,7 +227,8 @@ class Execution:
         checker = self._checker
         until = self._deadline(lambda: student.cpu_s() + checker.cpu_s())
         try:
-            return checker.run(step.source, student.connection(snapshot), until, part)
+            asked = student.connection(snapshot)
+            return checker.run(step.source, asked, until, part, step.index)
         except CheckerStuck as stuck:
             self.close()
             return CellOutcome(failure=stuck.failure)

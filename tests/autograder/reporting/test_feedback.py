@@ -94,7 +94,7 @@ def test_a_misconception_is_explained_with_rule_and_section(course: Path, tmp_pa
     tiny.build(tmp_path)
     claims = own_claims(tmp_path, SLUG)
     claim = {"id": "c", "misconception": "order-of-memory", "fact": "Indices decide the order."}
-    claim |= {"said": "S.", "verdict": "true", "proof": "x = 1", "shows": "x"}
+    claim |= {"asked": "S?", "said": "S.", "verdict": "true", "proof": "x = 1", "shows": "x"}
     lines = "\n".join(f'{key} = "{value}"' for key, value in claim.items())
     claims.write_text(f"{claims.read_text()}\n[[claim]]\n{lines}\n")
     found = text_of(page(tmp_path, failing(misconception="order-of-memory")))

@@ -96,7 +96,7 @@ record_with(shell, shown.append, 10_000)
 ends = []
 for name, part in steps:
     shown.clear()
-    end = shell.run_part(cells[name], Part(part))
+    end = shell.run_part(cells[name], Part(part), name)
     texts = [one.get("error") or one["result"]["text/plain"] for one in shown]
     ends.append([end.count, end.has_rest, texts])
 os.write(out, json.dumps(ends).encode())
@@ -133,3 +133,10 @@ def test_a_cell_that_raises_in_its_visible_part_has_no_rest() -> None:
 def test_what_belongs_to_one_statement_is_run_as_the_rest() -> None:
     cells = {"a": "x = 1\nfor y in 2, 3:\n    x += y\n    ### BEGIN HIDDEN TESTS\n    x += 1\nx"}
     assert in_parts(cells, ("a", "visible"), ("a", "rest")) == [[1, True, []], [1, False, ["8"]]]
+
+
+def test_two_cells_of_one_text_have_names_of_their_own() -> None:
+    text = "found = [len(In)]\n### BEGIN HIDDEN TESTS\nfound.append(0)\n### END HIDDEN TESTS\nfound"
+    steps = [("a", "visible"), ("b", "visible"), ("a", "rest"), ("b", "rest")]
+    (_, _, (first,)), (_, _, (second,)) = in_parts({"a": text, "b": text}, *steps)[2:]
+    assert first != second
