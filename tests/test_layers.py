@@ -70,7 +70,7 @@ INSIDE = {
     f"{ENGINE}.outcomes": set(),
     f"{ENGINE}.own_resources": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.protocol": GROUND,
-    f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits"},
+    f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits", "course.hidden_lines"},
     f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
     f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
     f"{ENGINE}.forkserver": GROUND
@@ -108,7 +108,7 @@ AUTOGRADER = {
     # course.guide: the map that is released is the one that notebooks show
     "autograder.lessons": GROUND
     | {"autograder.records", "course.claims", "course.testing", "course.guide", "course.practice"}
-    | {f"{BRIDGE}.generation", f"{BRIDGE}.known_sources"},
+    | {f"{BRIDGE}.generation", f"{BRIDGE}.known_sources", "course.hidden_lines"},
     "autograder.lms": GROUND | {"autograder.records"},
     "autograder.submissions.class_list": GROUND,
     "autograder.submissions": GROUND

@@ -150,11 +150,9 @@ def _known_to_gradebook(course: CourseDirectory, name: str) -> Lesson:
 
 
 def _in_gradebook(course: CourseDirectory, name: str) -> dict[str, Any]:
-    from autograder.nbgrader_bridge.gradebook_errors import explained
     from autograder.nbgrader_bridge.known_sources import known_sources
 
-    with explained(course):
-        return known_sources(course.db_url, name, course.released(name))
+    return known_sources(course, name)
 
 
 def _prepared(

@@ -18,24 +18,30 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 from traitlets.config import Config
 
+from autograder.course_directory import CourseDirectory
 from autograder.nbgrader_bridge.generation import PreparedSource, as_released, resources_of
+from autograder.nbgrader_bridge.gradebook_errors import explained
 
 
-def known_sources(db_url: str, assignment: str, release: Path) -> dict[str, NotebookNode]:
+def known_sources(course: CourseDirectory, assignment: str) -> dict[str, NotebookNode]:
     """The notebooks of an assignment, made of what the gradebook holds of them.
 
     Args:
-        db_url: The gradebook's address.
+        course: The course directory.
         assignment: Its name.
-        release: The folder in which its class edition lies, or would.
 
     Returns:
         Name → notebook, in the order of their names; nothing where the gradebook does not know it
         or is not there.
 
     Raises:
-        SQLAlchemyError: It is there and does not open.
+        GradebookError: It is there and does not open.
     """
+    with explained(course):
+        return _known(course.db_url, assignment, course.released(assignment))
+
+
+def _known(db_url: str, assignment: str, release: Path) -> dict[str, NotebookNode]:
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).is_file()):
         return {}
