@@ -69,7 +69,7 @@ def select_assignments(course: CourseDirectory, words: Iterable[str] = ()) -> As
 
     Raises:
         UnknownLesson: A word names no assignment, or there are none at all.
-        GradebookError: A word names no folder, and the gradebook, which may know it, does not open.
+        GradebookClosed: No folder has that name, and the gradebook, which may, does not open.
     """
     folders, chosen = assignment_folders(course), list(words)
     if not folders and (not chosen or "all" in chosen):
@@ -152,7 +152,7 @@ def _known_to_gradebook(course: CourseDirectory, name: str) -> Lesson:
 def _in_gradebook(course: CourseDirectory, name: str) -> dict[str, Any]:
     from autograder.nbgrader_bridge.known_sources import known_sources
 
-    return known_sources(course, name)
+    return known_sources(course.db_url, name, course.released(name))
 
 
 def _prepared(

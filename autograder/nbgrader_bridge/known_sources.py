@@ -15,33 +15,33 @@ from nbformat import NotebookNode, v4
 from nbgrader.api import Assignment, Notebook
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from traitlets.config import Config
 
-from autograder.course_directory import CourseDirectory
+from autograder.errors import AutograderError
 from autograder.nbgrader_bridge.generation import PreparedSource, as_released, resources_of
-from autograder.nbgrader_bridge.gradebook_errors import explained
 
 
-def known_sources(course: CourseDirectory, assignment: str) -> dict[str, NotebookNode]:
+class GradebookClosed(AutograderError):
+    """A gradebook that may know an assignment does not open."""
+
+
+def known_sources(db_url: str, assignment: str, release: Path) -> dict[str, NotebookNode]:
     """The notebooks of an assignment, made of what the gradebook holds of them.
 
     Args:
-        course: The course directory.
+        db_url: The gradebook's address.
         assignment: Its name.
+        release: The folder in which its class edition lies, or would.
 
     Returns:
         Name → notebook, in the order of their names; nothing where the gradebook does not know it
         or is not there.
 
     Raises:
-        GradebookError: It is there and does not open.
+        GradebookClosed: It is there and does not open.
     """
-    with explained(course):
-        return _known(course.db_url, assignment, course.released(assignment))
-
-
-def _known(db_url: str, assignment: str, release: Path) -> dict[str, NotebookNode]:
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).is_file()):
         return {}
@@ -52,6 +52,14 @@ def _known(db_url: str, assignment: str, release: Path) -> dict[str, NotebookNod
         with Session(engine) as session:
             rows = session.query(Notebook).join(Assignment).filter(Assignment.name == assignment)
             found = {one.name: _made_of(one, release / f"{one.name}.ipynb") for one in rows}
+    except SQLAlchemyError as error:
+        cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise GradebookClosed(
+            f"it may know '{assignment}', and refused: {cause}",
+            place=url.render_as_string(hide_password=True),
+            remedy=f"Bring back your last backup, or put the source of {assignment} into a folder "
+            "of that name.",
+        ) from error
     finally:
         engine.dispose()
     return {name: found[name] for name in sorted(found) if found[name].cells}

@@ -13,7 +13,7 @@ from autograder.grading.pipeline import grade
 from autograder.lessons.assignments import find_assignment, select_assignments
 from autograder.lessons.model import Lesson
 from autograder.nbgrader_bridge.gradebook import GradebookReader
-from autograder.nbgrader_bridge.gradebook_errors import GradebookError
+from autograder.nbgrader_bridge.known_sources import GradebookClosed
 from autograder.nbgrader_bridge.registration import register
 from autograder.submissions.discovery import find_submissions
 from tests.autograder import foreign
@@ -104,6 +104,8 @@ def test_a_gradebook_that_does_not_open_may_have_known_it_and_is_told(course: Pa
     shutil.rmtree(course / "source" / "ps1")
     foreign.write(course / "source" / "ps2", "p", foreign.test_of("t", "assert True", 1))
     (course / "gradebook.db").write_bytes(b"no database")
-    with pytest.raises(GradebookError, match="refused: file is not a database"):
+    with pytest.raises(
+        GradebookClosed, match="'ps1', and refused: file is not a"
+    ):
         select_assignments(load_course(course), ["ps1"])
     assert [one.slug for one in select_assignments(load_course(course), ["ps2"]).lessons] == ["ps2"]
