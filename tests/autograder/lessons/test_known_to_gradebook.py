@@ -104,8 +104,6 @@ def test_a_gradebook_that_does_not_open_may_have_known_it_and_is_told(course: Pa
     shutil.rmtree(course / "source" / "ps1")
     foreign.write(course / "source" / "ps2", "p", foreign.test_of("t", "assert True", 1))
     (course / "gradebook.db").write_bytes(b"no database")
-    with pytest.raises(
-        GradebookClosed, match="'ps1', and refused: file is not a"
-    ):
+    with pytest.raises(GradebookClosed, match="'ps1', and refused: file is not a"):
         select_assignments(load_course(course), ["ps1"])
     assert [one.slug for one in select_assignments(load_course(course), ["ps2"]).lessons] == ["ps2"]
