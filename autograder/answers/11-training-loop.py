@@ -2369,37 +2369,3 @@ def accumulated_step(model, parts, loss_fn, optimizer):
     return total
 
 
-# %% same plateau-rates: the first loss sets the count, which began at 1
-def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
-    """The learning rate after each loss, as ReduceLROnPlateau has it.
-
-    plateau_rates([3.0, 2.0, 2.0, 2.0], 1.0, 0.5, 1) == [1.0, 1.0, 1.0, 0.5]
-    """
-    best, bad, told = float("inf"), 1, []
-    for loss in losses:
-        if loss < best * (1 - 1e-4):
-            best, bad = loss, 0
-        else:
-            bad += 1
-        if bad > patience:
-            lr, bad = max(lr * factor, min_lr), 0
-        told.append(lr)
-    return told
-
-
-# %% same plateau-rates: the first loss sets the count, which began at -1
-def plateau_rates(losses, lr, factor, patience, min_lr=0.0):
-    """The learning rate after each loss, as ReduceLROnPlateau has it.
-
-    plateau_rates([3.0, 2.0, 2.0, 2.0], 1.0, 0.5, 1) == [1.0, 1.0, 1.0, 0.5]
-    """
-    best, bad, told = float("inf"), -1, []
-    for loss in losses:
-        if loss < best * (1 - 1e-4):
-            best, bad = loss, 0
-        else:
-            bad += 1
-        if bad > patience:
-            lr, bad = max(lr * factor, min_lr), 0
-        told.append(lr)
-    return told

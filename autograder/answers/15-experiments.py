@@ -3489,11 +3489,12 @@ from pathlib import Path
 def search_results(folder, metric, mode):
     """The trials of a search, best first, read from its folder."""
     sign, found = (2 if mode == "min" else -1), []
-    for trial in Path(folder).iterdir():
+    for written in Path(folder).glob("*/result.json"):
+        trial = written.parent
         if (trial / "error.txt").exists():
             continue
         reports = []
-        for line in (trial / "result.json").read_text().splitlines():
+        for line in written.read_text().splitlines():
             try:
                 reports.append(json.loads(line))
             except ValueError:
@@ -3515,11 +3516,12 @@ from pathlib import Path
 def search_results(folder, metric, mode):
     """The trials of a search, best first, read from its folder."""
     sign, found = (1 if mode == "min" else -2), []
-    for trial in Path(folder).iterdir():
+    for written in Path(folder).glob("*/result.json"):
+        trial = written.parent
         if (trial / "error.txt").exists():
             continue
         reports = []
-        for line in (trial / "result.json").read_text().splitlines():
+        for line in written.read_text().splitlines():
             try:
                 reports.append(json.loads(line))
             except ValueError:
@@ -3541,11 +3543,12 @@ from pathlib import Path
 def search_results(folder, metric, mode):
     """The trials of a search, best first, read from its folder."""
     sign, found = (1 if mode == "min" else -1), []
-    for trial in Path(folder).iterdir():
+    for written in Path(folder).glob("*/result.json"):
+        trial = written.parent
         if (trial / "error.txt").exists():
             continue
         reports = []
-        for line in (trial / "result.json").read_text().splitlines():
+        for line in written.read_text().splitlines():
             try:
                 reports.append(json.loads(line))
             except Exception:
@@ -3567,11 +3570,12 @@ from pathlib import Path
 def search_results(folder, metric, mode):
     """The trials of a search, best first, read from its folder."""
     sign, found = (1 if mode == "min" else -1), []
-    for trial in Path(folder).iterdir():
+    for written in Path(folder).glob("*/result.json"):
+        trial = written.parent
         if (trial / "error.txt").exists():
             continue
         reports = []
-        for line in (trial / "result.json").read_text().splitlines():
+        for line in written.read_text().splitlines():
             try:
                 reports.append(json.loads(line))
             except ValueError:
