@@ -38,6 +38,7 @@ TOGETHER = {
     "README.md",
     "course/guide/lessons.json",
     "docs/map.md",
+    "docs/rules.md",
     "docs/map.svg",
     "docs/map-narrow.svg",
 }
