@@ -40,14 +40,13 @@ def call_as_code(request: Request, written: Written | None = None) -> str:
     >>> call_as_code(Request(("answer", "flatten"), (torch.arange(4.0).view(2, 2).t(),)))
     'flatten(torch.tensor([[0.0, 1.0], [2.0, 3.0]]).t())'
     """
-    if not _are_plain(request):
-        line = "" if written is None else written.text()
-        if line:
-            return line
     given = [("", one) for one in request.args]
     given += [(f"{name}=", one) for name, one in request.kwargs.items()]
     parts = [(name, one, _written(one)) for name, one in given]
     text = _joined(request, [f"{name}{code}" for name, _, code in parts])
+    is_plain = len(text) <= _MOST_CHARACTERS and not any("<" in code for _, _, code in parts)
+    if written is not None and not is_plain and (line := written.text()):
+        return line
     if len(text) > _MOST_CHARACTERS:
         parts = [(name, one, _shortened(code, one)) for name, one, code in parts]
         text = _joined(request, [f"{name}{code}" for name, _, code in parts])
@@ -80,12 +79,6 @@ def written_call() -> Written | None:
     if frame is None or frame.f_code.co_name != "<module>":
         return None
     return Written(frame.f_code, frame.f_lasti)
-
-
-def _are_plain(request: Request) -> bool:
-    """Whether every argument can be written as code, in a line with the others."""
-    codes = [_written(one) for one in (*request.args, *request.kwargs.values())]
-    return sum(map(len, codes)) <= _MOST_CHARACTERS and not any("<" in one for one in codes)
 
 
 def _joined(request: Request, parts: Iterable[str]) -> str:

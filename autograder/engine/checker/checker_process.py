@@ -207,12 +207,13 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         _, _, body, key = receive()
         connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
         backend.start_cell(connection, key[0] if key else b"")
-        number = body["number"]
-        asked, generators = begun.pop(number, (Asked(), ()))
+        number, part = body["number"], Part(body["part"])
+        # One that is tried once more begins anew.
+        asked, generators = begun[number] if part is Part.REST else (Asked(), ())
         go_on_with(asked)
         for restore, state in generators:
             restore(state)
-        end = shell.run_part(body["source"], Part(body["part"]), number)
+        end = shell.run_part(body["source"], part, number)
         if end.has_rest:
             begun[number] = asked, _generators()
         about = {"error": end.error, "count": end.count, "memory": backend.memory}

@@ -227,8 +227,8 @@ class Execution:
         checker = self._checker
         until = self._deadline(lambda: student.cpu_s() + checker.cpu_s())
         try:
-            asked = student.connection(snapshot)
-            return checker.run(step.source, asked, until, part, step.index)
+            connection = student.connection(snapshot)
+            return checker.run(step.source, connection, until, part, step.index)
         except CheckerStuck as stuck:
             self.close()
             return CellOutcome(failure=stuck.failure)

@@ -205,3 +205,17 @@ def test_random_numbers_of_a_test_cell_go_on_where_its_visible_part_ended(tmp_pa
         torch.rand(1, generator=generator)
         drawn = torch.rand(1, generator=generator).item()
         assert f"drawn {drawn}" in printed(outcome, f"test-{name}")
+
+
+def test_a_test_that_is_tried_once_more_begins_anew(tmp_path: Path) -> None:
+    leaves = "import torch\ncalls = []\ndef first():\n    calls.append(1)\n"
+    leaves += "    len(calls) > 1 and torch.autograd.set_detect_anomaly(True)\n    return 1"
+    counted = "from course.testing.answers import outcomes\nprint('asked', len(outcomes()))\n"
+    cells = _with_hidden_tests(_cells(first=leaves))
+    for cell in cells:
+        if cell["id"].startswith("test-"):
+            cell["source"] = cell["source"].replace("check.score", f"{counted}check.score")
+    outcome = grade(tmp_path, cells, cells, patient=True)
+    assert _points(outcome)[1:] == [2, 2]
+    for name in ("first", "second", "third"):  # once in each part of its test
+        assert printed(outcome, f"test-{name}").split("asked ")[-1].split("\n")[0] == "2"
