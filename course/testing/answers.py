@@ -274,7 +274,7 @@ def submit(
     if not request.options.operators:
         none = cast(Any, Unrecorded())
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
-    written = written_call()
+    written = written_call(Answer)
     seen, misspelt = _placed(seen, request, written), _misspelt(seen, request)
     if MISSPELT in seen.changed:
         seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))

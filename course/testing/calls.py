@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
-import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from course.notebook import parsed_cell
 from course.serialization import AnswerRef
 from course.serialization.received import Handle, as_node, describe
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Written", "call_as_code", "written_call"]
 
 _PACKAGE = str(Path(__file__).parents[1])
-# The learner's function is called by its name; what a test cell records beside is its own affair.
-_ANSWER, _WATCH = re.compile(r"\banswer\([\"'](\w+)[\"']\)"), re.compile(r"\.watch\([^()]*\)")
 _MOST_ELEMENTS = 12
 _MOST_CHARACTERS = 200
 _MOST_OF_EACH = 40  # of an argument, where all together would be too long
@@ -55,10 +54,15 @@ def call_as_code(request: Request, written: Written | None = None) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """Where a call stands in a test cell, outside of any function: its code, and which of it."""
+    """Where a call stands in a test cell, outside of any function: its code, and which of it.
+
+    `names` are the cell's own, and `handle` is the class of those that stand for an answer.
+    """
 
     code: CodeType
     instruction: int
+    names: Mapping[str, Any]
+    handle: type[Any]
 
     def text(self) -> str:
         """What stands there; nothing where it is longer than a line, or its text is not known."""
@@ -67,18 +71,37 @@ class Written:
         if line is None or line != last:
             return ""
         words = linecache.getline(self.code.co_filename, line).encode()[start:end].decode()
-        words = _WATCH.sub("", _ANSWER.sub(r"\1", words))
+        words = ast.unparse(_AsLearnersCall(self).visit(parsed_cell(words)))
         return words if len(words) <= _MOST_CHARACTERS else ""
 
 
-def written_call() -> Written | None:
+class _AsLearnersCall(ast.NodeTransformer):
+    """Answers by their names; what a test cell records beside a call is its own affair."""
+
+    def __init__(self, written: Written) -> None:
+        self._written = written
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self._written.names.get(node.id)
+        return ast.Name(found.name) if isinstance(found, self._written.handle) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        match self.generic_visit(node):
+            case ast.Call(ast.Name("answer"), [ast.Constant(str(name))]):
+                return ast.Name(name)
+            case ast.Call(ast.Attribute(value, "watch")):
+                return value
+        return node
+
+
+def written_call(handle: type[Any]) -> Written | None:
     """Where the running test cell calls the course, None where one of its functions does."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     if frame is None or frame.f_code.co_name != "<module>":
         return None
-    return Written(frame.f_code, frame.f_lasti)
+    return Written(frame.f_code, frame.f_lasti, frame.f_globals, handle)
 
 
 def _joined(request: Request, parts: Iterable[str]) -> str:

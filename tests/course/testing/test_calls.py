@@ -15,6 +15,7 @@ def twice(x, n=2):
 @probe
 def run(twice, several, n):
     return [twice(one) for one in several][n]
+twice_by = answer("twice")
 several, check = [torch.ones(5, 5), torch.zeros(3)], Check("twice")
 def helper(x):
     return answer("twice")(x).result
@@ -43,6 +44,11 @@ def called(line: str) -> str | None:
         ('answer("twice")(several)', "twice(several)"),
         ('answer("twice").watch(backward=True)(several, n=3)', "twice(several, n=3)"),
         ("run(answer('twice'), several, n=1)", "run(twice, several, n=1)"),
+        (
+            "run(twice_by, [*several, 'twice_by'][:2], n=1)",
+            "run(twice, [*several, 'twice_by'][:2], n=1)",
+        ),
+        ("twice_by.watch(operators=False)(several)", "twice(several)"),
     ],
 )
 def test_a_call_is_told_as_code_or_as_the_cell_says_it(call: str, told: str) -> None:
