@@ -88,13 +88,13 @@ def _pool(course: str, lesson: str) -> None:
 def _cells(course: str, lesson: str) -> None:
     """Run every submission in a fork of one warm process, and print the CPU seconds of all."""
     shell = _warm_shell()
-    source = {path.name: _code(path) for path in Path(course, "source", lesson).glob("*.ipynb")}
+    source = {path.name: _tests(path) for path in Path(course, "source", lesson).glob("*.ipynb")}
     paths = sorted(Path(course, "submitted").glob(f"*/{lesson}/*.ipynb"))
     fork_s = _cost_of(lambda: None)
     total = 0.0
     for path in paths:
         tests = source.get(path.name, {})
-        sources = [tests.get(name, text) for name, text in _code(path).items()]
+        sources = [tests.get(name or "", text) for name, text in _code(path)]
         total += _cost_of(partial(_run_all, shell, sources)) - fork_s
     print(total)
 
@@ -113,16 +113,21 @@ def _warm_shell() -> Any:
     return shell
 
 
-def _code(path: Path) -> dict[str, str]:
-    """The code cells of a notebook; test cells by their grade id, others by their cell id."""
+def _tests(path: Path) -> dict[str, str]:
+    """The test cells of a notebook, by their grade ids."""
+    return {name: source for name, source in _code(path) if name is not None}
+
+
+def _code(path: Path) -> list[tuple[str | None, str]]:
+    """The code cells of a notebook, in their order, and of test cells the grade id."""
     import nbformat
 
-    found = {}
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code":
-            marks = cell.metadata.get("nbgrader", {})
-            found[marks["grade_id"] if marks.get("grade") else f"cell {cell.id}"] = cell.source
-    return found
+    cells = nbformat.read(path, as_version=4).cells
+    return [
+        (marks["grade_id"] if marks.get("grade") else None, cell.source)
+        for cell, marks in ((one, one.metadata.get("nbgrader", {})) for one in cells)
+        if cell.cell_type == "code"
+    ]
 
 
 def _run_all(shell: Any, sources: list[str]) -> None:

@@ -1599,7 +1599,7 @@ def from_array(array):
 
 # %% same exact-cast: the comparison with a float64 tensor promotes it
 def exact_cast(x, dtype):
-    """Give x.to(dtype) if no element changes its value, else ValueError with how many would.
+    """Return x.to(dtype) if no value changes, else raise a ValueError that says how many would.
 
     exact_cast(torch.tensor([1.0, 2.5, 3.5]), torch.int64)  ->  ValueError: 2 elements would change
     """
@@ -1613,7 +1613,7 @@ def exact_cast(x, dtype):
 
 # %% same exact-cast: the comparison with a float64 tensor promotes it; for the other one, too
 def exact_cast(x, dtype):
-    """Give x.to(dtype) if no element changes its value, else ValueError with how many would.
+    """Return x.to(dtype) if no value changes, else raise a ValueError that says how many would.
 
     exact_cast(torch.tensor([1.0, 2.5, 3.5]), torch.int64)  ->  ValueError: 2 elements would change
     """

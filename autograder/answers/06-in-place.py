@@ -2653,7 +2653,7 @@ def fit(weights, x, y, lr, steps, momentum=0.0):
 
 # %% same must-stay: any write counts
 def must_stay(fn, *inputs):
-    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+    """The inputs (by number) and "result", as far as fn's backward needs them unchanged.
 
     must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
     """
@@ -2674,7 +2674,7 @@ def must_stay(fn, *inputs):
 
 # %% same must-stay: any write counts, a negative one too
 def must_stay(fn, *inputs):
-    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+    """The inputs (by number) and "result", as far as fn's backward needs them unchanged.
 
     must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
     """
@@ -2695,7 +2695,7 @@ def must_stay(fn, *inputs):
 
 # %% same must-stay: what backward needs does not depend on the weight of the results
 def must_stay(fn, *inputs):
-    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+    """The inputs (by number) and "result", as far as fn's backward needs them unchanged.
 
     must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
     """
@@ -2716,7 +2716,7 @@ def must_stay(fn, *inputs):
 
 # %% same must-stay: backward raises RuntimeError and nothing else here
 def must_stay(fn, *inputs):
-    """The inputs (by number) and "result", as far as fn's backward needs them as they are.
+    """The inputs (by number) and "result", as far as fn's backward needs them unchanged.
 
     must_stay(torch.exp, torch.ones(2, requires_grad=True)) == {"result"}
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from autograder.cli import diagnostics, main
 from tests.autograder import tiny
 from tools import bench
-from tools.bench import _execute
-from tools.contenders import WARM_CELLS, quickstart
+from tools.bench import BenchError, _execute
+from tools.contenders import QUICKSTARTS, WARM_CELLS, quickstart
 
 
 def test_an_installed_package_says_where_the_benchmark_is(
@@ -64,3 +65,16 @@ def test_nbgraders_own_course_is_handed_in_by_as_many_as_asked(tmp_path: Path) -
         "problem1.ipynb",
         "problem2.ipynb",
     }
+
+
+@pytest.mark.exhaustive("nbgrader makes a course")
+def test_the_cells_alone_run_in_notebooks_whose_cells_have_no_ids(tmp_path: Path) -> None:
+    course = tmp_path / "class"
+    quickstart(str(course), "1")
+    _, printed = _execute([*WARM_CELLS, str(course), QUICKSTARTS])
+    assert float(printed) > 0
+
+
+def test_a_contender_that_breaks_down_is_told() -> None:
+    with pytest.raises(BenchError, match="exit code 1: (?s:.*)No such file"):
+        _execute([sys.executable, "-c", "raise OSError('No such file')"])
