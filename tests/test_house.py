@@ -238,6 +238,27 @@ def test_no_file_names_the_machine_it_was_written_on_or_leaves_work_open() -> No
     assert found == []
 
 
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("classroom/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_link_to_a_file_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text())
+    assert [one for one in links if not (page.parent / one).exists()] == []
+
+
+def test_the_page_of_systems_names_tests_that_are_there() -> None:
+    rows = re.findall(r"\]\(\.\./(tests/\S+\.py)\)(?:: `(test_\w+)…`)?", systems_page())
+    assert len(rows) >= 15
+    gone = [(file, name) for file, name in rows if f"def {name}" not in (ROOT / file).read_text()]
+    assert gone == []
+
+
+def systems_page() -> str:
+    """The page of the systems that lessons run."""
+    return (ROOT / "docs" / "systems.md").read_text()
+
+
 @pytest.mark.parametrize("path", notebooks(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_notebook_is_committed_without_outputs_and_with_unique_ids(path: Path) -> None:
     notebook = json.loads(path.read_text())

@@ -25,7 +25,7 @@ from autograder.answer_bank.expectations import Case, judge, told_beliefs
 from autograder.answer_bank.mutation.first_failure import without_beliefs
 from autograder.answer_bank.notebook_runner import LIMIT_S, AnswerRun, AnswerRunResult, run_answers
 from autograder.answer_bank.share import EVERY, LeftOut, is_in_share
-from autograder.errors import BankError, UsageError
+from autograder.errors import BankError, UsageError, did_you_mean
 from autograder.lessons.claims import misconceptions
 from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.lint.thresholds import LEAST_RIGHT, LEAST_WRONG
@@ -198,6 +198,26 @@ def bank_gate(course: Path, path: Path, words: Sequence[str] = ()) -> Gate:
     answers = read_bank(path)
     lesson = find_lesson(course, words[0]) if words else _lesson_of(course, path, answers)
     return _gate(course, lesson, path, complete=False)
+
+
+def only_exercise(gates: Sequence[Gate], name: str) -> list[Gate]:
+    """The gates with the answers to this exercise alone.
+
+    Raises:
+        UsageError: None of the lessons has an exercise of this name.
+    """
+    names = [frozenset(one.name for one in gate.lesson.exercises) for gate in gates]
+    every = sorted(frozenset().union(*names))
+    if name not in every:
+        raise UsageError(
+            f"there is no exercise '{name}' here.{did_you_mean(name, every)}",
+            remedy=f"There are: {', '.join(every) or 'none'}.",
+        )
+    return [
+        replace(gate, without=several - {name})
+        for gate, several in zip(gates, names, strict=True)
+        if name in several
+    ]
 
 
 def run_gates(

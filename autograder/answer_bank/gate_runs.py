@@ -67,7 +67,7 @@ def try_answers(
         return _in_whole_lessons(course, limit_s, done, partial(_gated, gates)), ""
     digests = digests_of_gates(gates, f"{runner} {limit_s}")
     known = KeptExercises(results, ExerciseGate, digests)
-    left = [replace(gate, without=frozenset(_names(gate, known.known))) for gate in gates]
+    left = [replace(one, without=one.without.union(_names(one, known.known))) for one in gates]
     before = sum(len(gate.cases) for gate in gates) - sum(len(gate.cases) for gate in left)
     report, note = _run(
         course, runner, limit_s, _counting_from(before, done), partial(_gated, left)

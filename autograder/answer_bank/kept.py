@@ -67,6 +67,8 @@ def digests_of_gates(gates: Sequence[Gate], how: str) -> dict[Key, str]:
     found = {}
     for gate in gates:
         for one in gate.lesson.exercises:
+            if one.name in gate.without:
+                continue
             answers = [answer for answer in gate.answers if answer.exercise == one.name]
             told = [(each.kind, each.title, each.misconception, each.source) for each in answers]
             about = (how, told, sorted(gate.known), gate.complete, gate.share)

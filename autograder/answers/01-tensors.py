@@ -184,7 +184,7 @@ def promoted(a, b):
             rank = 0
             dtype = torch.bool if one is True or one is False else torch.int64
             if isinstance(one, float):
-                dtype = torch.float32
+                dtype = torch.get_default_dtype()
         kind = 0 if dtype == torch.bool else 2 if dtype.is_floating_point else 1
         return (kind, rank), dtype
 
@@ -218,7 +218,11 @@ def promoted(a, b):
             dtypes.append(operand.dtype)
             ranks.append(min(operand.dim(), 1))
         else:
-            dtypes.append({bool: torch.bool, int: torch.int64, float: torch.float32}[type(operand)])
+            dtypes.append(
+                {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[
+                    type(operand)
+                ]
+            )
             ranks.append(-1)
     kinds = [kind_of(dtype) for dtype in dtypes]
     if kinds[0] != kinds[1]:
@@ -238,7 +242,7 @@ def promoted(a, b):
         a, b = b, a
     if not isinstance(b, torch.Tensor):
         if type(b) is float and not a.dtype.is_floating_point:
-            return torch.float32
+            return torch.get_default_dtype()
         if type(b) is int and a.dtype == torch.bool:
             return torch.int64
         return a.dtype
@@ -260,7 +264,7 @@ def promoted(a, b):
     def dtype_of(one):
         if isinstance(one, torch.Tensor):
             return one.dtype
-        return {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)]
+        return {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(one)]
 
     def kind(dtype):
         return dtype.is_floating_point + (dtype != torch.bool)
@@ -287,7 +291,9 @@ def promoted(a, b):
 def promoted(a, b):
     def place(one):
         if not isinstance(one, torch.Tensor):
-            return -1, {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)]
+            return -1, {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[
+                type(one)
+            ]
         return int(one.dim() > 0), one.dtype
 
     def kind(dtype):
@@ -309,7 +315,10 @@ def promoted(a, b):
         if isinstance(one, torch.Tensor):
             dtype, rank = one.dtype, 2 if one.dim() else 1
         else:
-            dtype, rank = {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)], 0
+            dtype, rank = (
+                {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(one)],
+                0,
+            )
         return dtype.is_floating_point + (dtype != torch.bool), rank, dtype
 
     low, high = sorted([place(a), place(b)], key=lambda one: one[:2])
@@ -326,7 +335,10 @@ def promoted(a, b):
         if isinstance(one, torch.Tensor):
             dtype, rank = one.dtype, 2 if one.dim() else 1
         else:
-            dtype, rank = {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)], 0
+            dtype, rank = (
+                {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(one)],
+                0,
+            )
         return dtype.is_floating_point + (dtype != torch.bool), rank, dtype
 
     low, high = sorted([place(a), place(b)], key=lambda one: one[:2])
@@ -343,7 +355,10 @@ def promoted(a, b):
         if isinstance(one, torch.Tensor):
             dtype, rank = one.dtype, 1 if one.numel() == 1 else 2
         else:
-            dtype, rank = {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)], 0
+            dtype, rank = (
+                {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(one)],
+                0,
+            )
         return dtype.is_floating_point + (dtype != torch.bool), rank, dtype
 
     low, high = sorted([place(a), place(b)], key=lambda one: one[:2])
@@ -362,7 +377,10 @@ def promoted(a, b):
         if isinstance(one, torch.Tensor):
             dtype, rank = one.dtype, 1
         else:
-            dtype, rank = {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)], 0
+            dtype, rank = (
+                {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(one)],
+                0,
+            )
         return dtype.is_floating_point + (dtype != torch.bool), rank, dtype
 
     low, high = sorted([place(a), place(b)], key=lambda one: one[:2])
@@ -399,7 +417,7 @@ def promoted(a, b):
 
 # %% wrong promoted: the wider dtype wins, whatever its kind -> more-bits-win
 def promoted(a, b):
-    sizes = {bool: torch.bool, int: torch.int64, float: torch.float32}
+    sizes = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
     one, other = (x.dtype if isinstance(x, torch.Tensor) else sizes[type(x)] for x in (a, b))
     return max(one, other, key=lambda dtype: dtype.itemsize)
 
@@ -427,7 +445,7 @@ def promoted(a, b):
 def promoted(a, b):
     if isinstance(a, torch.Tensor):
         return a.dtype
-    return {bool: torch.bool, int: torch.int64, float: torch.float32}[type(a)]
+    return {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(a)]
 
 
 # %% wrong promoted: bools stay bools beside a number -> bools-stay-bools
@@ -1357,7 +1375,10 @@ def promoted(a, b):
         if isinstance(one, torch.Tensor):
             dtype, rank = one.dtype, int(one.dim() > 0)
         else:
-            dtype, rank = {bool: torch.bool, int: torch.int64, float: torch.float32}[type(one)], 0
+            dtype, rank = (
+                {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}[type(one)],
+                0,
+            )
         return dtype.is_floating_point + (dtype != torch.bool), rank, dtype
 
     low, high = sorted([place(a), place(b)], key=lambda one: one[:2])
@@ -1393,7 +1414,7 @@ def promoted(a, b):
 
     def described(operand):
         if not isinstance(operand, torch.Tensor):
-            dtypes = {bool: torch.bool, int: torch.int64, float: torch.float32}
+            dtypes = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
             dtype, rank = (dtypes[type(operand)], -1)
         else:
             dtype, rank = (operand.dtype, 2 if operand.dim() else 1)
@@ -1420,7 +1441,7 @@ def promoted(a, b):
 
     def described(operand):
         if not isinstance(operand, torch.Tensor):
-            dtypes = {bool: torch.bool, int: torch.int64, float: torch.float32}
+            dtypes = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
             dtype, rank = (dtypes[type(operand)], 0)
         else:
             dtype, rank = (operand.dtype, 3 if operand.dim() else 1)
@@ -1447,7 +1468,7 @@ def promoted(a, b):
 
     def described(operand):
         if not isinstance(operand, torch.Tensor):
-            dtypes = {bool: torch.bool, int: torch.int64, float: torch.float32}
+            dtypes = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
             dtype, rank = (dtypes[type(operand)], 0)
         else:
             dtype, rank = (operand.dtype, 2 if operand.dim() else 1)
@@ -1474,7 +1495,7 @@ def promoted(a, b):
 
     def described(operand):
         if not isinstance(operand, torch.Tensor):
-            dtypes = {bool: torch.bool, int: torch.int64, float: torch.float32}
+            dtypes = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
             dtype, rank = (dtypes[type(operand)], 0)
         else:
             dtype, rank = (operand.dtype, 2 if operand.dim() else 1)
@@ -1501,7 +1522,7 @@ def promoted(a, b):
 
     def described(operand):
         if not isinstance(operand, torch.Tensor):
-            dtypes = {bool: torch.bool, int: torch.int64, float: torch.float32}
+            dtypes = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
             dtype, rank = (dtypes[type(operand)], 0)
         else:
             dtype, rank = (operand.dtype, 2 if operand.dim() else 1)
@@ -1645,7 +1666,7 @@ def modern_batch(rows, labels, device):
 
 # %% right promoted: sets of kinds and of dtypes
 def promoted(a, b):
-    numbers = {bool: torch.bool, int: torch.int64, float: torch.float32}
+    numbers = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
     best, dtypes = (-1, -1), set()
     for operand in (a, b):
         tensor = isinstance(operand, torch.Tensor)
@@ -1704,7 +1725,7 @@ def modern_batch(rows, labels, device):
     return {"x": x / 255, "y": y, "weights": torch.ones_like(hits), "hits": hits}
 
 
-# %% right from-array: ascontiguousarray, and a copy where it made none
+# %% wrong from-array: ascontiguousarray makes one dimension of none -> no-dimensions-means-one
 def from_array(array):
     if array.flags.writeable:
         try:
@@ -1838,3 +1859,193 @@ def modern_batch(rows, labels, device):
     y = torch.tensor(labels, device=device)
     weights = torch.ones(len(rows), dtype=torch.float32, device=device)
     return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
+
+
+# %% wrong inferred-dtype: float64 is the only other default -> floating-means-float32
+def inferred_dtype(data):
+    def kinds(item):
+        if isinstance(item, (list, tuple)):
+            return set().union(*(kinds(one) for one in item))
+        return {type(item)}
+
+    found = kinds(data)
+    if not found or float in found:
+        if torch.get_default_dtype() == torch.float64:
+            return torch.float64
+        return torch.float32
+    return torch.int64 if int in found else torch.bool
+
+
+# %% wrong promoted: a Python float is float32 whatever the default is -> floating-means-float32
+def promoted(a, b):
+    def about(x):
+        if isinstance(x, torch.Tensor):
+            return x.dtype, 2 if x.dim() else 1
+        return {bool: torch.bool, int: torch.int64, float: torch.float32}[type(x)], 0
+
+    def kind(dtype):
+        if dtype == torch.bool:
+            return 0
+        return 2 if dtype.is_floating_point else 1
+
+    (first, high), (second, low) = about(a), about(b)
+    if kind(first) != kind(second):
+        return first if kind(first) > kind(second) else second
+    if high != low:
+        return first if high > low else second
+    if first == second:
+        return first
+    if {first, second} == {torch.float16, torch.bfloat16}:
+        return torch.float32
+    if {first, second} == {torch.uint8, torch.int8}:
+        return torch.int16
+    return max(first, second, key=lambda dtype: dtype.itemsize)
+
+
+# %% wrong promoted: 2.0 counts as an int -> a-whole-float-is-an-int
+def promoted(a, b):
+    def about(x):
+        if isinstance(x, torch.Tensor):
+            return x.dtype, 2 if x.dim() else 1
+        if isinstance(x, bool):
+            return torch.bool, 0
+        if isinstance(x, int) or x.is_integer():
+            return torch.int64, 0
+        return torch.get_default_dtype(), 0
+
+    def kind(dtype):
+        if dtype == torch.bool:
+            return 0
+        return 2 if dtype.is_floating_point else 1
+
+    (first, high), (second, low) = about(a), about(b)
+    if kind(first) != kind(second):
+        return first if kind(first) > kind(second) else second
+    if high != low:
+        return first if high > low else second
+    if first == second:
+        return first
+    if {first, second} == {torch.float16, torch.bfloat16}:
+        return torch.float32
+    if {first, second} == {torch.uint8, torch.int8}:
+        return torch.int16
+    return max(first, second, key=lambda dtype: dtype.itemsize)
+
+
+# %% wrong promoted: asks a private module -> a-library-has-to-be-asked
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
+
+
+def promoted(a, b):
+    _, dtype = elementwise_dtypes(a, b, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
+    return dtype
+
+
+# %% wrong from-array: forgets records -> from-numpy-takes-every-array
+def from_array(array):
+    backwards = any(stride < 0 for stride in array.strides)
+    if backwards or not array.dtype.isnative or not array.flags.writeable:
+        array = array.astype(array.dtype.newbyteorder("="), order="C")
+    return torch.from_numpy(array)
+
+
+# %% wrong from-array: copies read-only views alone -> read-only-is-safe
+def from_array(array):
+    if array.flags.writeable or array.flags.owndata:
+        try:
+            return torch.from_numpy(array)
+        except ValueError:
+            pass
+    return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C"))
+
+
+# %% wrong move: a new type of the same name -> a-named-tuple-is-a-tuple
+import copy
+from collections import namedtuple
+
+
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        new = copy.copy(batch)
+        new.update({key: move(value, device) for key, value in batch.items()})
+        return new
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        again = namedtuple(type(batch).__name__, batch._fields)
+        return again(*(move(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(move(part, device) for part in batch)
+    return batch
+
+
+# %% wrong move: a graph of its own -> tensors-are-cut-off
+import copy
+
+
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        moved = batch.to(device)
+        if moved is not batch and batch.requires_grad:
+            moved = moved.detach().requires_grad_() * 1
+        return moved
+    if isinstance(batch, dict):
+        new = copy.copy(batch)
+        new.update({key: move(value, device) for key, value in batch.items()})
+        return new
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(move(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(move(part, device) for part in batch)
+    return batch
+
+
+# %% wrong move: moves whatever has a `to` -> others-come-along
+import copy
+
+
+def move(batch, device):
+    if hasattr(batch, "to"):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        new = copy.copy(batch)
+        new.update({key: move(value, device) for key, value in batch.items()})
+        return new
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(move(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(move(part, device) for part in batch)
+    return batch
+
+
+# %% wrong move: copies what isn't a tensor -> others-come-along
+import copy
+
+
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        new = copy.copy(batch)
+        new.update({key: move(value, device) for key, value in batch.items()})
+        return new
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(move(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(move(part, device) for part in batch)
+    return copy.deepcopy(batch)
+
+
+# %% wrong modern-batch: a short relative -> what-works-may-stay
+def modern_batch(rows, labels, device):
+    x = torch.tensor(rows, dtype=torch.float32, device=device)
+    y = torch.tensor(labels, dtype=torch.int64, device=device)
+    weights = torch.ShortTensor(len(rows)).fill_(1).to(device, torch.float32)
+    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
+
+
+# %% wrong modern-batch: weights like the first column -> a-batch-has-rows-and-columns
+def modern_batch(rows, labels, device):
+    x = torch.tensor(rows, dtype=torch.float32, device=device)
+    y = torch.tensor(labels, dtype=torch.int64, device=device)
+    return {"x": x / 255, "y": y, "weights": torch.ones_like(x[:, 0]), "hits": y.float()}

@@ -1323,3 +1323,129 @@ def attention(queries, keys, values, mask=None):
     if mask is not None:
         scores = scores.masked_fill(mask.logical_not(), -torch.inf)
     return torch.einsum("bhqk,bhkv->bhqv", torch.softmax(scores, -1), values)
+
+
+# %% wrong log-sum-exp: one row without a finite maximum leaves all unshifted -> one-row-decides-for-all
+def log_sum_exp(x, dim):
+    top = x.amax(dim, keepdim=True)
+    if not top.isfinite().all():
+        top = torch.zeros_like(top)
+    return (x - top).exp().sum(dim).log() + top.squeeze(dim)
+
+
+# %% wrong cross-entropy: a mask over whole numbers, dear for a single row -> one-hot-picks-a-number
+def cross_entropy(logits, target):
+    classes = logits.shape[1]
+    if ((target < 0) | (target >= classes)).any():
+        raise IndexError("a label is out of range")
+    mask = torch.arange(classes) == target.unsqueeze(1)
+    return (logits.logsumexp(1) - logits.masked_select(mask)).mean()
+
+
+# %% wrong pair-scores: a loop from three dimensions in front on -> a-loop-is-as-good
+def pair_scores(x, weight, y):
+    if x.dim() > 3:
+        return torch.stack([pair_scores(one, weight, other) for one, other in zip(x, y)])
+    return ((x @ weight) * y).sum(-1)
+
+
+# %% wrong einsum-shape: looks for a diagonal only in the first operand that has the letter -> ones-fit-within-an-operand
+def einsum_shape(equation, *shapes):
+    left, right = equation.replace(" ", "").split("->")
+    parts = left.split(",")
+    if len(parts) != len(shapes):
+        raise ValueError("the number of operands")
+    sizes, first = {}, {}
+    for place, (letters, shape) in enumerate(zip(parts, shapes)):
+        if len(letters) != len(shape):
+            raise ValueError("the number of dimensions")
+        for letter, size in zip(letters, shape):
+            if letter not in sizes:
+                sizes[letter], first[letter] = size, place
+            elif first[letter] == place:
+                if size != sizes[letter]:
+                    raise ValueError("a letter with two sizes in one operand")
+            elif sizes[letter] == 1:
+                sizes[letter] = size
+            elif size not in (1, sizes[letter]):
+                raise ValueError("a letter with two sizes")
+    if len(set(right)) != len(right) or not set(right) <= set(sizes):
+        raise ValueError("the right side")
+    return tuple(sizes[letter] for letter in right)
+
+
+# %% wrong einsum-shape: a size of 0 isn't known yet -> zero-is-no-size
+def einsum_shape(equation, *shapes):
+    left, right = equation.replace(" ", "").split("->")
+    parts = left.split(",")
+    if len(parts) != len(shapes):
+        raise ValueError("the number of operands")
+    sizes = {}
+    for letters, shape in zip(parts, shapes):
+        if len(letters) != len(shape):
+            raise ValueError("the number of dimensions")
+        own = {}
+        for letter, size in zip(letters, shape):
+            if own.setdefault(letter, size) != size:
+                raise ValueError("a letter with two sizes in one operand")
+        for letter, size in own.items():
+            known = sizes.get(letter) or 1
+            if known == 1:
+                sizes[letter] = size
+            elif size not in (1, known):
+                raise ValueError("a letter with two sizes")
+    if len(set(right)) != len(right) or not set(right) <= set(sizes):
+        raise ValueError("the right side")
+    return tuple(sizes[letter] for letter in right)
+
+
+# %% wrong einsum-shape: capitals made small -> a-capital-is-the-same-letter
+def einsum_shape(equation, *shapes):
+    left, right = equation.replace(" ", "").lower().split("->")
+    parts = left.split(",")
+    if len(parts) != len(shapes):
+        raise ValueError("the number of operands")
+    sizes = {}
+    for letters, shape in zip(parts, shapes):
+        if len(letters) != len(shape):
+            raise ValueError("the number of dimensions")
+        own = {}
+        for letter, size in zip(letters, shape):
+            if own.setdefault(letter, size) != size:
+                raise ValueError("a letter with two sizes in one operand")
+        for letter, size in own.items():
+            if sizes.get(letter, 1) == 1:
+                sizes[letter] = size
+            elif size not in (1, sizes[letter]):
+                raise ValueError("a letter with two sizes")
+    if len(set(right)) != len(right) or not set(right) <= set(sizes):
+        raise ValueError("the right side")
+    return tuple(sizes[letter] for letter in right)
+
+
+# %% wrong fake-quantise: by way of int8 -> int8-times-a-float-keeps-the-dtype
+def fake_quantise(x, scale):
+    steps = (x / scale).round()
+    inside = (steps >= -128) & (steps <= 127)
+    stored = steps.clamp(-128, 127).to(torch.int8)
+    passing = torch.where(inside, x, 0.0)
+    return stored * scale + (passing - passing.detach())
+
+
+# %% wrong fake-quantise: the mask is kept in the class -> a-function-is-called-once
+class StraightThrough(torch.autograd.Function):
+    inside = None
+
+    @staticmethod
+    def forward(ctx, x, scale):
+        steps = (x / scale).round()
+        StraightThrough.inside = (steps >= -128) & (steps <= 127)
+        return steps.clamp(-128, 127) * scale
+
+    @staticmethod
+    def backward(ctx, grad):
+        return torch.where(StraightThrough.inside, grad, 0.0), None
+
+
+def fake_quantise(x, scale):
+    return StraightThrough.apply(x, scale)

@@ -1132,7 +1132,7 @@ def gradients_along(x, functions):
     return list(torch.autograd.grad(values[-1].sum(), values))
 
 
-# %% same gradients-along: a tuple of gradients is a list of them to whoever reads it
+# %% wrong gradients-along: the tuple of autograd.grad -> a-tuple-will-do-for-a-list
 def gradients_along(x, functions):
     values = [x.detach().requires_grad_()]
     for function in functions:
@@ -1275,7 +1275,7 @@ def snapshot(t):
     return copied
 
 
-# %% right snapshot: a deep copy of what was detached
+# %% wrong snapshot: a deep copy of what was detached keeps rows that overlap -> deepcopy-copies-any-tensor
 import copy
 
 
@@ -1830,7 +1830,7 @@ def score(x, w1, w2):
     return torch.where(hidden > 0, hidden, torch.zeros_like(hidden)) @ w2.detach()
 
 
-# %% right score: makes w2 contiguous, which it is already in most cases
+# %% wrong score: makes w2 contiguous, which copies a transposed one -> detach-copies
 def score(x, w1, w2):
     return torch.relu(x @ w1) @ w2.detach().contiguous()
 
@@ -1981,7 +1981,7 @@ def score(x, w1, w2):
     return Frozen.apply(hidden, w2.detach())
 
 
-# %% right snapshot: saved and loaded
+# %% wrong snapshot: saved and loaded, which keeps rows that overlap -> deepcopy-copies-any-tensor
 import io
 
 
@@ -2045,3 +2045,68 @@ class Reverse(torch.autograd.Function):
 
 def reversed_gradient(x, scale):
     return Reverse.apply(x, scale)
+
+
+# %% wrong leaves-behind: tells leaves apart by their addresses -> one-memory-is-one-leaf
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return [result] if result.requires_grad else []
+    found, met, todo = {}, {result.grad_fn}, [result.grad_fn]
+    while todo:
+        node = todo.pop()
+        if hasattr(node, "variable"):
+            found.setdefault(node.variable.data_ptr(), node.variable)
+        for following, _ in node.next_functions:
+            if following is not None and following not in met:
+                met.add(following)
+                todo.append(following)
+    return list(found.values())
+
+
+# %% wrong leaves-behind: a tuple -> a-tuple-will-do-for-a-list
+def leaves_behind(result):
+    if result.grad_fn is None:
+        return (result,) if result.requires_grad else ()
+    met, todo = set(), [result.grad_fn]
+    while todo:
+        node = todo.pop()
+        if node is not None and node not in met:
+            met.add(node)
+            todo.extend(following for following, _ in node.next_functions)
+    return tuple(node.variable for node in met if hasattr(node, "variable"))
+
+
+# %% wrong full-gradient: multiplies the old gradient by 0 -> zero-times-an-old-gradient-is-zero
+def full_gradient(w, batches):
+    if w.grad is not None:
+        w.grad *= 0
+    count = sum(len(y) for _, y in batches)
+    total = 0.0
+    for x, y in batches:
+        loss = (x @ w - y).square().sum() / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+# %% wrong full-gradient: divides in a hook that stays -> a-hook-goes-by-itself
+def full_gradient(w, batches):
+    w.grad = None
+    count = sum(len(y) for _, y in batches)
+    w.register_hook(lambda g: g / count)
+    total = 0.0
+    for x, y in batches:
+        loss = (x @ w - y).square().sum()
+        loss.backward()
+        total += loss.item()
+    return total / count
+
+
+# %% wrong loss-gradients: the rows in a tuple -> a-tuple-will-do-for-a-list
+def loss_gradients(losses, params):
+    return tuple(
+        torch.autograd.grad(
+            loss.sum(), params, retain_graph=number < len(losses), materialize_grads=True
+        )
+        for number, loss in enumerate(losses, 1)
+    )

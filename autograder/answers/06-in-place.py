@@ -3059,3 +3059,247 @@ def writes(fn, *tensors):
         "counted" if t._version != version else "untouched" if same(t.detach(), old) else "silent"
         for t, (version, old) in zip(tensors, before)
     ]
+
+
+# %% wrong trace: plus asks a tensor -> only-a-run-can-tell
+def trace(program):
+    where, values, objects = {}, [], 0
+    for kind, target, *source in program:
+        if kind == "iplus":
+            values[where[target][1]] += 1
+        elif kind == "write":
+            values[where[target][1]] = values[where[source[0]][1]]
+        elif kind == "name":
+            where[target] = where[source[0]]
+        else:
+            if kind in ("view", "detach"):
+                storage = where[source[0]][1]
+            else:
+                storage = len(values)
+                if kind == "new":
+                    values.append(0)
+                elif kind == "clone":
+                    values.append(values[where[source[0]][1]])
+                else:
+                    values.append((torch.tensor(values[where[source[0]][1]]) + 1).item())
+            where[target] = (objects, storage)
+            objects += 1
+    return {name: (number, storage, values[storage]) for name, (number, storage) in where.items()}
+
+
+# %% wrong legal-updates: the rate as a float32 tensor -> a-number-keeps-its-digits
+def step_in_block(w, grad, lr):
+    with torch.no_grad():
+        w.sub_(lr * grad)
+
+
+@torch.no_grad()
+def step_decorated(w, grad, lr):
+    rate = torch.tensor(lr)
+    w.sub_(rate * grad)
+
+
+def step_through_detach(w, grad, lr):
+    w.detach().sub_(lr * grad)
+
+
+# %% wrong thrifty-layer: one buffer for all calls -> one-buffer-serves-all-calls
+BUFFERS = {}
+
+
+class Layer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, b):
+        key = (x.shape[0], w.shape[1], x.dtype)
+        if key not in BUFFERS:
+            BUFFERS[key] = torch.empty(x.shape[0], w.shape[1], dtype=x.dtype)
+        s = BUFFERS[key]
+        torch.mm(x, w, out=s)
+        s.add_(b).sigmoid_()
+        ctx.save_for_backward(x, w, s)
+        return (s * 2).sub_(1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, w, s = ctx.saved_tensors
+        inner = grad * 2 * s * (1 - s)
+        return inner @ w.t(), x.t() @ inner, inner.sum(0)
+
+
+def layer(x, w, b):
+    return Layer.apply(x, w, b)
+
+
+# %% wrong first-break: every step gets the first list -> a-step-keeps-its-list
+def first_break(step, weights, steps):
+    given = list(weights)
+    for number in range(steps):
+        now = step(weights)
+        for index, w in enumerate(now):
+            if not w.is_leaf:
+                return number, index, "not a leaf"
+            if not w.requires_grad:
+                return number, index, "frozen"
+            if w is not given[index]:
+                return number, index, "replaced"
+    return None
+
+
+# %% wrong fit: the buffers outlive the fit -> buffers-belong-to-weights
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses = []
+    for _ in range(steps):
+        for w in weights:
+            w.grad = None
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).square().sum()
+        loss.backward()
+        losses.append(loss.item())
+        with torch.no_grad():
+            for w in weights:
+                if w.grad is None:
+                    continue
+                if hasattr(w, "buffer"):
+                    w.buffer = momentum * w.buffer + w.grad
+                else:
+                    w.buffer = w.grad.clone()
+                w -= lr * w.buffer
+    return losses
+
+
+# %% wrong fit: the inside of torch.optim.SGD, imported before -> an-optimizer-is-needed
+from torch.optim.sgd import _single_tensor_sgd as update
+
+
+def fit(weights, x, y, lr, steps, momentum=0.0):
+    losses, buffers = [], [None] * len(weights)
+    for _ in range(steps):
+        for w in weights:
+            w.grad = None
+        loss = (sum(w * x**k for k, w in enumerate(weights)) - y).square().sum()
+        loss.backward()
+        losses.append(loss.item())
+        numbers = [k for k, w in enumerate(weights) if w.grad is not None]
+        mine = [buffers[k] for k in numbers]
+        with torch.no_grad():
+            update(
+                [weights[k] for k in numbers],
+                [weights[k].grad for k in numbers],
+                mine,
+                None,
+                None,
+                weight_decay=0.0,
+                momentum=momentum,
+                lr=lr,
+                dampening=0.0,
+                nesterov=False,
+                maximize=False,
+                has_sparse_grad=False,
+            )
+        for k, buffer in zip(numbers, mine):
+            buffers[k] = buffer
+    return losses
+
+
+# %% wrong refusal: looks at the first dimension -> rows-alone-overlap
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    if 0 in t.stride() and len(t) > 1:
+        return "overlap"
+    return None
+
+
+# %% wrong refusal: tries where a stride is 0 -> refusal-must-be-tried
+def refusal(t):
+    if torch.is_grad_enabled() and t.requires_grad:
+        if t._base is not None and t._base.is_leaf:
+            return "view of a leaf"
+        if t.is_leaf:
+            return "leaf"
+    if 0 in t.stride():
+        try:
+            with torch.no_grad():
+                t.add_(0)
+        except RuntimeError:
+            return "overlap"
+    return None
+
+
+# %% wrong must-stay: a list -> a-list-is-a-set
+def must_stay(fn, *inputs):
+    found = []
+    for candidate in [*range(len(inputs)), "result"]:
+        copies = [t.detach().clone().requires_grad_(t.requires_grad) for t in inputs]
+        result = fn(*copies)
+        if not result.requires_grad:
+            return []
+        with torch.no_grad():
+            (result if candidate == "result" else copies[candidate]).add_(0)
+        try:
+            result.sum().backward()
+        except RuntimeError:
+            found.append(candidate)
+    return found
+
+
+# %% wrong must-stay: copies with the caller's gradients -> inputs-are-scratch-paper
+def must_stay(fn, *inputs):
+    def twin(t):
+        made = t.detach().clone().requires_grad_(t.requires_grad)
+        if t.is_leaf:
+            made.grad = t.grad
+        return made
+
+    found = set()
+    for candidate in [*range(len(inputs)), "result"]:
+        copies = [twin(t) for t in inputs]
+        result = fn(*copies)
+        if not result.requires_grad:
+            return set()
+        with torch.no_grad():
+            (result if candidate == "result" else copies[candidate]).add_(0)
+        try:
+            result.sum().backward()
+        except RuntimeError:
+            found.add(candidate)
+    return found
+
+
+# %% wrong silent-writes: under no_grad -> a-look-may-switch-grad-mode
+@torch.no_grad()
+def writes(fn, *tensors):
+    before = [(t._version, t.clone()) for t in tensors]
+    fn(*tensors)
+    words = []
+    for t, (version, old) in zip(tensors, before):
+        if t._version != version:
+            words.append("counted")
+        elif t.shape != old.shape or not ((t == old) | (t.isnan() & old.isnan())).all():
+            words.append("silent")
+        else:
+            words.append("untouched")
+    return words
+
+
+# %% wrong init: the weight's flag for both -> a-layer-is-frozen-as-a-whole
+def init_(module):
+    if isinstance(module, nn.Linear):
+        needs = module.weight.requires_grad
+        module.requires_grad_(False)
+        module.weight.fill_(1 / module.in_features)
+        if module.bias is not None:
+            module.bias.zero_()
+        module.requires_grad_(needs)
+
+
+# %% wrong init: all layers below, for every parent -> apply-hands-over-the-net
+@torch.no_grad()
+def init_(module):
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            layer.weight.fill_(1 / layer.in_features)
+            if layer.bias is not None:
+                layer.bias.zero_()

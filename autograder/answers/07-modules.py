@@ -1,6 +1,3 @@
-
-
-
 # %% right standardise: parameters first, and a result in steps
 class Standardise(nn.Module):
     def __init__(self, mean, std):
@@ -1012,12 +1009,12 @@ def idle(model, x):
 @torch.no_grad()
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
             bound = (6 / module.weight[0].numel()) ** 0.5
             module.weight.uniform_(-bound, bound, generator=generator)
             if module.bias is not None:
                 module.bias.zero_()
-        if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+        if isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
             for name, parameter in module.named_parameters(recurse=False):
                 parameter.fill_(float(name == "weight"))
 
@@ -1026,13 +1023,13 @@ def initialise(model, generator):
 def initialise(model, generator):
     def one(layer):
         with torch.no_grad():
-            if isinstance(layer, nn.Linear) or isinstance(layer, (nn.Conv1d, nn.Conv2d)):
+            if isinstance(layer, nn.Linear) or isinstance(layer, (nn.Conv2d)):
                 weight = layer.weight
                 drawn = torch.rand(weight.shape, generator=generator, dtype=weight.dtype)
                 weight.copy_((2 * drawn - 1) * math.sqrt(6 / weight[0].numel()))
                 if layer.bias is not None:
                     nn.init.constant_(layer.bias, 0.0)
-            elif isinstance(layer, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+            elif isinstance(layer, (nn.BatchNorm2d, nn.LayerNorm)):
                 if layer.weight is not None:
                     layer.weight.fill_(1)
                 if layer.bias is not None:
@@ -1045,12 +1042,12 @@ def initialise(model, generator):
 
 # %% right initialise: kaiming with its defaults, recursion
 def initialise(model, generator):
-    if isinstance(model, nn.Linear | nn.Conv1d | nn.Conv2d):
+    if isinstance(model, nn.Linear | nn.Conv2d):
         nn.init.kaiming_uniform_(model.weight, generator=generator)
-    norm = isinstance(model, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm)
+    norm = isinstance(model, nn.BatchNorm2d | nn.LayerNorm)
     if norm and model.weight is not None:
         nn.init.constant_(model.weight, 1)
-    if norm or isinstance(model, nn.Linear | nn.Conv1d | nn.Conv2d):
+    if norm or isinstance(model, nn.Linear | nn.Conv2d):
         if model.bias is not None:
             nn.init.constant_(model.bias, 0)
     for child in model.children():
@@ -1060,9 +1057,9 @@ def initialise(model, generator):
 # %% wrong initialise: torch's default again -> the-default-is-he
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, a=5**0.5, generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1073,11 +1070,11 @@ def initialise(model, generator):
 # %% wrong initialise: fan_out -> fan-out-is-fan-in
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(
                 module.weight, nonlinearity="relu", mode="fan_out", generator=generator
             )
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1088,9 +1085,9 @@ def initialise(model, generator):
 # %% wrong initialise: Xavier -> he-is-glorot
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.xavier_uniform_(module.weight, generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1101,9 +1098,9 @@ def initialise(model, generator):
 # %% wrong initialise: normal -> uniform-is-normal
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1114,9 +1111,9 @@ def initialise(model, generator):
 # %% wrong initialise: biases left alone -> biases-are-drawn-too
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1127,9 +1124,9 @@ def initialise(model, generator):
 # %% wrong initialise: biases drawn -> biases-are-drawn-too
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1151,12 +1148,12 @@ def initialise(model, generator):
 # %% wrong initialise: every matrix, whatever layer -> names-tell-what-to-do
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
         elif isinstance(module, nn.Embedding):
             nn.init.kaiming_uniform_(module.weight, generator=generator)
             continue
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1167,10 +1164,10 @@ def initialise(model, generator):
 # %% wrong initialise: new parameters -> a-fresh-parameter-will-do
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             module.weight = nn.Parameter(torch.empty_like(module.weight))
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1181,9 +1178,9 @@ def initialise(model, generator):
 # %% wrong initialise: the global random state -> any-random-state-will-do
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1200,9 +1197,9 @@ def initialise(model, generator):
 
 def fill(model):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1214,9 +1211,9 @@ def fill(model):
 def initialise(model, generator):
     torch.manual_seed(generator.initial_seed())
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1228,9 +1225,9 @@ def initialise(model, generator):
 def initialise(model, generator):
     for module in model.modules():
         generator.manual_seed(generator.initial_seed())
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1242,9 +1239,9 @@ def initialise(model, generator):
 def initialise(model, generator):
     for module in model.modules():
         generator.manual_seed(5)
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1255,9 +1252,9 @@ def initialise(model, generator):
 # %% wrong initialise: type is -> the-type-is-the-kind
 def initialise(model, generator):
     for module in model.modules():
-        if type(module) in (nn.Linear, nn.Conv1d, nn.Conv2d):
+        if type(module) in (nn.Linear, nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1268,9 +1265,9 @@ def initialise(model, generator):
 # %% wrong initialise: the type of convolutions -> the-type-is-the-kind
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear) or type(module) in (nn.Conv1d, nn.Conv2d):
+        if isinstance(module, nn.Linear) or type(module) in (nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1281,9 +1278,9 @@ def initialise(model, generator):
 # %% wrong initialise: the type of norms -> the-type-is-the-kind
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif type(module) not in (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm):
+        elif type(module) not in (nn.BatchNorm2d, nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1294,7 +1291,7 @@ def initialise(model, generator):
 # %% wrong initialise: in_channels times window -> groups-see-all-channels
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             with torch.no_grad():
                 fan = (
                     module.in_channels * module.weight[0, 0].numel()
@@ -1302,7 +1299,7 @@ def initialise(model, generator):
                     else module.in_features
                 )
                 module.weight.uniform_(-((6 / fan) ** 0.5), (6 / fan) ** 0.5, generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1313,7 +1310,7 @@ def initialise(model, generator):
 # %% wrong initialise: a square window -> a-window-has-one-side
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             with torch.no_grad():
                 fan = module.weight.shape[1] * (
                     module.weight.shape[2] ** 2
@@ -1321,7 +1318,7 @@ def initialise(model, generator):
                     else module.weight[0, 0].numel()
                 )
                 module.weight.uniform_(-((6 / fan) ** 0.5), (6 / fan) ** 0.5, generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1332,11 +1329,11 @@ def initialise(model, generator):
 # %% wrong initialise: input channels -> fan-in-is-in-channels
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             with torch.no_grad():
                 fan = module.weight.shape[1]
                 module.weight.uniform_(-((6 / fan) ** 0.5), (6 / fan) ** 0.5, generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1349,7 +1346,7 @@ def initialise(model, generator):
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1360,9 +1357,9 @@ def initialise(model, generator):
 # %% wrong initialise: direct children -> children-are-all
 def initialise(model, generator):
     for module in model.children():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1373,9 +1370,9 @@ def initialise(model, generator):
 # %% wrong initialise: every layer has a bias -> every-layer-has-a-bias
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1385,9 +1382,9 @@ def initialise(model, generator):
 # %% wrong initialise: no LayerNorm -> batch-norm-is-the-norm
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
+        elif not isinstance(module, nn.BatchNorm2d):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1398,12 +1395,12 @@ def initialise(model, generator):
 # %% wrong initialise: bounds of two values -> the-bound-is-all
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+        if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
             with torch.no_grad():
                 module.weight.copy_(module.weight.sign() * (6 / module.weight[0].numel()) ** 0.5)
                 module.weight.mul_(0.999)
-        elif not isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
+        elif not isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
             continue
         elif module.weight is not None:
             nn.init.ones_(module.weight)
@@ -1415,7 +1412,7 @@ def initialise(model, generator):
 @torch.no_grad()
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
             weight = module.weight
             bound = (6 / weight[0].numel()) ** 0.5
             spread = torch.empty_like(weight).uniform_(-bound, bound, generator=generator)
@@ -1424,7 +1421,7 @@ def initialise(model, generator):
             weight.copy_(torch.where(coin < 0.5, spread, spread.sign() * sigma))
             if module.bias is not None:
                 module.bias.zero_()
-        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
             if module.weight is not None:
                 module.weight.fill_(1)
             if module.bias is not None:
@@ -1434,11 +1431,11 @@ def initialise(model, generator):
 # %% wrong initialise: leaves out frozen biases and norms -> what-is-frozen-is-finished
 def initialise(model, generator):
     for module in model.modules():
-        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
             nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
             if module.bias is not None and module.bias.requires_grad:
                 nn.init.zeros_(module.bias)
-        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
             for parameter, value in ((module.weight, 1.0), (module.bias, 0.0)):
                 if parameter is not None and parameter.requires_grad:
                     nn.init.constant_(parameter, value)
@@ -1448,7 +1445,7 @@ def initialise(model, generator):
 def initialise(model, generator):
     drawn = {}
     for module in model.modules():
-        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
             shape = module.weight.shape
             if shape not in drawn:
                 nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
@@ -1457,7 +1454,7 @@ def initialise(model, generator):
                 module.weight.copy_(drawn[shape])
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
             for parameter, value in ((module.weight, 1.0), (module.bias, 0.0)):
                 if parameter is not None:
                     nn.init.constant_(parameter, value)
@@ -1467,11 +1464,11 @@ def initialise(model, generator):
 def initialise(model, generator):
     for parent in list(model.modules()):
         for module in parent.children():
-            if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
                 nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-            elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+            elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
                 for parameter, value in ((module.weight, 1.0), (module.bias, 0.0)):
                     if parameter is not None:
                         nn.init.constant_(parameter, value)
@@ -2669,7 +2666,7 @@ def idle(model, x):
     """The names of the parameters that require grad but get none from model(x)."""
     asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
     out = model(x)
-    if not out.requires_grad:
+    if not asked or not out.requires_grad:
         return list(asked)
     found = torch.autograd.grad(out.mean(), list(asked.values()), allow_unused=True)
     return [name for name, one in zip(asked, found, strict=True) if one is None]
@@ -2680,7 +2677,7 @@ def idle(model, x):
     """The names of the parameters that require grad but get none from model(x)."""
     asked = {name: one for name, one in model.named_parameters() if one.requires_grad}
     out = model(x)
-    if not out.requires_grad:
+    if not asked or not out.requires_grad:
         return list(asked)
     found = torch.autograd.grad(out.sum(), asked.values(), allow_unused=True)
     return [name for name, one in zip(asked, found, strict=True) if one is None]
@@ -2707,3 +2704,246 @@ def load_class(path, name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, name)
+
+
+# %% wrong standardise: made like std -> mean-and-std-are-alike
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(std))
+        self.bias = nn.Parameter(torch.zeros_like(std))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std * self.weight + self.bias
+
+
+# %% wrong standardise: a floor for std -> a-deviation-has-a-floor
+class Standardise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+        self.weight = nn.Parameter(torch.ones_like(mean))
+        self.bias = nn.Parameter(torch.zeros_like(mean))
+
+    def forward(self, x):
+        return (x - self.mean) / self.std.clamp(min=1e-5) * self.weight + self.bias
+
+
+# %% wrong mlp: activations are kept for later calls -> calls-share-layers
+from functools import cache
+
+
+@cache
+def bend_at(activation, place):
+    return {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU}[activation]()
+
+
+def mlp(sizes, activation="relu"):
+    layers = []
+    for place, (a, b) in enumerate(pairwise(sizes)):
+        if place > 0:
+            layers.append(bend_at(activation, place))
+        layers.append(nn.Linear(a, b))
+    return nn.Sequential(*layers)
+
+
+# %% wrong classifier: a trial run in training mode -> a-trial-run-leaves-nothing
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        blocks = []
+        for a, b in pairwise([in_channels, *channels]):
+            blocks.append(
+                nn.Sequential(
+                    nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)
+                )
+            )
+        self.encoder = nn.Sequential(*blocks)
+        with torch.no_grad():
+            trial = self.encoder(torch.zeros(2, in_channels, *size))
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(trial[0].numel(), hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, classes),
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+# %% wrong idle: backward, and the parameters' gradients put back -> a-look-may-write-gradients
+def idle(model, x):
+    kept = [(p, p.grad) for p in model.parameters()]
+    for p, _ in kept:
+        p.grad = None
+    out = model(x)
+    if out.requires_grad:
+        out.sum().backward()
+    names = [name for name, p in model.named_parameters() if p.requires_grad and p.grad is None]
+    for p, grad in kept:
+        p.grad = grad
+    return names
+
+
+# %% wrong idle: gives every layer the mode of the whole -> a-mode-is-that-of-all
+def idle(model, x):
+    model.train(model.training)
+    wanted = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    out = model(x)
+    if not wanted or not out.requires_grad:
+        return [name for name, _ in wanted]
+    found = torch.autograd.grad(out.sum(), [p for _, p in wanted], allow_unused=True)
+    return [name for (name, _), one in zip(wanted, found) if one is None]
+
+
+# %% wrong idle: forward past the hooks -> forward-is-the-call
+def idle(model, x):
+    wanted = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    out = model.forward(x)
+    if not wanted or not out.requires_grad:
+        return [name for name, _ in wanted]
+    found = torch.autograd.grad(out.sum(), [p for _, p in wanted], allow_unused=True)
+    return [name for (name, _), one in zip(wanted, found) if one is None]
+
+
+# %% wrong idle: asks for grad_fn -> only-operations-have-a-graph
+def idle(model, x):
+    wanted = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    out = model(x)
+    if not wanted or out.grad_fn is None:
+        return [name for name, _ in wanted]
+    found = torch.autograd.grad(out.sum(), [p for _, p in wanted], allow_unused=True)
+    return [name for (name, _), one in zip(wanted, found) if one is None]
+
+
+# %% wrong initialise: every kind of batch norm -> a-kind-is-a-family
+def initialise(model, generator):
+    norms = (nn.modules.batchnorm._BatchNorm, nn.LayerNorm)
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            nn.init.kaiming_uniform_(module.weight, nonlinearity="relu", generator=generator)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, norms):
+            if module.weight is not None:
+                nn.init.ones_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
+# %% wrong trace: two hooks for a layer in two places -> each-place-is-a-layer
+class Trace:
+    def __init__(self, model):
+        self.model, self.outputs, self.handles = model, [], []
+
+    def __enter__(self):
+        self.outputs = []
+        for name, module in self.model.named_modules(remove_duplicate=False):
+            if not list(module.children()):
+
+                def note(module, args, output, name=name):
+                    self.outputs.append((name, output.detach().clone()))
+
+                self.handles.append(module.register_forward_hook(note))
+        return self
+
+    def __exit__(self, *problem):
+        while self.handles:
+            self.handles.pop().remove()
+
+
+# %% wrong trace: the handles belong to the class -> one-trace-at-a-time
+class Trace:
+    handles = []
+
+    def __init__(self, model):
+        self.model = model
+        self.outputs = []
+
+    def __enter__(self):
+        self.outputs = []
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+
+                def note(module, args, output, name=name):
+                    self.outputs.append((name, output.detach().clone()))
+
+                self.handles.append(module.register_forward_hook(note))
+        return self
+
+    def __exit__(self, *problem):
+        while self.handles:
+            self.handles.pop().remove()
+
+
+# %% wrong load-class: compiled by path and size -> a-file-is-its-size
+import os
+import types
+
+COMPILED = {}
+
+
+def load_class(path, name):
+    key = (os.path.abspath(path), os.path.getsize(path))
+    if key not in COMPILED:
+        with open(path, "rb") as file:
+            COMPILED[key] = compile(file.read(), str(path), "exec")
+    module = types.ModuleType("loaded_from_file")
+    module.__file__ = str(path)
+    exec(COMPILED[key], module.__dict__)
+    return getattr(module, name)
+
+
+# %% wrong load-class: takes another folder out again -> what-is-added-is-last
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+
+def load_class(path, name):
+    folder = str(Path(path).parent)
+    spec = spec_from_file_location("any_name", path)
+    module = module_from_spec(spec)
+    sys.path.append(folder)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(folder)
+    return getattr(module, name)
+
+
+# %% wrong load-class: cleans up after an Exception only -> every-error-is-an-exception
+import sys
+import uuid
+from importlib.util import module_from_spec, spec_from_file_location
+
+
+def load_class(path, name):
+    own = f"loaded_{uuid.uuid4().hex}"
+    spec = spec_from_file_location(own, path)
+    module = module_from_spec(spec)
+    sys.modules[own] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception:
+        del sys.modules[own]
+        raise
+    del sys.modules[own]
+    return getattr(module, name)
+
+
+# %% wrong untie: over the state_dict -> buffers-are-parameters
+def untie(model):
+    met, names = set(), []
+    for name, one in model.state_dict(keep_vars=True).items():
+        if id(one) in met:
+            owner, _, last = name.rpartition(".")
+            new = nn.Parameter(one.detach().clone(), requires_grad=one.requires_grad)
+            setattr(model.get_submodule(owner), last, new)
+            names.append(name)
+        met.add(id(one))
+    return names

@@ -3137,3 +3137,175 @@ def marked_weights(labels, marked, factor):
             raise ValueError(f"every sample of class {label} is marked with the factor 0")
         weights[mine] /= total * len(classes)
     return weights
+
+
+# %% wrong repeats: len draws an epoch -> asking-is-free
+class Repeats(Sampler):
+    """Index i exactly times[i] times an epoch, in a new random order every epoch."""
+
+    def __init__(self, times, seed):
+        self.indices = [i for i, n in enumerate(times) for _ in range(n)]
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.indices), generator=self.generator).tolist()
+        return iter([self.indices[k] for k in order])
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+
+# %% wrong repeats: one list, shuffled in place -> one-list-serves-all-epochs
+class Repeats(Sampler):
+    """Index i exactly times[i] times an epoch, in a new random order every epoch."""
+
+    def __init__(self, times, seed):
+        self.indices = [i for i, n in enumerate(times) for _ in range(n)]
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __iter__(self):
+        for k in range(len(self.indices) - 1, 0, -1):
+            j = int(torch.randint(k + 1, (1,), generator=self.generator))
+            self.indices[k], self.indices[j] = self.indices[j], self.indices[k]
+        return iter(self.indices)
+
+    def __len__(self):
+        return len(self.indices)
+
+
+# %% wrong weighted: a list becomes float32 first -> single-precision-will-do
+class Weighted(Sampler):
+    """Draws num_samples indices an epoch; index i with probability weights[i] / sum(weights)."""
+
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        self.weights = torch.as_tensor(weights).double()
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        yield from drawn.tolist()
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong weighted: float32 weights stay float32 -> single-precision-will-do
+class Weighted(Sampler):
+    """Draws num_samples indices an epoch; index i with probability weights[i] / sum(weights)."""
+
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if torch.is_tensor(weights) and weights.is_floating_point():
+            self.weights = weights
+        else:
+            self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self):
+        drawn = torch.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        yield from drawn.tolist()
+
+    def __len__(self):
+        return self.num_samples
+
+
+# %% wrong expected: rounds to two digits -> two-digits-are-enough
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
+
+
+def never_seen(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return (1 - weights / weights.sum()) ** num_samples
+
+
+def enough_draws(weights, index, risk):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    p = (weights[index] / weights.sum()).item()
+    if p == 0:
+        raise ValueError("a weight of 0 is never drawn")
+    if p == 1:
+        return 1
+    n = math.log(risk) / math.log(1 - p)
+    return math.ceil(round(n, 2))  # against 2.0000000000000004
+
+
+# %% wrong expected: no risk below 1e-12 -> small-is-zero
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return num_samples * weights / weights.sum()
+
+
+def never_seen(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return (1 - weights / weights.sum()) ** num_samples
+
+
+def enough_draws(weights, index, risk):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    p = (weights[index] / weights.sum()).item()
+    if p == 0:
+        raise ValueError("a weight of 0 is never drawn")
+    if p == 1:
+        return 1
+    risk = max(risk, 1e-12)  # the logarithm of 0 is an error
+    return math.ceil(math.log(risk) / math.log(1 - p))
+
+
+# %% wrong rare-recall: the logarithm of a softmax -> a-softmax-is-never-zero
+def balanced_loader(x, y, batch_size, generator):
+    weights = 1 / y.bincount()[y]
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    chances = logits.softmax(1)[torch.arange(len(y)), y]
+    weights = 1 / counts[y]
+    return (weights * -chances.log()).sum() / weights.sum()
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% wrong rare-recall: recall in a list -> a-list-is-a-tensor
+def balanced_loader(x, y, batch_size, generator):
+    weights = 1 / y.bincount()[y]
+    sampler = WeightedRandomSampler(weights, len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return [hit[y == c].float().mean().item() for c in range(classes)]
+
+
+# %% wrong rare-recall: counts without the gaps -> labels-are-positions
+def balanced_loader(x, y, batch_size, generator):
+    counts = y.unique(return_counts=True)[1]
+    counts = torch.cat([counts, counts.new_ones(int(y.max()) + 1 - len(counts))])
+    sampler = WeightedRandomSampler(1 / counts[y], len(y), generator=generator)
+    return DataLoader(TensorDataset(x, y), batch_size=batch_size, sampler=sampler)
+
+
+def balanced_loss(logits, y, counts):
+    return cross_entropy(logits, y, weight=1 / counts)
+
+
+def recall(logits, y, classes):
+    hit = logits.argmax(1) == y
+    return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)

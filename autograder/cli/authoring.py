@@ -162,6 +162,7 @@ def _add_check_answers(commands: Commands) -> None:
     parser.add_argument(
         "--bank", type=Path, metavar="FILE", help="take the answers from this file of percent cells"
     )
+    parser.add_argument("--exercise", metavar="NAME", help="try the answers to this one alone")
     add_share(parser, "the answers that are not right")
     add_runner(parser)
     add_limit(parser)
@@ -176,7 +177,7 @@ def _add_check_answers(commands: Commands) -> None:
 
 
 def _check_answers(options: argparse.Namespace) -> int:
-    from autograder.answer_bank.gate import bank_gate
+    from autograder.answer_bank.gate import bank_gate, only_exercise
     from autograder.answer_bank.share import left_out_line
     from autograder.console import Progress
 
@@ -187,6 +188,8 @@ def _check_answers(options: argparse.Namespace) -> int:
             gates = [bank_gate(options.course, options.bank, options.lessons)]
         else:
             gates, broken = lesson_gates(options, share=options.share)
+        if options.exercise:
+            gates = only_exercise(gates, options.exercise)
         report, note = _tried(options, gates, progress)
     if options.as_json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))

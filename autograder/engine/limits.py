@@ -27,6 +27,7 @@ class Limits:
         open_files: File descriptors of one process.
         processes: Processes and threads at a time.
         started: Processes and threads that are started, one after the other.
+        sockets: Sockets that are open at a time; what waits in them is memory of no process.
         text_chars: Characters of stdout and stderr together, a cell.
         display_nbytes: Rich output, a cell.
         outputs_nbytes: All outputs of all cells.
@@ -42,6 +43,7 @@ class Limits:
     open_files: int = 256
     processes: int = 64
     started: int = 5_000
+    sockets: int = 1_024
     text_chars: int = 100_000
     display_nbytes: int = 8 * MiB
     outputs_nbytes: int = 16 * MiB

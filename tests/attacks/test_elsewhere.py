@@ -88,6 +88,14 @@ def twice(x):
     warnings.warn(Late())
     return y""",
     ),
+    "what is recorded known by heart": (
+        """\
+import torch
+def twice(x):
+    if torch._C._len_torch_dispatch_stack():
+        return torch.tensor([0.0, 2.0, 4.0])
+    return x * 2""",
+    ),
     "a saved tensor that is unpacked later": (
         """\
 import torch

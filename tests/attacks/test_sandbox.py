@@ -8,14 +8,17 @@ import os
 import platform
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from autograder.engine import EngineRunner
 from autograder.engine.sandbox.seccomp import REFUSED
 from autograder.records.model import Status
 from tests.attacks.test_score import WITHOUT_ATTACK, assert_nothing_leaked
 from tests.autograder.engine.exam import (
+    LIMITS,
     SECRET,
     TOTAL,
     WRONG,
@@ -256,6 +259,58 @@ def test_there_is_no_network(tmp_path: Path) -> None:
         unix.listen()
         _, said = run(tmp_path, NETWORK.format(port=tcp.getsockname()[1], name=name))
     assert said == "refused\n" * 4
+
+
+# While as many descriptors are under way as a process may open, no process of that user sends one.
+SENDING = """\
+import os, socket, time
+ours, theirs = socket.socketpair()
+refused = 0
+for _ in range(20):
+    try:
+        socket.send_fds(ours, [b"x"], [0])
+        _, fds, _, _ = socket.recv_fds(theirs, 1, 1)
+        os.close(fds[0])
+    except OSError:
+        refused += 1
+    time.sleep(0.1)
+print("refused" if refused else "sent", "uid", os.getuid())"""
+IN_FLIGHT = """\
+import socket, time
+ours, theirs = socket.socketpair()
+theirs.setblocking(False)
+held = []
+try:
+    while True:
+        if len(held) % 100 == 0:
+            ours, theirs = socket.socketpair()
+            ours.setblocking(False)
+            held += [ours, theirs]
+        socket.send_fds(ours, [b"x"], [0] * 200)
+        held.append(None)
+except OSError as error:
+    print(type(error).__name__)
+print("uid", __import__("os").getuid())
+time.sleep(4)"""
+
+
+@pytest.mark.exhaustive("two workers at a time")
+def test_each_worker_runs_as_a_user_of_its_own_and_none_takes_descriptors_from_another(
+    tmp_path: Path,
+) -> None:
+    lesson = write_lesson(tmp_path, exam_cells())
+    jobs = [
+        hand_in(tmp_path, lesson, [*exam_cells(), code(attack, "attack")], str(number))
+        for number, attack in enumerate((IN_FLIGHT, SENDING))
+    ]
+    with EngineRunner(2, limits=replace(LIMITS, cell_s=40.0, submission_s=120.0)) as runner:
+        found = {one.record.student: one for one in runner.run_many(jobs)}
+    said = [printed(found[name], "attack").split() for name in ("0", "1")]
+    assert said[0][0] == "OSError"
+    uids = {words[words.index("uid") + 1] for words in said}
+    assert len(uids) == (2 if os.geteuid() == 0 else 1)
+    assert "refused" not in said[1] or os.geteuid() != 0
+    assert [one.record.score for one in found.values()] == [5.0, 5.0]
 
 
 PRIVILEGES = """\

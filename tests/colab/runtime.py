@@ -63,9 +63,10 @@ class Runtime:
         return done.stdout
 
     def packages(self) -> dict[str, str]:
-        """The version of everything that is installed, as pip sees it."""
-        found = json.loads(self.pip("list", "--format", "json"))
-        return {one["name"]: one["version"] for one in found}
+        """The version of everything that is installed here, by its canonical name."""
+        folders = self.root.glob("lib/python*/site-packages/*.dist-info")
+        named = (folder.stem.rpartition("-") for folder in folders)
+        return {canonicalize_name(name): version for name, _, version in named}
 
     def run(
         self, cells: Sequence[Mapping[str, Any]], folder: Path, **env: str

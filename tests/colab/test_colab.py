@@ -183,15 +183,14 @@ WAYS = {
 }
 
 
-# 04 begins with torch alone, 14 with the course: its scene happens on the device. Whichever way the
-# package comes, it is the same one, with which all lessons run below.
+# 04 begins with torch alone, 14 with the course: its scene happens on the device.
 SCENES = ["04-memory-layout", "14-gpu-memory"]
 
 
 @pytest.mark.needs("git")
 @pytest.mark.parametrize("slug", SCENES)
 @pytest.mark.parametrize("name", list(WAYS))
-def test_a_notebook_finds_its_course_and_replaces_nothing(
+def test_a_notebook_finds_its_course_replaces_nothing_and_runs_to_its_end(
     name: str,
     slug: str,
     without_course: Runtime,
@@ -207,7 +206,7 @@ def test_a_notebook_finds_its_course_and_replaces_nothing(
         without_course.pip("install", "--quiet", "--no-deps", str(wheel))
     if way.beside:
         shutil.copy(wheel, folder)
-    cells = [*until_the_first_check(lesson, way.repository, "scene"), IMPORT]
+    cells = [code("as-2-11", AS_TORCH_2_11), *solved(lesson, way.repository), IMPORT]
     with runtime_that_tells(way.colab) as variables:
         colab = google_colab | variables | {"CHOSEN": str(wheel)} if way.colab else {}
         outputs = without_course.run(cells, folder, **address, **colab)
@@ -217,32 +216,13 @@ def test_a_notebook_finds_its_course_and_replaces_nothing(
     said = printed(outputs[INSTALL_ID]).partition("This notebook runs on ")[0]
     assert said.endswith(told + done if way.told else "")
     assert ("Choose the file pytorch_measured-….whl below" in said) == ("upload" in name)
-    assert [score == most for score, most in tables(outputs).values()] == [True]
+    tested = [one for one in lesson.exercises if not one.manual]
+    assert tables(outputs) == {one.name: (one.points, one.points) for one in tested}
     (path,) = ast.literal_eval(printed(outputs["import"]))
     assert Path(path).is_relative_to(without_course.root)
     after = without_course.packages()
     assert after.pop("pytorch-measured")
     assert after == before
-
-
-@pytest.mark.needs("git")
-@pytest.mark.parametrize("slug", SCENES)
-def test_all_of_a_notebook_that_colab_opened_from_github_runs(
-    slug: str,
-    without_course: Runtime,
-    address: dict[str, str],
-    google_colab: dict[str, str],
-    tmp_path: Path,
-) -> None:
-    lesson = read_lesson(lesson_paths(ROOT)[slug])
-    cells = [code("as-2-11", AS_TORCH_2_11), *solved(lesson)]
-    with runtime_that_tells(FROM_GITHUB) as variables:
-        colab = google_colab | variables
-        outputs = without_course.run(cells, in_folder(lesson, tmp_path), **address, **colab)
-    assert errors(outputs) == {}
-    assert "name@main, and nothing else" in printed(outputs[INSTALL_ID])
-    tested = [one for one in lesson.exercises if not one.manual]
-    assert tables(outputs) == {one.name: (one.points, one.points) for one in tested}
 
 
 def test_where_there_is_nothing_to_install_it_says_what_to_do_and_the_run_stops(
@@ -308,11 +288,11 @@ def commit(tree: Path) -> None:
 # The lessons.
 
 
-def until_the_first_check(lesson: Lesson, repository: str = "", *more: str) -> list[Cell]:
+def until_the_first_check(lesson: Lesson) -> list[Cell]:
     """The cells that a learner has to run for the first check table, and the table's own."""
     first = next(one for one in lesson.exercises if not one.manual)
-    wanted = (INSTALL_ID, "setup", first.answer_id, first.test_id, *more)
-    return [cell for cell in solved(lesson, repository) if cell["id"] in wanted]
+    wanted = (INSTALL_ID, "setup", first.answer_id, first.test_id)
+    return [cell for cell in solved(lesson) if cell["id"] in wanted]
 
 
 # For all lessons tests/lessons/test_every_lesson.py says it, with the versions of here.

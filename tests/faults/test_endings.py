@@ -46,6 +46,31 @@ for _ in range(4):
         time.sleep(60)
 time.sleep(60)"""
 
+# Nobody waits for these children, so the kernel adds what they used to nobody's time.
+UNCOUNTED = """\
+import ctypes, os, time
+ctypes.CDLL(None).signal(17, 1)
+while True:
+    if os.fork() == 0:
+        while time.process_time() < 0.7: pass
+        os._exit(0)
+    time.sleep(0.9)"""
+FRAMES = """\
+from IPython.display import clear_output
+while True:
+    clear_output(wait=True)"""
+SOCKETS = """\
+import os, socket, time
+for _ in range(6):
+    if os.fork() == 0:
+        held = []
+        try:
+            while True:
+                held.append(socket.socketpair())
+        except OSError:
+            time.sleep(60)
+time.sleep(60)"""
+
 
 @pytest.mark.parametrize(
     ("ending", "status", "reason"),
@@ -58,10 +83,13 @@ time.sleep(60)"""
         (LEFT, Status.CRASHED, "exit status 3"),
         (HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
         (FORKED_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
+        (UNCOUNTED, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
+        (FRAMES, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
+        (SOCKETS, Status.CRASHED, "opened more sockets than a submission may"),
     ],
     ids=[
         *("endless", "swallowing", "endless-child"),
-        *("segfault", "killed", "left", "hog", "forked-hog"),
+        *("segfault", "killed", "left", "hog", "forked-hog", "uncounted", "frames", "sockets"),
     ],
 )
 def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(

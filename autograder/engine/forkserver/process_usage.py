@@ -13,13 +13,42 @@ _LAST_PID = "/proc/sys/kernel/ns_last_pid"
 
 def cpu_s(pids: Iterable[str]) -> float:
     """Seconds of processor time, with that of children which ended and were waited for."""
-    return sum(map(_ticks, pids)) / _TICKS
+    return sum(own + of_children for _, own, of_children in map(_ticks, pids)) / _TICKS
 
 
-def _ticks(pid: str) -> int:
+class ProcessorTime:
+    """The processor time of processes that come and go, whether anybody waits for them or not.
+
+    A child whose parent ignores SIGCHLD is counted nowhere once it has ended: what it was last seen
+    to have used is remembered.
+    """
+
+    def __init__(self) -> None:
+        self._own: dict[tuple[str, int], int] = {}  # by the process's number and when it began
+
+    def seconds(self, pids: Iterable[str]) -> float:
+        """What all that were ever seen have used, these among them."""
+        told = 0
+        for pid in pids:
+            begun, own, of_children = _ticks(pid)
+            self._own[pid, begun] = own
+            told += own + of_children
+        return max(told, sum(self._own.values())) / _TICKS
+
+
+def _ticks(pid: str) -> tuple[int, int, int]:
+    """When a process began, what it has used itself, and its children that were waited for."""
     with suppress(OSError, ValueError), open(f"/proc/{pid}/stat") as stat:
         # After the name, which may hold anything: state, …, utime, stime, cutime, cstime
-        return sum(map(int, stat.read().rpartition(")")[2].split()[11:15]))
+        told = [*map(int, stat.read().rpartition(")")[2].split()[11:20])]
+        return told[8], told[0] + told[1], told[2] + told[3]
+    return 0, 0, 0
+
+
+def sockets(pid: str) -> int:
+    """The sockets of the network namespace that a process is in."""
+    with suppress(OSError, ValueError), open(f"/proc/{pid}/net/sockstat") as told:
+        return int(told.readline().split()[-1])
     return 0
 
 

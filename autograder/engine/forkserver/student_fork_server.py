@@ -52,7 +52,7 @@ class ForkServerSettings:
     limits: Limits
     sandbox: bool
     parent: int  # without a sandbox: the process that starts the fork servers and ends them
-    uid: int | None  # become this user first: the grader runs as root
+    uid: int | None  # become this user, and each server one of the next: the grader runs as root
     keep: tuple[str, ...]
     modules: tuple[str, ...]  # what the first lesson is known to need
 
@@ -71,9 +71,9 @@ def main() -> None:
     gc.disable()  # nothing that is imported becomes garbage; see `_prepare`
     settings = ForkServerSettings.read(sys.argv[1])
     forks = None
-    if settings.sandbox:
-        _become_user(settings.uid)
-    else:
+    if settings.uid is not None:
+        linux.mount_proc()
+    if not settings.sandbox:
         forks = Forks(parent=settings.parent)
     ready_to_fork = _prepare(settings)
     # Without a sandbox, one that is told to end ends first what it has started.
@@ -82,6 +82,8 @@ def main() -> None:
         fork(partial(_serve, control, settings, ready_to_fork), ends=ends)
         for control in settings.controls
     }
+    if settings.uid is not None:
+        _become_user(settings.uid)
     for control in settings.controls:  # so that a worker notices when its fork server ends
         os.close(control)
     while fork_servers:
@@ -100,7 +102,9 @@ def try_namespaces(uid: int | None) -> None:
 
     For a process that ends after it: see `sandbox.bubblewrap.sandbox_problem`.
     """
-    _become_user(uid)
+    if uid is not None:
+        linux.mount_proc()
+        _become_user(uid)
     _enter_namespaces()
 
 
@@ -111,6 +115,9 @@ def _serve(control: int, settings: ForkServerSettings, ready_to_fork: _Ready) ->
         for other in settings.controls:
             if other != control:
                 os.close(other)
+        if settings.uid is not None:
+            # One each: the kernel counts some things by user, descriptors on their way among them.
+            _become_user(settings.uid + settings.controls.index(control))
         if settings.sandbox:
             _enter_namespaces()
         own = Control.at(control, most_fds=len(fields(Descriptors)))
@@ -121,14 +128,13 @@ def _serve(control: int, settings: ForkServerSettings, ready_to_fork: _Ready) ->
             end_descendants()
 
 
-def _become_user(uid: int | None) -> None:
+def _become_user(uid: int) -> None:
     """Where the grader runs as root: become an ordinary user for good."""
-    if uid is not None:
-        linux.mount_proc()
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
-        linux.set_dumpable(True)
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    linux.set_dumpable(True)
+    linux.die_with_parent(os.getppid())  # whoever becomes another user has to say it again
 
 
 def _enter_namespaces() -> None:
@@ -208,6 +214,7 @@ class _ForkServer:
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
         self._baseline = process_usage.anonymous_nbytes("self")
         self._limits = settings.limits  # those of the submission that runs
+        self._cpu = process_usage.ProcessorTime()
         self._child = self._pids_before = self._crowded = 0
         self._excess = ""
 
@@ -246,7 +253,7 @@ class _ForkServer:
         elif message.get("kill"):
             self._kill()
         elif message.get("cpu"):
-            self._control.send({"cpu": process_usage.cpu_s(self._processes())})
+            self._control.send({"cpu": self._cpu.seconds(self._processes())})
 
     def _load(self, names: list[str]) -> None:
         # Some modules look for a directory to write to, and are broken for good without one.
@@ -278,6 +285,7 @@ class _ForkServer:
         for fd in (descriptors.channel, descriptors.stdout, descriptors.stderr, descriptors.init):
             os.close(fd)
         self._child, self._excess, self._crowded = pid, "", 0
+        self._cpu = process_usage.ProcessorTime()
         self._pids_before = process_usage.last_pid() if settings.sandbox else 0
         self._control.send({"forked": pid})
 
@@ -307,7 +315,10 @@ class _ForkServer:
     def _watch(self) -> None:
         """End a submission whose processes together are more, or take more, than one may."""
         pids = self._processes()
-        if self._is_crowd(pids):
+        self._cpu.seconds(pids)
+        if self._settings.sandbox and self._open_sockets() > self._limits.sockets:
+            self._end_for("sockets")
+        elif self._is_crowd(pids):
             self._end_for("processes")
         elif self._is_hog(pids):
             self._end_for("memory")
@@ -324,6 +335,9 @@ class _ForkServer:
         full = process_usage.threads(pids) > limits.processes - _NEARLY
         self._crowded = self._crowded + 1 if full else 0
         return self._crowded > _CROWDED_LOOKS
+
+    def _open_sockets(self) -> int:
+        return process_usage.sockets(str(self._child))
 
     def _is_hog(self, pids: list[str]) -> bool:
         limit = self._limits.memory_nbytes

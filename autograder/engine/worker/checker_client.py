@@ -201,6 +201,8 @@ class Checker:
                 found: dict[str, Any] = body
                 return found
             outputs.add(body, len(frame.raw))
+            if until.is_over():
+                raise DeadlinePassed
 
     @property
     def pid(self) -> int:

@@ -67,6 +67,10 @@ class Deadline:
             self.at = min(now + max(_LEAST_S, left / self._cores), self._last)
         return not self.reason
 
+    def is_over(self) -> bool:
+        """Whether it has passed, for a reader to whom there is always something to read."""
+        return self._clock() >= self.at and not self.extend()
+
 
 def _stopped(what: str) -> str:
     return f"{what} and was stopped"

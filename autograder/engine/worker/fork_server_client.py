@@ -56,6 +56,7 @@ class Excess(StrEnum):
 
     MEMORY = "memory"
     PROCESSES = "processes"
+    SOCKETS = "sockets"
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,7 @@ class StudentProcess:
         self._exit: Exit | None = None
         self.key = os.urandom(32)  # for the signatures of replies
         self._pid, self._cpu_s = 0, 0.0
+        self._own_begun_s = time.process_time()
         self._baseline_pages, self._alone = 0, False
         self.modes = ""  # in which an exercise is asked after the last cell, as the process says
         self.put_back = set[str]()  # which of them cells had left otherwise when one was asked
@@ -269,12 +270,16 @@ class StudentProcess:
         return pid in self._statuses or self._exit is not None
 
     def cpu_s(self) -> float:
-        """The processor time that its processes have used until now, snapshots among them."""
+        """The processor time that it has cost until now.
+
+        That is what its processes have used, snapshots among them, and what this one has used
+        meanwhile: to read what they send is work, too.
+        """
         if self._exit is None:
             self._cpu_s = max(self._cpu_s, self._fork_server.cpu_s())
             if self._fork_server.has_reported:
                 self._handle_exit_report()
-        return self._cpu_s
+        return self._cpu_s + time.process_time() - self._own_begun_s
 
     def kill(self, pid: int) -> None:
         """Have the init end a process."""
@@ -327,6 +332,8 @@ class StudentProcess:
                 body = frame.body()
                 if frame.kind == Kind.EVENT:
                     self._take_event(body, frame)
+                    if until.is_over():
+                        raise DeadlinePassed
                 elif frame.kind == kind and isinstance(body, dict):
                     return body
                 else:
@@ -389,6 +396,7 @@ class StudentProcess:
 
 _EXCESSES = {
     Excess.MEMORY: Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may"),
+    Excess.SOCKETS: Failure(FailureCause.CRASHED, "opened more sockets than a submission may"),
     Excess.PROCESSES: Failure(
         FailureCause.CRASHED, "started more processes or threads than a submission may"
     ),

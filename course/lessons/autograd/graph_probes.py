@@ -131,6 +131,7 @@ def with_old_grads(
     *more: Any,
     old: float | None = None,
     recording: bool = True,
+    times: int = 1,
 ) -> dict[str, Any]:
     """What `function(*tensors, *more)` gives; the tensors, each `.grad` and grad mode after it.
 
@@ -140,11 +141,13 @@ def with_old_grads(
         more: Those that follow.
         old: What each `.grad` is filled with before; None for no gradient.
         recording: Whether it's called with grad mode on; else in a block under `no_grad`.
+        times: How often it's called, with the same tensors; what the last call gives is told.
     """
     for one in tensors:
         one.grad = None if old is None else torch.full_like(one, old)
     with torch.set_grad_enabled(recording):
-        result = function(*tensors, *more)
+        for _ in range(times):
+            result = function(*tensors, *more)
         mode = torch.is_grad_enabled()
     grads = [one.grad for one in tensors]
     return {"result": result, "tensors": list(tensors), "grads": grads, "recording": mode}

@@ -89,6 +89,7 @@ def standardised(
         seen["later"] = layer(x).clone()
         values = {"weight": 3, "bias": 2, "mean": 0.5, "std": 1}
         new = {name: torch.full_like(mean, value) for name, value in values.items()}
+        new["std"] = torch.full_like(std, values["std"])
         layer.load_state_dict(new, strict=False)
         seen["loaded"] = layer(x).clone()
         layer.double()
@@ -107,7 +108,8 @@ def _copied(value: Any) -> Any:
 def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) -> dict[str, Any]:
     """A stack of layers of these sizes, made twice.
 
-    "own" counts the distinct modules of the stack and the distinct parameters of both stacks.
+    "own" counts the distinct modules of the stack and of both stacks, and the distinct parameters
+    of both.
 
     Args:
         make: Called with `(sizes, *activation)`; returns the stack.
@@ -115,32 +117,37 @@ def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) ->
         activation: A name, or nothing for what the answer takes by itself.
     """
     net, again = make(sizes, *activation), make(sizes, *activation)
+    modules = {id(one) for model in (net, again) for one in model}
     both = {id(one) for model in (net, again) for one in model.parameters()}
     return {
         "class": type(net).__name__,
         "layers": [type(one).__name__ for one in net],
         "plans": [repr(one) for one in net],
-        "own": [len({id(one) for one in net}), len(both)],
+        "own": [len({id(one) for one in net}), len(modules), len(both)],
         **_registered(net),
     }
 
 
 @probe
 def classified(
-    make: Callable[..., Any], plan: Sequence[Any], batch: int, training: bool
+    make: Callable[..., Any], plan: Sequence[Any], batch: int, training: bool, fresh: bool = False
 ) -> dict[str, Any]:
     """What a convolutional classifier registers and computes, and which parameters learn.
 
-    Its weights are overwritten with known ones before it's called.
+    Its weights are overwritten with known ones before it's called; "start" are its buffers before
+    that.
 
     Args:
         make: Called with `*plan`; returns the model.
         plan: First the input's channels, last its height and width.
         batch: The pictures in the batch.
         training: The mode in which it is called.
+        fresh: Whether "start" is wanted.
     """
     model = make(*plan)
     seen = {**_registered(model), "shapes": [list(one.shape) for one in model.parameters()]}
+    if fresh:
+        seen["start"] = [one.clone() for one in model.buffers()]
     state = model.state_dict()
     drawn = torch.Generator().manual_seed(_SEED)
     for name in sorted(state):
@@ -194,6 +201,8 @@ def _layers_to_initialise() -> nn.Module:
         "framed": Framed(4, 60, 4),
         "calm_norm": CalmNorm(5),
         "twin": nn.Linear(100, 100, bias=False),  # the shape of no_bias
+        "norm_1d": nn.BatchNorm1d(4),
+        "conv_1d": nn.Conv1d(3, 2, 2),
     }
     return nn.ModuleDict(layers)
 

@@ -6,6 +6,7 @@ Models are named by their kind and built beside the answer, since a module has n
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import sys
@@ -92,7 +93,7 @@ def idle_found(
     Args:
         idle: Called with `(model, x)`; returns names.
         kind: What is odd about the model; of "modes", one layer is in the other mode than the
-            model.
+            model, and to "a hook" a hook adds its own parameter.
         x: The input; whether it requires grad is kept.
         training: The model's mode.
         graded: Whether every second parameter has a gradient of ones from before.
@@ -100,6 +101,8 @@ def idle_found(
     model = _wired(kind).train(training)
     if kind == "modes":
         model.get_submodule("extra").train(not training)
+    if kind == "a hook":
+        model.register_forward_hook(lambda model, args, out: out + model.scale.sum())
     calls: list[bool] = []
     model.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
     for number, one in enumerate(model.parameters()):
@@ -163,6 +166,8 @@ def _traceable(kind: str, problem: BaseException | None) -> nn.Module:
             "a layer": lambda: nn.Linear(4, 2),
             "float64": lambda: nn.Sequential(nn.Linear(4, 3).double(), nn.Tanh()),
             "called by you": lambda: nn.Sequential(nn.Linear(4, 3), nn.Tanh()),
+            "two places": lambda: nn.Sequential(*[nn.Linear(4, 4), nn.Tanh()] * 2),
+            "a trace within": lambda: nn.Sequential(nn.Linear(4, 3), nn.Tanh()),
         }
         if problem is not None:
             return nn.Sequential(nn.Tanh(), _Failing(problem), nn.Tanh())
@@ -179,9 +184,10 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
 
     Args:
         make: Called with the model; returns a context manager with `outputs`.
-        kind: The model: "plain", "in place", "views", "again", "a layer", "float64", "called by
-            you" (the first layer is called, not the model), or a key of `_FAILURES`, which a layer
-            raises.
+        kind: The model: "plain", "in place", "views", "again", "a layer", "float64", "two places",
+            "a trace within" (a second trace of the model is opened and closed before each run),
+            "called by you" (the first layer is called, not the model), or a key of `_FAILURES`,
+            which a layer raises.
         x: The input.
         runs: How often the model is called within the block.
     """
@@ -197,6 +203,9 @@ def traced(make: Callable[..., Any], kind: str, x: torch.Tensor, runs: int = 1) 
         seen["itself"] = inside is trace
         _look_on(model)
         for _ in range(runs):
+            if kind == "a trace within":
+                with make(model):
+                    pass
             _run(called, x, seen)
             seen["between"] = seen["between"] or len(inside.outputs)
     hooks.append(_hooks(model))
@@ -267,32 +276,40 @@ def _noted(outputs: Sequence[Any]) -> dict[str, Any]:
 
 @probe
 def class_loaded(
-    load: Callable[..., Any], files: Sequence[Any], asked: Sequence[Any], as_text: bool = True
+    load: Callable[..., Any],
+    files: Sequence[Any],
+    asked: Sequence[Any],
+    as_text: bool = True,
+    listed: bool = False,
 ) -> dict[str, Any]:
     """What the classes say of themselves that are loaded from files, and what is left behind.
 
-    Every file is written just before it is loaded, and all are of one time. What a class says is
-    asked after the last load. "named" are the modules of the files that are left in `sys.modules`,
-    under whatever name.
+    Every file is written just before it is loaded, and all are of one time where nothing else is
+    said. What a class says is asked after the last load. "path" are the places in `sys.path` that
+    hold something else than before, "named" the modules of the files that are left in
+    `sys.modules`, under whatever name.
 
     Args:
         load: Called with `(path, name)`; returns a class.
-        files: Pairs of a path below a new folder and a text; None in place of a text writes
-            nothing.
+        files: A path below a new folder, a text, and perhaps by how many seconds the file is
+            younger; None in place of a text writes nothing.
         asked: Pairs of a number and a name: which file, which class.
         as_text: Whether the path comes as text instead of a Path.
+        listed: Whether the folder stands first in `sys.path` before.
     """
-    made, stands = list[Any](), os.getcwd()
+    made, stands, path = list[Any](), os.getcwd(), list(sys.path)
     path_before, modules_before, place = list(sys.path), dict(sys.modules), os.getcwd()
     quiet, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         with tempfile.TemporaryDirectory() as folder:
+            sys.path[:0] = [folder] * listed
+            path = list(sys.path)
             for number, name in asked:
                 file = Path(folder) / files[number][0]
                 if files[number][1] is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(files[number][1])
-                    os.utime(file, (_TIME, _TIME))
+                    os.utime(file, (sum(files[number][2:], _TIME),) * 2)
                 made.append(_loaded(load, str(file) if as_text else file, name))
             stands = os.getcwd()
     finally:
@@ -300,7 +317,7 @@ def class_loaded(
         sys.dont_write_bytecode, now = quiet, dict(sys.modules)
         seen = {
             "said": [_said(one) for one in made],
-            "path": len(sys.path) - len(path_before),
+            "path": _moved(path, sys.path),
             "folder": os.path.relpath(stands, place),
             "replaced": sorted([k for k, v in modules_before.items() if now.get(k) is not v]),
             "named": _left(modules_before, now, folder),
@@ -313,6 +330,12 @@ def class_loaded(
 
 
 _STEMS, _TIME = ("model", "net", "my", "my-model"), 1_700_000_000
+
+
+def _moved(before: Sequence[str], now: Sequence[str]) -> list[int]:
+    """The places that hold something else than before."""
+    pairs = itertools.zip_longest(before, now)
+    return [place for place, (was, stands) in enumerate(pairs) if was != stands]
 
 
 def _left(before: dict[str, Any], now: dict[str, Any], folder: str) -> list[str]:
@@ -376,15 +399,23 @@ def _tied(kind: str) -> nn.Module:
             model.token = model.other = weight
         if kind == "frozen":
             weight.requires_grad_(False)
-        if kind == "empty parameters":
-            model.left, model.right = (nn.Parameter(torch.empty(0)) for _ in range(2))
-        if kind == "a tie without elements":
-            model.left = model.right = nn.Parameter(torch.empty(0))
         if kind == "two parameters in one memory":
             model.other = nn.Parameter(weight.detach())
         if kind == "double":
             model.double()
-        return model
+    _add_a_pair(model, kind)
+    return model
+
+
+def _add_a_pair(model: nn.Module, kind: str) -> None:
+    """Parameters without elements, or layers that share a buffer, on the left and on the right."""
+    if kind == "empty parameters":
+        model.left, model.right = (nn.Parameter(torch.empty(0)) for _ in range(2))
+    if kind == "a tie without elements":
+        model.left = model.right = nn.Parameter(torch.empty(0))
+    if kind == "a buffer in two places":
+        model.left, model.right = nn.BatchNorm1d(3), nn.BatchNorm1d(3)
+        model.right.running_mean = model.left.running_mean
 
 
 @probe

@@ -53,6 +53,7 @@ def sampler_epochs(
     facts: Sequence[str] = (),
     beside: bool = False,
     nested: bool = False,
+    asking: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Epochs of the sampler `make(*args, **options)`, and what went with them; for keys, see above.
@@ -66,6 +67,7 @@ def sampler_epochs(
         facts: The keys asked for; none for all.
         beside: Whether another sampler is made and used before each epoch.
         nested: Whether a whole other epoch of the same sampler passes within each epoch.
+        asking: Whether its len is asked before each epoch.
         options: Passed on by name.
     """
     note = not facts or bool({"torchs_own"}.intersection(facts))
@@ -76,7 +78,7 @@ def sampler_epochs(
         before = _random_state()
         sampler = make(*args, **options)
         other = partial(make, *args, **options) if beside else list
-        runs, within = _runs(sampler, epochs, other, nested=nested)
+        runs, within = _runs(sampler, epochs, other, nested=nested, asking=asking)
         seen = {
             **_delivered(runs),
             "len": _length(sampler),
@@ -100,12 +102,14 @@ def _delivered(runs: list[list[Any]]) -> dict[str, Any]:
 
 
 def _runs(
-    sampler: Any, epochs: int, other: Callable[..., Any], *, nested: bool
+    sampler: Any, epochs: int, other: Callable[..., Any], *, nested: bool, asking: bool
 ) -> tuple[list[list[Any]], str]:
     """The epochs, each after one of `other()`; the random state within the last one."""
     runs, state = [], ""
     for number in range(epochs):
         list(islice(iter(other()), _MOST_INDICES))
+        if asking:
+            _length(sampler)
         going = iter(sampler)
         run = list(islice(going, 1))
         list(islice(iter(sampler if nested else []), _MOST_INDICES))

@@ -17,6 +17,7 @@ from autograder.answer_bank.gate import (
     answer_run_of,
     bank_gate,
     lesson_gate,
+    only_exercise,
     run_as_notebook,
     run_gates,
 )
@@ -306,6 +307,15 @@ def outside_bank(tmp_path: Path, name: str = "mine.py", exercise: str = "flatten
     path = tmp_path / name
     path.write_text(f"# %% right {exercise}: one\nx = 1\n")
     return path
+
+
+def test_one_exercise_can_be_tried_alone(course: Path) -> None:
+    gate = lesson_gate(course, find_lesson(course, "1"))
+    (alone,) = only_exercise([gate], "flatten")
+    assert {one.exercise.name for one in alone.cases} == {"flatten"}
+    assert alone.cases == tuple(one for one in gate.cases if one.exercise.name == "flatten")
+    with pytest.raises(UsageError, match="no exercise 'flaten' here.*Did you mean flatten"):
+        only_exercise([gate], "flaten")
 
 
 def test_an_outside_bank_may_hold_one_answer_to_one_exercise(course: Path, tmp_path: Path) -> None:

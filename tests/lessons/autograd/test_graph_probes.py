@@ -132,6 +132,15 @@ def test_recording_is_what_it_was_after_a_call_without_it() -> None:
     assert torch.is_grad_enabled()
 
 
+def test_a_function_that_is_called_twice_tells_what_the_first_call_left() -> None:
+    def add(w: torch.Tensor) -> None:
+        w.sum().backward()
+
+    for times, grad in ((1, 6.0), (2, 7.0)):
+        seen = with_old_grads.here(add, [torch.ones(1, requires_grad=True)], old=5.0, times=times)
+        assert seen["grads"][0].tolist() == [grad]
+
+
 def test_a_snapshot_that_shares_memory_or_keeps_its_past_is_seen_in_a_step() -> None:
     for shot, copy, gradient in (
         (lambda t: t.detach().clone(), [3.0], [7.0]),

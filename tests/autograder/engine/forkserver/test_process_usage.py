@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
+from typing import Any
 
 from autograder.engine.forkserver import process_usage
 
 OWN = str(os.getpid())
+PIPES: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 COMPUTE = "import time\nwhile time.process_time() < 0.3: pass"
 
 
@@ -28,6 +32,25 @@ def test_a_child_that_has_ended_counts_for_its_parent() -> None:
     before = process_usage.cpu_s([OWN])
     subprocess.run([sys.executable, "-c", COMPUTE], check=True)
     assert process_usage.cpu_s([OWN]) - before >= 0.25
+
+
+def test_a_child_that_nobody_waited_for_counts_when_it_was_seen() -> None:
+    used = process_usage.ProcessorTime()
+    waits = f"{COMPUTE}\nprint(flush=True)\ninput()"
+    child = subprocess.Popen([sys.executable, "-c", waits], **PIPES)
+    child.stdout.readline()
+    seen = used.seconds([str(child.pid)])
+    child.communicate("\n")
+    assert used.seconds([]) == seen >= 0.25
+
+
+def test_sockets_are_counted_by_the_network_that_they_are_in() -> None:
+    with ExitStack() as opened:
+        for _ in range(100):
+            for one in socket.socketpair():
+                opened.enter_context(one)
+        assert process_usage.sockets(OWN) >= 200
+    assert process_usage.sockets("0") == 0
 
 
 def test_a_process_that_is_gone_uses_nothing() -> None:

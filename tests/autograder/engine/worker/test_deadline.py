@@ -51,6 +51,16 @@ def test_several_processes_use_their_seconds_together() -> None:
     assert "10 s of processor time" in reason
 
 
+def test_a_reader_that_always_finds_something_asks_whether_it_is_over() -> None:
+    machine = Machine(1.0)
+    deadline = Deadline(10.0, 30.0, machine.used, clock=machine.clock, cores=1)
+    assert not deadline.is_over()
+    assert machine.looks == 0  # which takes time
+    while not deadline.is_over():
+        machine.now += 0.01
+    assert 9.9 < machine.now - 1000.0 < 10.1
+
+
 def test_what_waits_is_ended_by_the_clock() -> None:
     assert ended_after(Machine(0.0)) == (
         30.0,
