@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dis import get_instructions
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from course.inspection.global_state import unwatched
@@ -36,7 +37,9 @@ def modules_named(function: Any) -> list[str]:
 def names_used(function: Any) -> list[str]:
     """The globals and attributes that the code of `function` names, of its helpers as well.
 
-    For what is forbidden by every name: `reshape` of NumPy is seen like that of torch.
+    For what is forbidden by every name: `reshape` of NumPy is seen like that of torch, and
+    `ShortTensor` under whatever name it was imported. Helpers are the learner's own functions, and
+    the methods of their classes.
 
     Args:
         function: The answer: a function, class or module.
@@ -46,7 +49,18 @@ def names_used(function: Any) -> list[str]:
     """
     function = unwatched(function)
     _refuse_stub(function)
-    return sorted({name for code in _own_codes(function, set()) for name in code.co_names})
+    found = set[str]()
+    for code, names in _own_codes(function, set()):
+        found.update(code.co_names)
+        found.update(filter(None, (_own_name(names.get(one)) for one in code.co_names)))
+    return sorted(found)
+
+
+def _own_name(value: Any) -> str | None:
+    """The name that a function or class was defined with, None for anything else."""
+    if not isinstance(value, type | FunctionType | BuiltinFunctionType):
+        return None
+    return str(value.__name__)
 
 
 def _refuse_stub(function: Any) -> None:
@@ -58,18 +72,41 @@ def _refuse_stub(function: Any) -> None:
         raise NotImplementedError()
 
 
-def _own_codes(value: Any, seen: set[int]) -> Iterator[CodeType]:
-    """The code of a function, and of those of the learner's own that it names."""
-    module = str(getattr(value, "__module__", "")).partition(".")[0]
-    if id(value) in seen or not isinstance(value, FunctionType) or module in _LIBRARIES:
+def _own_codes(value: Any, seen: set[int]) -> Iterator[tuple[CodeType, dict[str, Any]]]:
+    """The code of what is the learner's own, and of all such that it names; with its globals."""
+    if id(value) in seen:
         return
     seen.add(id(value))
-    for code in _codes(value.__code__):
-        yield code
-        for name in code.co_names:
-            yield from _own_codes(value.__globals__.get(name), seen)
-    for cell in value.__closure__ or ():
-        yield from _own_codes(cell.cell_contents, seen)
+    kind = type(value)
+    if kind is FunctionType and _is_own(value):
+        for code in _codes(value.__code__):
+            yield code, value.__globals__
+            for name in code.co_names:
+                yield from _own_codes(value.__globals__.get(name), seen)
+        for cell in value.__closure__ or ():
+            yield from _own_codes(cell.cell_contents, seen)
+    else:
+        for one in _below_class(value, kind):
+            yield from _own_codes(one, seen)
+
+
+def _below_class(value: Any, kind: type) -> list[Any]:
+    """What of a class, an object or a method may be the learner's own code."""
+    if kind is MethodType:
+        return [value.__func__, value.__self__]
+    if kind in (staticmethod, classmethod):
+        return [value.__func__]
+    if kind is property:
+        return [value.fget]
+    if issubclass(kind, type):
+        return [*vars(value).values()] if _is_own(value) else []
+    return [kind] if _is_own(kind) else []
+
+
+def _is_own(value: Any) -> bool:
+    """Whether the learner may have written this function or class."""
+    module = str(value.__module__).partition(".")[0]
+    return module not in _LIBRARIES and module not in sys.stdlib_module_names
 
 
 def _modules(value: Any, seen: set[int]) -> Iterator[str]:

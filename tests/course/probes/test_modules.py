@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import course
 import course.inspection.strides
@@ -123,6 +124,40 @@ def test_names_are_seen_in_helpers_and_inner_code_and_not_in_the_library() -> No
     assert names_used.here(tries_it) == ["asarray", "helps", "np", "reshape"]
     assert names_used.here(np.reshape) == []
     assert names_used.here(lambda: helps(1)) == ["helps", "reshape"]
+
+
+renamed_type = torch.ShortTensor
+
+
+def by_another_name(size: Any) -> Any:
+    return renamed_type(size), renamed((2, 3))
+
+
+class Hides:
+    @staticmethod
+    def reshapes(x: Any) -> Any:
+        return x.reshape(-1)
+
+    @property
+    def looks(self) -> Any:
+        return np.flip
+
+    def __call__(self, x: Any) -> Any:
+        return self.reshapes(x)
+
+
+hiding = Hides()
+
+
+def test_a_name_is_seen_however_it_was_imported() -> None:
+    assert {"ShortTensor", "row_major_strides"} <= set(names_used.here(by_another_name))
+
+
+@pytest.mark.parametrize(
+    "answer", [lambda x: hiding(x), lambda x: Hides()(x), Hides, hiding.__call__]
+)
+def test_names_are_seen_in_methods_of_the_learners_classes(answer: Any) -> None:
+    assert {"reshape", "flip"} <= set(names_used.here(answer))
 
 
 def as_handed_out(shape: Any) -> Any:
