@@ -106,7 +106,7 @@ def _below_class(value: Any, kind: type) -> list[Any]:
 def _is_own(value: Any) -> bool:
     """Whether the learner may have written this function or class."""
     module = str(value.__module__).partition(".")[0]
-    return module not in _LIBRARIES and module not in sys.stdlib_module_names
+    return _FOREIGN.isdisjoint([module])
 
 
 def _modules(value: Any, seen: set[int]) -> Iterator[str]:
@@ -127,6 +127,7 @@ def _modules(value: Any, seen: set[int]) -> Iterator[str]:
 
 _PATH = re.compile(r"[a-z_]\w*(\.\w+)+", re.IGNORECASE)
 _LIBRARIES = {"course", "torch", "numpy"}  # their own imports are not the learner's
+_FOREIGN = _LIBRARIES | sys.stdlib_module_names
 
 
 def _named_in(function: FunctionType, seen: set[int]) -> Iterator[str]:

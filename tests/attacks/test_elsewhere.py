@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.records.model import Status
-from tests.attacks.test_measuring import RIGHT, WITHOUT_ATTACK, graded
+from tests.attacks.test_measuring import FULL, RIGHT, WITHOUT_ATTACK, graded
 
 WAITING_PROCESS = """\
 import os, select, torch
@@ -88,14 +88,6 @@ def twice(x):
     warnings.warn(Late())
     return y""",
     ),
-    "what is recorded known by heart": (
-        """\
-import torch
-def twice(x):
-    if torch._C._len_torch_dispatch_stack():
-        return torch.tensor([0.0, 2.0, 4.0])
-    return x * 2""",
-    ),
     "a saved tensor that is unpacked later": (
         """\
 import torch
@@ -137,6 +129,22 @@ def test_a_product_that_is_made_elsewhere_earns_no_more_than_the_wrong_answer(
     status, score, _ = graded(tmp_path, answer, *before)
     assert status is Status.GRADED
     assert score <= WITHOUT_ATTACK
+
+
+BY_HEART = """\
+import torch
+def twice(x):
+    if torch._C._len_torch_dispatch_stack():
+        return torch.tensor([0.0, 2.0, 4.0])
+    return x * 2"""
+
+
+def test_an_answer_that_works_where_nobody_records_gains_the_points_for_operators_alone(
+    tmp_path: Path,
+) -> None:
+    status, score, _ = graded(tmp_path, BY_HEART)
+    assert status is Status.GRADED
+    assert WITHOUT_ATTACK < score < FULL  # docs/trust.md says so
 
 
 def test_a_thread_that_the_first_call_starts_is_known_in_the_second(tmp_path: Path) -> None:

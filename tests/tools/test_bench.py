@@ -76,5 +76,5 @@ def test_the_cells_alone_run_in_notebooks_whose_cells_have_no_ids(tmp_path: Path
 
 
 def test_a_contender_that_breaks_down_is_told() -> None:
-    with pytest.raises(BenchError, match="exit code 1: (?s:.*)No such file"):
+    with pytest.raises(BenchError, match=r"exit code 1: (?s:.*)No such file"):
         _execute([sys.executable, "-c", "raise OSError('No such file')"])

@@ -314,7 +314,7 @@ def test_one_exercise_can_be_tried_alone(course: Path) -> None:
     (alone,) = only_exercise([gate], "flatten")
     assert {one.exercise.name for one in alone.cases} == {"flatten"}
     assert alone.cases == tuple(one for one in gate.cases if one.exercise.name == "flatten")
-    with pytest.raises(UsageError, match="no exercise 'flaten' here.*Did you mean flatten"):
+    with pytest.raises(UsageError, match=r"no exercise 'flaten' here.*Did you mean flatten"):
         only_exercise([gate], "flaten")
 
 
