@@ -57,6 +57,7 @@ def test_an_expected_failure_is_not_a_skip(tmp_path: Path) -> None:
     assert closing(run(tmp_path, source, require_all=True)) == "1 xfailed"
 
 
+@pytest.mark.exhaustive("the house at length")
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
 def test_a_missing_recording_is_said_and_counted(tmp_path: Path, options: list[str]) -> None:
     source = MARKED.format("needs_recording('recordings/none.json')")
@@ -125,6 +126,7 @@ def test_an_exhaustive_test_runs_where_nothing_is_said(
     assert (closing(output), "left out" in output) == ("1 failed, 1 passed", False)
 
 
+@pytest.mark.exhaustive("the house at length")
 def test_a_test_for_cuda_is_left_out_and_counted_where_there_is_none(tmp_path: Path) -> None:
     blind = "import torch\ntorch.cuda.is_available = lambda: False\n"
     output = run(tmp_path, blind + MARKED.format("cuda"), require_all=True)
@@ -145,6 +147,7 @@ def test_c(): pass
 """
 
 
+@pytest.mark.exhaustive("the house at length")
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
 def test_what_a_machine_lacks_is_skipped_and_told_above_the_closing_line(
     tmp_path: Path, options: list[str]
@@ -175,6 +178,7 @@ def test_a_warning_fails_the_test_that_caused_it(tmp_path: Path) -> None:
     assert closing(output) == "1 failed"
 
 
+@pytest.mark.exhaustive("the house at length")
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one-process", "two-processes"])
 def test_a_run_of_several_folders_says_which_took_longest(
     tmp_path: Path, options: list[str]

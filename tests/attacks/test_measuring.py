@@ -12,6 +12,7 @@ import pytest
 from autograder.engine.kernel import cell_file_name
 from autograder.records.model import Status
 from tests.autograder.engine.exam import Cell, answers, code, grade, graded_cell, solution, words
+from tests.exhaustive import sampled
 
 SETUP = "import torch\nfrom course import Check, answer"
 TEST = """\
@@ -337,6 +338,7 @@ def test_the_note_names_the_cell_and_what_it_did(tmp_path: Path) -> None:
     assert notes == "Its test was not graded: Cell 3 used gc.get_referrers."
 
 
+@pytest.mark.exhaustive("attacks that take seconds")
 def test_the_note_says_each_thing_once_and_does_not_break_off(tmp_path: Path) -> None:
     often = "import gc, sys\nfor _ in range(30):\n    gc.get_referents(gc), sys._getframe()"
     _, _, notes = graded(tmp_path, RIGHT, often, *["gc.get_referrers(gc)"] * 4)
@@ -512,6 +514,7 @@ def twice(x):
 }
 
 
+@pytest.mark.exhaustive("attacks that take seconds")
 @pytest.mark.parametrize("attack", REPLACED)
 def test_measuring_code_that_was_changed_for_a_moment_is_noticed(
     tmp_path: Path, attack: str
@@ -895,6 +898,7 @@ def test_a_debugger_in_an_answer_is_an_error_of_that_line(tmp_path: Path) -> Non
     assert "(line 2: `breakpoint()`)" in found.failed[0].message
 
 
+@pytest.mark.exhaustive("attacks that take seconds")
 @pytest.mark.parametrize("backend", ["inductor", "eager"])
 def test_an_answer_that_is_compiled_is_measured_as_it_was_written(
     tmp_path: Path, backend: str
@@ -903,6 +907,9 @@ def test_an_answer_that_is_compiled_is_measured_as_it_was_written(
     assert graded(tmp_path, compiled) == (Status.GRADED, FULL, "")
 
 
-@pytest.mark.parametrize("what", HONEST)
+USUAL = ("a training step", "looking at functions", "errors", "a forgotten breakpoint", "a figure")
+
+
+@pytest.mark.parametrize("what", sampled(HONEST, *USUAL, why="honest code of every kind"))
 def test_honest_code_is_not_noticed(tmp_path: Path, what: str) -> None:
     assert graded(tmp_path, RIGHT, HONEST[what]) == (Status.GRADED, FULL, "")

@@ -58,6 +58,7 @@ for folder, folders, names in os.walk("/"):
 print("searched")"""
 
 
+@pytest.mark.exhaustive("what a sandbox keeps out, at length")
 def test_no_file_of_the_course_can_be_found_on_the_disk(tmp_path: Path) -> None:
     (tmp_path / "gradebook.db").write_text(SECRET)
     outcome, said = run(tmp_path, SEARCH_FILES, patient=True)
@@ -65,6 +66,7 @@ def test_no_file_of_the_course_can_be_found_on_the_disk(tmp_path: Path) -> None:
     assert outcome.record.score == 5.0
 
 
+@pytest.mark.exhaustive("what a sandbox keeps out, at length")
 def test_the_course_directory_the_home_and_the_answers_are_not_there(tmp_path: Path) -> None:
     places = [str(tmp_path), os.path.expanduser("~/.ssh"), str(Path(__file__).parent)]
     probe = f"""\
@@ -385,6 +387,7 @@ if os.fork() == 0:
 time.sleep(600)"""
 
 
+@pytest.mark.exhaustive("what a sandbox keeps out, at length")
 def test_processes_that_follow_one_another_are_counted(tmp_path: Path) -> None:
     outcome = grade(tmp_path, exam_cells(total=RELAY), patient=True)
     total, twice = answers(outcome)["total"], answers(outcome)["twice"]

@@ -154,6 +154,7 @@ def test_a_server_that_ends_says_why() -> None:
     server.close()
 
 
+@pytest.mark.exhaustive("whole commands")
 def test_a_server_that_does_not_end_when_asked_is_ended_with_what_it_started() -> None:
     stubborn = """
 import os, signal, time

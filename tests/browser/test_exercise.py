@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.jupyter import Lab, Notebook, window
 
+pytestmark = pytest.mark.exhaustive("pages in a browser")
+
 SLUG = "04-memory-layout"
 WRONG = "def byte_offset(t, index):\n    return t.element_size() * t.storage_offset()\n"
 RIGHT = """\

@@ -99,6 +99,7 @@ def test_the_surprising_ones_exist_have_reasons_and_are_at_most_two_of_a_lesson(
     assert len({one["id"] for one in chosen}) == len(chosen)
 
 
+@pytest.mark.exhaustive("pages of the site")
 @pytest.mark.parametrize(
     "id_", ["reshape-always-copies", "float32-keeps-growing", "workers-copy-to-the-gpu"]
 )
@@ -109,6 +110,7 @@ def test_the_code_that_is_shown_runs_by_itself(id_: str) -> None:
     assert (run.returncode, run.stderr) == (0, "")
 
 
+@pytest.mark.exhaustive("pages of the site")
 def test_the_code_that_is_shown_asserts_what_the_claim_shows() -> None:
     shown = program(claim("reshape-always-copies"))
     wrong = shown.replace("a.reshape(6))", "a.reshape(6).clone())", 1)

@@ -116,12 +116,14 @@ def test_a_cell_that_waits_is_ended_by_the_clock(tmp_path: Path) -> None:
     assert "ran longer than a cell's 6 s on the clock" in total.notes[0]
 
 
+@pytest.mark.exhaustive("endings that take seconds")
 def test_a_cell_may_wait_for_longer_than_it_may_compute(tmp_path: Path) -> None:
     waiting = f"import time\ntime.sleep({LIMITS.cell_s + 1})\n{TOTAL}"
     outcome = grade(tmp_path, exam_cells(total=waiting))
     assert (outcome.record.status, outcome.record.score) == (Status.GRADED, 5.0)
 
 
+@pytest.mark.exhaustive("endings that take seconds")
 @pytest.mark.parametrize(
     ("ending", "status"),
     [
@@ -143,6 +145,7 @@ def test_an_answer_that_ends_the_process_when_it_is_called_costs_only_its_own_ex
     assert (twice.status, twice.score) == (Status.GRADED, 2.0)
 
 
+@pytest.mark.exhaustive("endings that take seconds")
 def test_a_cell_of_the_learners_own_that_loops_costs_no_exercise(tmp_path: Path) -> None:
     cells = exam_cells()
     cells.insert(4, code(ENDLESS, "scratch"))

@@ -204,6 +204,7 @@ def test_nothing_is_left_of_a_run_that_ends_while_it_starts(
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.exhaustive("endings that take seconds")
 def test_a_pool_that_still_loads_leaves_nothing_of_what_it_started(tmp_path: Path) -> None:
     # Bubblewrap that is killed early leaves a child that waits for it; here every time.
     program, torch = tmp_path / "bin" / "bwrap", tmp_path / "slow" / "torch.py"
@@ -249,6 +250,7 @@ def test_a_trial_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
     assert found.survivors == []
 
 
+@pytest.mark.exhaustive("endings that take seconds")
 def test_what_an_answer_started_ends_with_its_trial(tmp_path: Path) -> None:
     found = watch(Plan([sys.executable, "-c", DAEMON], {"TMPDIR": str(tmp_path)}, last=0))
     assert (found.output, found.survivors) == ("['finished', 'finished']\n", [])

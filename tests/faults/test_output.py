@@ -36,6 +36,7 @@ def test_a_hundred_megabytes_on_one_line_leave_a_little(tmp_path: Path, flood: s
     assert re.search(r"99,900,00\d more characters were printed and left out", text)
 
 
+@pytest.mark.exhaustive("endings that take seconds")
 def test_endless_printing_is_stopped_by_the_clock(tmp_path: Path) -> None:
     outcome = grade(tmp_path, exam_cells(total="while True:\n    print('again')"))
     assert answers(outcome)["total"].status is Status.TIMEOUT

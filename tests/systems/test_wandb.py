@@ -14,6 +14,7 @@ CELLS = ("wandb-asked", "wandb-run-measured", "wandb-file-read", "wandb-file-sho
 ASKED = ("log_for_real = False", "log_for_real = True")
 
 
+@pytest.mark.exhaustive("other systems")
 def test_the_run_file_says_what_was_logged(capfd: pytest.CaptureFixture[str]) -> None:
     run_cells(SLUG, "setup", *CELLS, wandb_asked=ASKED)
     told = capfd.readouterr()

@@ -25,6 +25,7 @@ def test_an_installed_package_says_where_the_benchmark_is(
     )
 
 
+@pytest.mark.exhaustive("a developer's tools")
 def test_a_contender_finds_the_tools_from_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ def test_the_table_names_the_most_expensive_parts_and_cells_first() -> None:
     assert lines[4:] == [f"       {number}.0 ms  cell {number}" for number in range(9, 1, -1)]
 
 
+@pytest.mark.exhaustive("a developer's tools")
 def test_a_class_is_profiled_part_by_part(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,6 +49,7 @@ def nothing(cases: Sequence[Case], **_: object) -> list[AnswerRunResult]:
     return [AnswerRunResult("died", 0.0, None) for _ in cases]
 
 
+@pytest.mark.exhaustive("whole runs of the gate")
 def test_without_a_sandbox_a_notebook_is_asked_and_that_is_said(
     gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def changed(course: Path, before: Digests) -> set[str]:
     return {key[1] for key, digest in after.items() if digest != before[key]}
 
 
+@pytest.mark.exhaustive("whole runs of the gate")
 def test_the_same_lesson_elsewhere_depends_on_the_same(course: Path, before: Digests) -> None:
     assert changed(course, before) == set()
 
@@ -96,6 +97,7 @@ def test_what_misses_is_not_kept(tmp_path: Path) -> None:
     assert again.completed([amiss], keep=True) == (amiss, sound)
 
 
+@pytest.mark.exhaustive("whole runs of the gate")
 def test_a_second_time_nothing_runs_and_the_report_is_the_same(
     course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

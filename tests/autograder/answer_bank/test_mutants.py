@@ -174,6 +174,7 @@ def ask_of_twos_alone(course: Path) -> None:
     tiny.write(course, notebook)
 
 
+@pytest.mark.exhaustive("whole runs of the gate")
 def test_the_command_ends_with_0_where_every_change_is_noticed(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

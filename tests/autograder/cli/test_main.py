@@ -150,6 +150,7 @@ def test_a_release_is_written_once_and_drift_is_exit_code_1(
     )
 
 
+@pytest.mark.exhaustive("whole commands")
 def test_a_claim_whose_proof_fails_stops_the_release(
     course: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ for rank in range(2):
 print([os.wait()[1] for _ in range(2)])"""
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_two_processes_reduce_over_gloo_by_a_file_and_by_a_port(tmp_path: Path) -> None:
     for number, method in enumerate(("file:///tmp/meet", "tcp://localhost:29500")):
         cell = f'METHOD = "{method}"\n{REDUCE}'
@@ -77,6 +78,7 @@ for family in (socket.AF_INET, socket.AF_INET6):
     print(socket.getaddrinfo("localhost", 1, family)[0][4][0])"""
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_every_address_of_this_machine_has_a_name_without_asking_anybody(tmp_path: Path) -> None:
     _, said = run(tmp_path, NAMES)
     assert said.split() == ["localhost"] * 3 + ["127.0.0.1", "::1"]
@@ -154,6 +156,7 @@ while time.time() < begun + SECONDS:
 print([begun, time.time(), met])"""
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_the_server_of_another_submission_is_not_reached(tmp_path: Path) -> None:
     require("sandbox")
     lesson = write_lesson(tmp_path, lesson_cells())

@@ -118,6 +118,7 @@ def test_a_thread_that_a_call_leaves_is_not_there_for_the_next_answer(tmp_path: 
     assert _processes(outcome)[1] == _processes(alone)[1]
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 @pytest.mark.parametrize(
     ("call", "status"),
     [("os._exit(3)", Status.CRASHED), ("while True: pass", Status.TIMEOUT)],

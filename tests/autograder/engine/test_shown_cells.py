@@ -83,6 +83,7 @@ def test_an_engine_can_be_told_to_run_every_cell(tmp_path: Path) -> None:
     assert (outcome.record.score, printed(outcome, "look-0")) == (5.0, "ran\n")
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_what_a_left_out_cell_draws_is_drawn_all_the_same(tmp_path: Path) -> None:
     own = "torch.randn(1), print('drawn', torch.rand(2).tolist())"
     draws = {"one": ("print('ran', torch.rand(3))", 3), "more": ("print(torch.rand(700))", 700)}
@@ -101,6 +102,7 @@ def test_what_a_left_out_cell_draws_is_drawn_all_the_same(tmp_path: Path) -> Non
     assert some.record.score == all_.record.score == 5.0
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_a_mode_that_refuses_every_operator_costs_no_cell(tmp_path: Path) -> None:
     refuse = (
         "from torch.utils._python_dispatch import TorchDispatchMode\n\n\n"

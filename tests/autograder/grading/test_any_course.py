@@ -63,6 +63,7 @@ def files(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found}
 
 
+@pytest.mark.exhaustive("whole runs of a course")
 def test_the_course_that_nbgrader_quickstart_makes_is_graded_at_the_first_try(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,7 @@ def test_a_module_that_starts_a_thread_is_left_to_the_submissions(
     assert (outcome.record.status, outcome.record.score) == ("graded", 5.0)
 
 
+@pytest.mark.exhaustive("whole assignments")
 def test_training_works_where_the_fork_server_could_not_write(tmp_path: Path) -> None:
     train = """\
 model = torch.nn.Linear(2, 1)

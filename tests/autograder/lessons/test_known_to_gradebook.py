@@ -59,6 +59,7 @@ def test_it_is_the_same_assignment_as_by_its_source(course: Path) -> None:
     assert find_assignment(load_course(course), "ps1").digest == by_gradebook.digest
 
 
+@pytest.mark.exhaustive("whole assignments")
 def test_its_order_is_that_of_the_edition_in_release(course: Path) -> None:
     shutil.rmtree(course / "source")
     wanted = ["why", "note", "doubles", "double"]
@@ -88,6 +89,7 @@ def test_it_is_graded_with_its_hidden_tests_and_entered_where_it_was(course: Pat
     assert {name: one.score for name, one in entries.items()} == {"ada": 4.0, "bob": 0.0}
 
 
+@pytest.mark.exhaustive("whole assignments")
 def test_what_neither_knows_is_unknown_and_no_gradebook_is_made(
     course: Path, tmp_path: Path
 ) -> None:
@@ -100,6 +102,7 @@ def test_what_neither_knows_is_unknown_and_no_gradebook_is_made(
     assert not (course / "gradebook.db").exists()
 
 
+@pytest.mark.exhaustive("whole assignments")
 def test_a_gradebook_that_does_not_open_may_have_known_it_and_is_told(course: Path) -> None:
     shutil.rmtree(course / "source" / "ps1")
     foreign.write(course / "source" / "ps2", "p", foreign.test_of("t", "assert True", 1))

@@ -202,6 +202,7 @@ ANYTHING = st.recursive(
 KEYS = ("id", "cell_type", "metadata", "source", "attachments", "outputs")
 
 
+@pytest.mark.exhaustive("whole assignments")
 @settings(max_examples=400)
 @given(st.integers(0, 6), st.sampled_from(KEYS), ANYTHING, st.booleans())
 def test_any_value_in_a_cell_is_repaired_or_malformed(

@@ -66,6 +66,7 @@ def test_reading_makes_no_tables(tmp_path: Path, command: str) -> None:
     assert (tmp_path / "gradebook.db").read_bytes() == b""
 
 
+@pytest.mark.exhaustive("nbgrader's own commands")
 @pytest.mark.parametrize("command", READING)
 def test_reading_changes_no_byte_of_the_gradebook(tmp_path: Path, command: str) -> None:
     course, _ = classroom(tmp_path, "ada")

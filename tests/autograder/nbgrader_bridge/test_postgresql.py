@@ -80,6 +80,7 @@ def course(server: Path, tmp_path: Path) -> CourseDirectory:
     return load_course(tmp_path, db=f"postgresql://teacher@/{name}?host={server}")
 
 
+@pytest.mark.exhaustive("nbgrader's own commands")
 def test_a_class_is_graded_into_postgresql(course: CourseDirectory) -> None:
     runner = FakeRunner(lambda job: record(job.student, flatten(3.0)))
     assert graded(course, runner).trouble is None

@@ -43,6 +43,7 @@ def released(api: NbGraderAPI) -> str:
     return str(content["cells"][0]["source"])
 
 
+@pytest.mark.exhaustive("nbgrader's own commands")
 def test_an_edition_of_an_older_source_is_not_released(api: NbGraderAPI) -> None:
     assert api.generate_assignment(SLUG, force=False)["success"]
     titled(api, "# A lesson that was edited since")

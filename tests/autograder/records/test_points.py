@@ -92,6 +92,7 @@ def test_a_value_above_the_points_says_both_numbers() -> None:
         points_of([result("300")], 3.0)
 
 
+@pytest.mark.exhaustive("whole commands")
 def test_a_trial_reads_its_last_value_by_the_same_rule() -> None:
     ends = ("-1", "float('nan')", "300", "2.5", "'text'")
     found = run_answers([AnswerRun("", "", end, 3.0) for end in ends])

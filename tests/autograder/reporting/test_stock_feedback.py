@@ -70,6 +70,7 @@ def secrets_of(lesson: Lesson) -> list[str]:
     return [line for line in lines if line not in everybody]
 
 
+@pytest.mark.exhaustive("pages of whole lessons")
 @pytest.mark.filterwarnings("ignore:Object of type <Submitted")  # nbgrader's own
 def test_no_page_of_nbgraders_holds_a_hidden_line(course: CourseDirectory) -> None:
     lesson = find_lesson(ROOT, "04-memory-layout")

@@ -127,6 +127,7 @@ def test_our_own_class_is_graded_without_a_sandbox_and_marked(
     ]
 
 
+@pytest.mark.exhaustive("a simulated class")
 def test_a_real_class_is_refused_with_the_way_out(
     course: Path, forbidden: None, capsys: Captured
 ) -> None:

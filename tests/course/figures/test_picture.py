@@ -94,6 +94,7 @@ def test_not_drawn_holds_in_other_threads_too_and_ends_with_its_block() -> None:
     assert "<img" in _picture()._repr_html_()
 
 
+@pytest.mark.exhaustive("every figure measured")
 def test_importing_figures_does_not_import_matplotlib_nor_does_an_undrawn_figure() -> None:
     code = (
         "import sys, torch, course.figures as f\n"

@@ -57,6 +57,7 @@ def _drawn_width(text: str, weight: str) -> float:
     return float(framed.get_extents().width - frame.get_extents().width)
 
 
+@pytest.mark.exhaustive("every figure measured")
 @pytest.mark.parametrize("weight", ["normal", "bold"])
 def test_no_text_is_wider_than_estimated(weight: str) -> None:
     for character in string.ascii_letters + string.digits + string.punctuation + " ×→↓…–·":

@@ -84,6 +84,7 @@ def test_a_stride_of_zero_is_said_to_stay() -> None:
     assert "all three rows are these same boxes" in picture.alt
 
 
+@pytest.mark.exhaustive("every figure measured")
 def test_no_text_is_smaller_than_12_px_or_meets_another() -> None:
     rng = random.Random(3)
     for tensor in _tensors(seed=3, count=250):

@@ -168,6 +168,7 @@ def test_launch_blocking_is_for_the_environment_on_cuda(monkeypatch: pytest.Monk
         gpu.restart()
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 @simulated
 def test_nothing_in_torch_changes_before_the_device_is_asked_for(run: Callable[..., str]) -> None:
     script = """
@@ -183,6 +184,7 @@ def test_nothing_in_torch_changes_before_the_device_is_asked_for(run: Callable[.
     assert run(script).split("\n")[:2] == ["[set(), set(), set()]", "False privateuseone"]
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 @simulated
 def test_the_script_of_the_readme_runs_out_of_memory_and_recovers(run: Callable[..., str]) -> None:
     script = """

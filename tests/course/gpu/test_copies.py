@@ -154,6 +154,7 @@ class OnDevice(torch.utils.data.Dataset[torch.Tensor]):
         return torch.ones(2, device=self.device)
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 def test_a_forked_worker_cannot_use_the_device(device: torch.device) -> None:
     torch.ones(1, device=device)
     loader = DataLoader(OnDevice(device), num_workers=1, multiprocessing_context="fork")

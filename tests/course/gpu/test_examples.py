@@ -41,6 +41,7 @@ def on_the_cpu(n: int) -> list[float]:
     return losses
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 def test_a_training_script_runs_out_of_memory_recovers_and_draws_its_timeline(
     tmp_path: Path,
 ) -> None:

@@ -191,6 +191,7 @@ def test_an_out_of_memory_error_is_part_of_no_cycle(device: torch.device) -> Non
         gc.enable()
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells its size there")
 @pytest.mark.skipif(torch.cuda.is_available(), reason="the memory of a real device is elsewhere")
 def test_large_tensors_that_come_and_go_do_not_make_the_process_grow(

@@ -84,6 +84,7 @@ WITHOUT = """
 """
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 def test_a_pytorch_that_cannot_have_the_device_is_told_so_each_time(
     run: Callable[..., str],
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_pytorch_that_cannot_have_the_device_is_told_so_each_time(
     assert told[3] == "from course.lessons.gpu_memory import show_recorded; show_recorded()"
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 def test_names_that_are_gone_are_told_as_well(run: Callable[..., str]) -> None:
     script = """
     import torch
@@ -121,6 +123,7 @@ def test_names_that_are_gone_are_told_as_well(run: Callable[..., str]) -> None:
     assert "AttributeError: module 'torch._C._acc' has no attribute 'DeviceGuard'" in run(script)
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 def test_the_recorded_pictures_need_no_device(run: Callable[..., str]) -> None:
     shown = run(
         WITHOUT + "    from course.lessons.gpu_memory import show_recorded\n    show_recorded()"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from course.inspection.random_state import random_state_kept
@@ -34,6 +35,7 @@ def test_an_error_gives_it_back_too() -> None:
 
 # In a process of its own: torch warns of several devices once, and simulated ones stay.
 TWO_DEVICES = """\
+import pytest
 import torch
 from torch import nn
 from course import gpu
@@ -55,6 +57,7 @@ print(type(built("model = nn.Linear(1, 1)")).__name__)
 """
 
 
+@pytest.mark.exhaustive("programs that start anew")
 def test_the_state_of_a_second_device_is_kept_and_no_warning_is_told_of_it() -> None:
     command = [sys.executable, "-W", "always::UserWarning", "-c", TWO_DEVICES]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)

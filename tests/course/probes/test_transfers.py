@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 import torch
 
 from course import gpu
@@ -117,6 +118,7 @@ def test_a_batch_that_pins_to_nothing_is_told() -> None:
     assert pinned_batches.here(Forgetful, 2) == {"pinned": "nothing"}
 
 
+@pytest.mark.exhaustive("programs that start anew")
 def test_noting_copies_does_not_load_a_compiler() -> None:
     code = (
         "import sys; from course.probes.transfers import copies_asked; "

@@ -222,6 +222,7 @@ def test_a_gradient_that_is_right_in_one_pass_only_is_seen() -> None:
             assert check.result(1).checks[0].passed == passes
 
 
+@pytest.mark.exhaustive("programs that start anew")
 def test_gradients_are_taken_without_importing_sympy() -> None:
     script = """
 import sys, torch

@@ -53,6 +53,7 @@ def test_nothing_is_told_where_all_checks_hold(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.exhaustive("programs that start anew")
 def test_validate_shows_them_as_the_error_of_the_cell(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

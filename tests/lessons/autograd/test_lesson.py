@@ -88,6 +88,7 @@ MENDED = {
 }
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 @pytest.mark.parametrize("body", MENDED.values(), ids=MENDED)
 def test_the_ending_mends_the_scene(body: str) -> None:
     names = SOURCE.solved("scene", "scene-again")

@@ -62,6 +62,7 @@ def test_the_class_makes_monday_and_tuesday_one_run(repaired: bool, capsys: Prin
     assert (tuesday > 5 * monday) != repaired
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_no_cell_leaves_a_file_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: dict[str, Any]
 ) -> None:

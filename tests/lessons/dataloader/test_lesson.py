@@ -213,6 +213,7 @@ def test_the_file_beside_the_notebook_is_the_one_that_the_cell_writes() -> None:
     assert (SOURCE.lesson.source.parent / "squares.py").read_text(encoding="utf-8") == text + "\n"
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_a_spawned_worker_finds_the_class_in_the_file_but_not_one_of_the_notebook() -> None:
     program = "\n".join(
         [
@@ -265,6 +266,7 @@ def test_what_is_computed_with_a_copy_comes_after_it() -> None:
     assert doubled.tolist() == [2, 2]
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_without_an_accelerator_the_loader_pins_nothing_and_warns() -> None:
     program = "\n".join(
         [
@@ -305,6 +307,7 @@ def cached_hits(epochs: int, **options: Any) -> tuple[list[float], int]:
     return hits, len(data.cache)
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 @pytest.mark.filterwarnings("ignore:This DataLoader will create 4 worker processes")
 def test_the_model_answer_to_the_question_in_words_holds() -> None:
     assert cached_hits(2, shuffle=True) == ([0, 0], 0)

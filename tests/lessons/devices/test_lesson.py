@@ -218,6 +218,7 @@ def test_a_forward_pass_past_ddp_leaves_each_rank_its_own_gradient(
     assert printed(capsys, names, "bypassed") == ["[[2.0, 1.0], [2.0, 3.0]]"]
 
 
+@pytest.mark.exhaustive("processes that train together")
 def test_the_rank_that_waits_is_not_the_one_that_misses_the_call(
     names: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,6 +304,7 @@ def test_a_pool_without_its_guard_is_stopped(tmp_path: Path) -> None:
             run.kill()
 
 
+@pytest.mark.exhaustive("processes that train together")
 def test_torchrun_tells_each_rank_who_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     source = text("torchrun-run").replace("try_it = False", "try_it = True")
     exec(source, {})
@@ -310,6 +312,7 @@ def test_torchrun_tells_each_rank_who_it_is(capsys: pytest.CaptureFixture[str]) 
     assert sorted(found) == [("0", "0", "2"), ("1", "1", "2")]
 
 
+@pytest.mark.exhaustive("processes that train together")
 def test_torchrun_runs_the_script_that_the_notebook_writes(tmp_path: Path) -> None:
     names = SOURCE.solved("ddp-script")
     script = tmp_path / "train.py"

@@ -92,6 +92,7 @@ def test_a_script_runs_as_torchrun_runs_it(fresh: bool) -> None:
         assert one["printed"].endswith("script.py'] True\n")
 
 
+@pytest.mark.exhaustive("processes that train together")
 def test_a_rank_starts_as_a_new_process_does() -> None:
     script = "import torch\nsingle = torch.ones(1).dtype == torch.float32\n"
     script += "result = [torch.rand(2), torch.is_grad_enabled(), single]"
@@ -130,6 +131,7 @@ time.sleep(1000)
     assert time.monotonic() - begun < 30
 
 
+@pytest.mark.exhaustive("processes that train together")
 def test_a_deadlock_ends_with_the_timeout_and_what_was_said_is_kept() -> None:
     script = """
 import torch, torch.distributed as dist

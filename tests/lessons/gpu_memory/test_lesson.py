@@ -20,6 +20,15 @@ SOURCE = Source("14-gpu-memory")
 MIB = 2**20
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _collections_that_take_no_time() -> Iterator[None]:
+    """Each test collects garbage several times, and what other tests have left is not theirs."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
 def device() -> Iterator[torch.device]:
     """The device, with an empty cache before and after."""
@@ -99,6 +108,7 @@ def _shown(source: str, names: dict[str, Any]) -> str:
     return repr(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_run_twice_in_one_kernel_the_lesson_shows_the_same(
     device: torch.device, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_name_bound_to_another_tensor_does_not_go_up() -> None:
     assert risen(before, after) == set()
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 @pytest.mark.parametrize("name", _EXAMPLES)
 def test_every_example_can_be_walked_to_its_end(name: str) -> None:
     shown = panel()

@@ -58,6 +58,7 @@ def test_the_file_beside_the_notebook_is_the_one_that_the_cell_writes() -> None:
     assert (SOURCE.lesson.source.parent / "train.py").read_text(encoding="utf-8") == SCRIPT + "\n"
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_every_piece_has_an_exercise_that_asks_for_it(train: Any) -> None:
     asked = {name for one in SOURCE.exercises for name in one.asked}
     assert asked == set(train.PIECES)
@@ -212,6 +213,7 @@ def test_the_network_has_the_numbers_that_the_model_answer_counts(
     assert count == [650, 8970]
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 @pytest.mark.parametrize("solved", [True, False])
 def test_the_last_cells_run_with_answers_and_without(
     solved: bool, train: Any, mine: dict[str, Any], capsys: pytest.CaptureFixture[str]

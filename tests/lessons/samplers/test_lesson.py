@@ -186,6 +186,7 @@ def test_one_minus_frequency_gives_the_totals_that_the_feedback_names() -> None:
     assert totals == [12, 10, 6] and "12, 10 and 6" in why
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_both_treatments_find_eights_that_plain_training_does_not() -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn's digits")
     names = SOURCE.solved("digits", "rare-eights", "trained", "recall-measured")

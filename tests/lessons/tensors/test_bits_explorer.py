@@ -103,6 +103,7 @@ def test_right_and_wrong_predictions_are_told_with_the_bits() -> None:
     assert "stored: 44, off by -256" in right.result.value
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_steps_go_through_the_numbers_that_the_dtype_has() -> None:
     made = panel("2**24", "float32")
     made.up.click()

@@ -139,6 +139,7 @@ def test_the_panel_starts_with_what_was_asked_for() -> None:
     assert "Update 16 of 16" in shown.page.value
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 def test_every_control_changes_the_page() -> None:
     shown = panel()
     for control, value in (
@@ -160,6 +161,7 @@ def test_the_updates_play() -> None:
     assert "Update 3 of 16" in shown.page.value
 
 
+@pytest.mark.exhaustive("whole notebooks and trainings")
 @pytest.mark.parametrize("name", ["lr", "batch", "accumulate"])
 def test_both_ends_of_every_slider_can_be_drawn(name: str) -> None:
     shown = panel(1.1, 22, 6, AS_IT_IS)

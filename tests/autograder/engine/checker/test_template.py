@@ -72,6 +72,7 @@ def judged(outcome: Outcome) -> list[tuple[object, ...]]:
     return [(e.id, e.status, e.score, e.max, e.failed) for e in outcome.record.exercises]
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_forks_of_a_template_find_the_same_and_compute_no_reference(tmp_path: Path) -> None:
     found = graded(tmp_path, REFERENCE)
     (worker,) = engine().workers
@@ -103,6 +104,7 @@ check.shape(view(torch.zeros(0, 3)).result, (0,))
 check.score(4)"""
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_no_tensor_of_the_checkers_is_taken_for_one_beside_the_answer(tmp_path: Path) -> None:
     copies = "def view(x):\n    return x.clone().reshape(-1)"
 
@@ -183,6 +185,7 @@ def channel() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_a_checker_is_forked_after_the_set_up_cell_and_ends_when_told(
     tmp_path: Path, channel: tuple[socket.socket, socket.socket]
 ) -> None:
@@ -212,6 +215,7 @@ def test_what_does_not_end_makes_no_template(
         made.close()
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_a_template_that_was_killed_forks_nothing(
     tmp_path: Path, channel: tuple[socket.socket, socket.socket]
 ) -> None:

@@ -20,6 +20,7 @@ def seen_of(*args: Any) -> tuple[Request, Observation]:
     return Request(("answer", "f"), args), observe(lambda *a: [*a, a[0].reshape(-1)], *args)
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 @given(tensors())
 def test_what_an_honest_process_reports_is_believed(tensor: torch.Tensor) -> None:
     request, seen = seen_of(tensor, [tensor, 3, {"k": "v"}], float("nan"), None)

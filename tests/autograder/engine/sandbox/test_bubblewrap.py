@@ -83,6 +83,7 @@ def test_an_ordinary_user_can_grade(tmp_path: Path) -> None:
     assert who.strip() == str(65534 if os.geteuid() == 0 else os.geteuid())
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 @pytest.mark.needs("sandbox")
 def test_a_grader_that_is_killed_leaves_no_process_behind(tmp_path: Path) -> None:
     slow = OUTSIDE.replace('"!id -u"', '"import time\\ntime.sleep(43210)"')

@@ -240,6 +240,7 @@ def test_a_worker_that_dies_costs_no_submission(tmp_path: Path) -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 def test_without_a_sandbox_every_record_says_so(tmp_path: Path) -> None:
     lesson = write_lesson(tmp_path, exam_cells(), a_txt="x")
     forking = "import os, time\nif os.fork() == 0:\n    time.sleep(54321)"
@@ -284,6 +285,7 @@ def test_an_answer_that_the_checker_cannot_cope_with_costs_only_its_exercise(
     assert (twice.status, twice.score) == (Status.GRADED, 2.0)
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
 @pytest.mark.parametrize(
     "result",
     [

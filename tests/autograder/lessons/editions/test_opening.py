@@ -141,6 +141,7 @@ def links(course: Path) -> set[str]:
     return set(re.findall(r"https://(?:colab|mybinder)[^\s)\"\\\]]+", text))
 
 
+@pytest.mark.exhaustive("whole assignments")
 def test_one_line_gives_every_door_and_takes_it_away(course: Path) -> None:
     assert release(course, "--repository", "owner/name") == 0
     assert release(course, "--check") == 0

@@ -78,12 +78,14 @@ def test_a_failed_proof_is_named_with_its_file(first: Proved, course: Path) -> N
     assert first.failed[0].place == f"{course}/course/lessons/tiny/claims.toml, claim false"
 
 
+@pytest.mark.exhaustive("proofs that run again")
 def test_what_held_is_not_run_again_and_what_failed_is(first: Proved, course: Path) -> None:
     ran: list[str] = []
     again = prove_changed(course, find_lesson(course, "1"), done=ran.append)
     assert (again.ran, ran) == (4, ["false", "raising", "leaving", "empty"])
 
 
+@pytest.mark.exhaustive("proofs that run again")
 def test_a_proof_that_changed_is_run_again(tmp_path: Path) -> None:
     assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 1
     assert prove_changed(tmp_path, lesson_with(tmp_path, SOUND)).ran == 0
@@ -106,6 +108,7 @@ def test_a_memory_that_cannot_be_read_is_no_memory(tmp_path: Path) -> None:
     assert prove_changed(tmp_path, lesson).ran == 1
 
 
+@pytest.mark.exhaustive("proofs that run again")
 def test_a_change_behind_a_proof_has_it_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

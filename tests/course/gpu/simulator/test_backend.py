@@ -96,6 +96,7 @@ def test_the_guard_of_a_python_device_can_be_kept_from_calling_python(
     assert _guard.stop_calling_python(_backend.Guard())
 
 
+@pytest.mark.exhaustive("programs on the simulated GPU")
 @simulated
 @pytest.mark.parametrize("where", ["hook", "unpack", "kernel"])
 def test_an_exception_in_backward_does_not_end_the_process(
