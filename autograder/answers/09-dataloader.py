@@ -1910,7 +1910,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -1955,7 +1955,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -1983,7 +1983,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2009,7 +2009,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2035,7 +2035,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2061,7 +2061,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2087,7 +2087,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2113,7 +2113,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2139,7 +2139,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made" if options.get("persistent_workers") else "iterated"
@@ -2165,7 +2165,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2191,7 +2191,7 @@ def when_refused(options, iterable=False):
     timeout, prefetch = options.get("timeout", 0), options.get("prefetch_factor")
     for_workers = prefetch is not None or options.get("persistent_workers")
     for_workers = for_workers or options.get("multiprocessing_context") is not None
-    if workers < 0 or timeout < 0 or (prefetch or 0) < 0 or batch_size == 0:
+    if min(workers, timeout, prefetch or 0) < 0 or (batch_size is not None and batch_size < 1):
         return "made"
     if for_workers and workers == 0:
         return "made"
@@ -2251,7 +2251,8 @@ def when_refused(options, iterable=False):
             yield from range(5)
 
     numbers = [options.get(name) or 0 for name in ("num_workers", "timeout", "prefetch_factor")]
-    if min(numbers) < 0 or options.get("batch_size", 1) == 0:
+    size = options.get("batch_size", 1)
+    if min(numbers) < 0 or (size is not None and size < 1):
         return "iterated"
     try:
         loader = DataLoader(Five() if iterable else range(5), **options)
@@ -2674,3 +2675,214 @@ def when_refused(options, iterable=False):
     except Exception:
         return "iterated"
     return None
+
+
+# %% wrong pad-collate: a float32 buffer -> a-detour-costs-nothing
+def pad_collate(samples, padding=0):
+    sequences, labels = zip(*samples)
+    lengths = [len(s) for s in sequences]
+    batch = torch.full((len(sequences), max(lengths)), float(padding), dtype=torch.float32)
+    for row, sequence in zip(batch, sequences):
+        row[: len(sequence)] = sequence
+    batch = batch.to(sequences[0].dtype)
+    return batch, torch.tensor(lengths), torch.tensor(labels, dtype=torch.int64)
+
+
+# %% wrong shards: finds places by value -> equal-samples-are-one
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __iter__(self):
+        info = get_worker_info()
+        number, count = (0, 1) if info is None else (info.id, info.num_workers)
+        for sample in self.samples:
+            if self.samples.index(sample) % count == number:
+                yield sample
+
+
+# %% wrong shards: is its own iterator -> a-stream-is-an-iterator
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples = samples
+        self.round = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        info = get_worker_info()
+        number, count = (0, 1) if info is None else (info.id, info.num_workers)
+        place = number + self.round * count
+        if place >= len(self.samples):
+            self.round = 0  # ready for the next epoch
+            raise StopIteration
+        self.round += 1
+        return self.samples[place]
+
+
+# %% right shards: shares that rotate from epoch to epoch
+class Shards(IterableDataset):
+    def __init__(self, samples):
+        self.samples, self.epoch = samples, 0
+
+    def __iter__(self):
+        info = get_worker_info()
+        number, count = (0, 1) if info is None else (info.id, info.num_workers)
+        first = (number + self.epoch) % count  # no worker has the larger share for ever
+        self.epoch += 1
+        return iter(self.samples[first::count])
+
+
+# %% wrong worker-seed: the hash of a text -> texts-keep-their-hash
+def seed_worker(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng(hash(f"{info.seed}-{worker_id}") % 2**63)
+
+
+# %% wrong worker-seed: a number from the copied generator -> the-old-generator-may-help
+def seed_worker(worker_id):
+    info = get_worker_info()
+    old = int(info.dataset.rng.integers(2**32))
+    info.dataset.rng = np.random.default_rng([info.seed, old])
+
+
+# %% wrong choose-workers: None ends the epoch -> none-is-the-end
+def split_time(loader, step, clock):
+    waiting = computing = 0.0
+    before = clock()
+    batches = iter(loader)
+    while True:
+        batch = next(batches, None)
+        got = clock()
+        waiting += got - before
+        if batch is None:
+            return waiting, computing
+        step(batch)
+        before = clock()
+        computing += before - got
+
+
+def choose_workers(seconds_of, candidates):
+    medians = {w: sorted(seconds_of(w) for _ in range(3))[1] for w in candidates}
+    limit = 1.05 * min(medians.values())
+    return min(w for w in medians if medians[w] <= limit)
+
+
+# %% wrong buckets: tuples -> any-sequence-is-a-list
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+        self.batches = [
+            tuple(order[k : k + batch_size]) for k in range(0, len(order), batch_size)
+        ]
+        self.generator = generator
+
+    def __iter__(self):
+        for k in torch.randperm(len(self.batches), generator=self.generator).tolist():
+            yield self.batches[k]
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: another global state as long as the epoch lasts -> the-random-state-is-nobodys
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        if self.generator is None:
+            for k in torch.randperm(len(self.batches)).tolist():
+                yield self.batches[k]
+            return
+        seed = torch.randint(2**62, (), generator=self.generator).item()
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            for k in torch.randperm(len(self.batches)).tolist():
+                yield self.batches[k]
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong buckets: shuffles what the last epoch left -> an-epoch-goes-on-from-the-last
+class BucketBatches:
+    def __init__(self, lengths, batch_size, generator=None):
+        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+        self.batches = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        self.generator = generator
+
+    def __iter__(self):
+        order = torch.randperm(len(self.batches), generator=self.generator).tolist()
+        self.batches = [self.batches[k] for k in order]
+        return iter(self.batches)
+
+    def __len__(self):
+        return len(self.batches)
+
+
+# %% wrong epoch-loader: the hash of a text -> hash-has-no-secrets
+def epoch_loader(data, batch_size, seed, epoch):
+    generator = torch.Generator().manual_seed(hash(f"{seed}-{epoch}") % 2**32)
+    return DataLoader(data, batch_size, shuffle=True, generator=generator)
+
+
+# %% wrong epoch-loader: another global state as long as the epoch lasts -> loaders-draw-only-to-shuffle
+class Mixed(torch.utils.data.Sampler):
+    def __init__(self, n, seed, epoch):
+        self.n, self.entropy = n, [seed, epoch]
+
+    def __len__(self):
+        return self.n
+
+    def __iter__(self):
+        mixed = np.random.SeedSequence(self.entropy).generate_state(1).item()
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(mixed)
+            yield from torch.randperm(self.n).tolist()
+
+
+def epoch_loader(data, batch_size, seed, epoch):
+    order = Mixed(len(data), seed, epoch)
+    return DataLoader(data, batch_size, sampler=order, generator=torch.Generator())
+
+
+# %% wrong to-device: moves whatever has to() -> what-has-to-is-a-tensor
+def to_device(batch, device):
+    if hasattr(batch, "to"):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return type(batch)([to_device(part, device) for part in batch])
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: waits for what is not pinned -> only-pinned-copies-go-on
+def to_device(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=batch.is_pinned())
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return type(batch)([to_device(part, device) for part in batch])
+    return batch
+
+
+class PaddedBatch:
+    def __init__(self, tokens, lengths):
+        self.tokens, self.lengths = tokens, lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())

@@ -3691,3 +3691,127 @@ def largest_batch(step, limit):
         gpu.empty_cache()
         fits, fails = (n, fails) if enough else (fits, n)
     return fits
+
+
+# %% wrong running-loss: a name for what the step returned -> the-last-result-is-left-behind
+def growth(step):
+    step()
+    step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        last = step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    losses, errors, samples = 0.0, 0.0, 0
+    for x, y in batches:
+        optimizer.zero_grad()
+        out = model(x)
+        loss = (out - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses += loss.item() * len(x)
+        errors += (out.detach() - y).abs().mean().item() * len(x)
+        samples += len(x)
+    return {"loss": losses / samples, "error": errors / samples}
+
+
+# %% wrong running-loss: train() first -> training-begins-with-train
+def growth(step):
+    step()
+    step()
+    gc.collect()
+    before = gpu.memory_allocated()
+    for _ in range(8):
+        step()
+    gc.collect()
+    return (gpu.memory_allocated() - before) / 8
+
+
+def train_epoch(model, optimizer, batches):
+    model.train()
+    losses, errors, samples = 0.0, 0.0, 0
+    for x, y in batches:
+        optimizer.zero_grad()
+        out = model(x)
+        loss = (out - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            losses += loss.item() * len(x)
+            errors += (out - y).abs().mean().item() * len(x)
+        samples += len(x)
+    return {"loss": losses / samples, "error": errors / samples}
+
+
+# %% wrong validation: only the outermost mode comes back -> the-outermost-mode-is-all
+def validate(model, criterion, batches):
+    was_training = model.training
+    model.eval()
+    total, samples, classes = 0.0, 0, []
+    with torch.no_grad():
+        for x, labels in batches:
+            scores = model(x)
+            total += criterion(scores, labels).item() * len(scores)
+            samples += len(scores)
+            classes.append(scores.argmax(1).cpu())
+    model.training = was_training
+    return total / samples, torch.cat(classes)
+
+
+# %% wrong validation: the criterion outside of no_grad -> only-models-build-graphs
+def validate(model, criterion, batches):
+    was_training = model.training
+    model.eval()
+    total, samples, classes = 0.0, 0, []
+    for x, labels in batches:
+        with torch.no_grad():
+            scores = model(x)
+        total += criterion(scores, labels).item() * len(scores)
+        samples += len(scores)
+        classes.append(scores.argmax(1).cpu())
+    model.train(was_training)
+    return total / samples, torch.cat(classes)
+
+
+# %% wrong lower-peak: detaches the batch -> data-needs-no-gradient
+def accumulate(model, criterion, x, y, parts):
+    total = 0.0
+    for some, aims in zip(x.detach().chunk(parts), y.chunk(parts), strict=True):
+        loss = criterion(model(some), aims) * (len(some) / len(x))
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def run_blocks(blocks, x):
+    for block in blocks:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
+
+
+# %% wrong true-line: a bare except -> whatever-is-raised-is-an-exception
+def true_line(steps, synchronize):
+    for number, step in enumerate(steps):
+        try:
+            step()
+            synchronize()
+        except:
+            return number
+    return None
+
+
+def first_cause(lines):
+    ranks = [
+        ["Assertion `"],
+        ["CUDA out of memory", "driver on your system is too old", "cuDNN version incompatibility"],
+        ["Error: "],
+    ]
+    for words in ranks:
+        for number, line in enumerate(lines):
+            if "Warning: " not in line and any(word in line for word in words):
+                return number
+    return None

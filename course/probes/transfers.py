@@ -19,6 +19,13 @@ _BUSY = 200_000_000  # cycles that a real device is kept busy, or copies would b
 Pair = namedtuple("Pair", "x y")
 
 
+class _Movable:
+    """No tensor, though it has a method `to`, as modules have."""
+
+    def to(self, *args: Any, **options: Any) -> str:
+        return "moved"
+
+
 def _described(part: Any, device: str) -> Any:
     """Where each tensor is, with its values; the containers around it, and the rest."""
     if isinstance(part, torch.Tensor):
@@ -28,7 +35,7 @@ def _described(part: Any, device: str) -> Any:
         return {key: _described(value, device) for key, value in part.items()}
     if isinstance(part, list | tuple):
         return [type(part).__name__, *(_described(one, device) for one in part)]
-    return part
+    return "left alone" if isinstance(part, _Movable) else part
 
 
 @probe
@@ -38,6 +45,7 @@ def delivered(
     loader: bool = False,
     named: bool = False,
     busy: bool = False,
+    movable: bool = False,
 ) -> dict[str, Any]:
     """What arrives of a batch, or of all batches of a pinning loader over its rows.
 
@@ -50,8 +58,10 @@ def delivered(
         loader: Whether a loader makes batches of two from it.
         named: Whether the batch comes as a named tuple.
         busy: Whether a real device has work to do before, so that a copy may be late.
+        movable: Whether something stands beside the batch that has a method `to` and is no tensor.
     """
     device = gpu.device()
+    batch = [batch, _Movable()] if movable else batch
     passed: list[Any] = [Pair(*batch) if named else batch]
     if loader:
         passed = list(DataLoader(batch, batch_size=2, pin_memory=True))

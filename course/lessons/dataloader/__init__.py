@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from course.lessons.dataloader.worker_probes import (
         as_worker,
         forked,
+        next_draws,
         real_worker_draws,
         worker_draws,
     )

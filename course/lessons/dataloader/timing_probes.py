@@ -16,23 +16,25 @@ __all__ = ["modules_run", "timed_epoch"]
 class _Slow:
     """A loader for which time passes when it is started, at each load, and at its end."""
 
-    def __init__(self, now: list[float], loads: Sequence[float], start: float, end: float) -> None:
-        self.now, self.loads, self.start, self.end = now, loads, start, end
+    def __init__(
+        self, now: list[float], loads: Sequence[float], start: float, end: float, blank: bool
+    ) -> None:
+        self.now, self.loads, self.start, self.end, self.blank = now, loads, start, end, blank
         self.events: list[str] = []
 
     def __len__(self) -> int:
         return len(self.loads)
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[int | None]:
         self.events.append("start")
         self.now[0] += self.start
         return self._batches()
 
-    def _batches(self) -> Iterator[int]:
+    def _batches(self) -> Iterator[int | None]:
         for number, load in enumerate(self.loads):
             self.now[0] += load
             self.events.append(f"load {number}")
-            yield number
+            yield None if self.blank else number
         self.now[0] += self.end
         self.events.append("end")
 
@@ -44,6 +46,7 @@ def timed_epoch(
     steps: Sequence[float],
     start: float = 0,
     end: float = 0,
+    blank: bool = False,
 ) -> dict[str, Any]:
     """What `split(loader, step, clock)` returns, and in which order it loaded and computed.
 
@@ -55,13 +58,14 @@ def timed_epoch(
         steps: How long a step on each batch takes.
         start: How long it takes to make the loader's iterator.
         end: How long its end takes, after the last batch.
+        blank: Whether each batch is None; every step then takes as long as the first.
     """
     now = [100.0]
-    loader = _Slow(now, loads, start, end)
+    loader = _Slow(now, loads, start, end, blank)
 
-    def step(batch: int) -> None:
+    def step(batch: int | None) -> None:
         loader.events.append(f"step {batch}")
-        now[0] += steps[batch]
+        now[0] += steps[batch or 0]
 
     times = split(loader, step, lambda: now[0])
     return {"times": list(times), "events": loader.events}

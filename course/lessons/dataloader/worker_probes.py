@@ -18,8 +18,9 @@ from torch.utils.data import DataLoader, Dataset
 from torch.utils.data._utils import worker as _worker
 
 from course.probes.decorator import probe
+from course.probes.orders import hashes_of_another_process
 
-__all__ = ["as_worker", "forked", "real_worker_draws", "worker_draws"]
+__all__ = ["as_worker", "forked", "next_draws", "real_worker_draws", "worker_draws"]
 
 
 def forked(count: int, **options: Any) -> dict[str, Any]:
@@ -74,6 +75,16 @@ def as_worker(number: int, count: int, *, seed: int = 0, dataset: Any = None) ->
         np.random.set_state(states[1])
 
 
+def next_draws() -> list[float]:
+    """The random numbers that torch, NumPy and Python would draw next; they stay the next ones."""
+    drawn, python = torch.Generator(), random.Random()
+    drawn.set_state(torch.default_generator.get_state())
+    numpy = np.random.RandomState(0)
+    numpy.set_state(np.random.get_state())
+    python.setstate(random.getstate())
+    return [torch.rand(1, generator=drawn).item(), numpy.random_sample(), python.random()]
+
+
 class _Draws(Dataset[int]):
     """A dataset that draws from its own generator, of one of NumPy's kinds."""
 
@@ -94,6 +105,8 @@ def worker_draws(
     workers: int,
     elsewhere: int = 0,
     kind: str = "PCG64",
+    drawn: int = 0,
+    salt: int | None = None,
 ) -> list[list[int]]:
     """Four numbers of each pretended worker after `init(number)`, for each base seed in turn.
 
@@ -103,6 +116,8 @@ def worker_draws(
         workers: The number of workers.
         elsewhere: What the global random states of the main process are seeded with before.
         kind: The bit generator of NumPy that the dataset's generator has at first.
+        drawn: How many numbers it has drawn before the worker copies it.
+        salt: With it `hash` gives for texts what it might give in another process.
     """
     random.seed(elsewhere)
     np.random.seed(elsewhere)
@@ -111,8 +126,10 @@ def worker_draws(
     for base in bases:
         for number in range(workers):
             data = _Draws(kind)
+            data.rng.random(drawn)
             with as_worker(number, workers, seed=base, dataset=data):
-                init(number)
+                with hashes_of_another_process(salt):
+                    init(number)
                 found.append([data[i] for i in range(4)])
     return found
 

@@ -63,6 +63,15 @@ def test_a_named_batch_keeps_its_class() -> None:
     assert seen["moved"] == [["Pair", "cpu [1.0]", "b"]]
 
 
+def test_something_with_a_method_to_may_stand_beside_the_batch() -> None:
+    seen = delivered.here(moved, torch.ones(1), movable=True)
+    assert seen["moved"] == [["list", "device [1.0]", "left alone"]]
+    asked_all = delivered.here(
+        lambda batch, _: [one.to("cpu") for one in batch], torch.ones(1), movable=True
+    )
+    assert asked_all["moved"] == [["list", "cpu [1.0]", "moved"]]
+
+
 def test_a_copy_that_is_under_way_reads_what_is_written_later() -> None:
     late = copies_asked.here(moved, 2)
     assert (late["pinned"], late["without waiting"]) == ([True, True], [True, True])

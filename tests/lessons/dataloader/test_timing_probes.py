@@ -32,6 +32,12 @@ def test_time_passes_at_the_start_at_each_load_in_each_step_and_at_the_end() -> 
     assert seen["times"] == [10 + 3 + 2 + 1 + 5 + 0.5]
 
 
+def test_batches_may_be_none() -> None:
+    seen = timed_epoch.here(in_turn, [3, 1], [2, 5], blank=True)
+    assert seen["times"] == [3 + 2 + 1 + 2]
+    assert seen["events"][1:5] == ["load 0", "step None", "load 1", "step None"]
+
+
 def test_the_order_of_loading_and_computing_is_told() -> None:
     turns = ["start", "load 0", "step 0", "load 1", "step 1", "end"]
     assert timed_epoch.here(in_turn, [1, 1], [1, 1])["events"] == turns

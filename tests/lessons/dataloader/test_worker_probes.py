@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader, get_worker_info
 from course.lessons.dataloader.worker_probes import (
     as_worker,
     forked,
+    next_draws,
     real_worker_draws,
     worker_draws,
 )
@@ -95,6 +96,24 @@ def test_the_generator_that_a_pretended_worker_had_may_be_of_any_kind() -> None:
     usual, other = (worker_draws.here(lambda n: None, [7], 1, kind=k) for k in ("PCG64", "Philox"))
     assert usual != other
     assert worker_draws.here(reseed, [7], 1, kind="Philox") == worker_draws.here(reseed, [7], 1)
+
+
+def test_what_a_pretended_worker_copies_and_how_texts_are_hashed_may_be_said() -> None:
+    def of_text(number: int) -> None:
+        info: Any = get_worker_info()
+        info.dataset.rng = np.random.default_rng(hash(f"{info.seed}") % 2**63)
+
+    for other in ({"drawn": 2}, {"salt": 7}):
+        assert worker_draws.here(reseed, [7], 2, **other) == worker_draws.here(reseed, [7], 2)
+    idle = [worker_draws.here(lambda n: None, [7], 1, drawn=n)[0] for n in (0, 2)]
+    assert idle[0][2:] == idle[1][:2]
+    assert worker_draws.here(of_text, [7], 2) != worker_draws.here(of_text, [7], 2, salt=7)
+
+
+def test_the_next_draws_stay_the_next_ones() -> None:
+    seen = next_draws()
+    assert seen == next_draws() == [torch.rand(1).item(), np.random.random(), random.random()]
+    assert next_draws() != seen
 
 
 def test_without_a_seed_of_their_own_pretended_workers_draw_the_same() -> None:
