@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -62,14 +63,21 @@ def shown(cell: str) -> str:
 def inert(cell: str) -> str:
     """`cell` so that a spreadsheet never takes it for a formula.
 
-    >>> inert("=1+1"), inert("-"), inert("2.5")
-    ("'=1+1", '-', '2.5')
+    >>> inert("=1+1"), inert(" =1"), inert("＝1"), inert("-"), inert("2.5")
+    ("'=1+1", "' =1", "'＝1", '-', '2.5')
     """
-    return f"'{cell}" if cell[:1] in ("=", "+", "@", "\t", "\r") or _is_formula(cell) else cell
+    return f"'{cell}" if cell[:1] in ("\t", "\r") or _is_formula(cell) else cell
 
 
 def _is_formula(cell: str) -> bool:
-    return cell[:1] == "-" and len(cell) > 1
+    # Programs differ in which spaces and marks they skip, and some read full-width signs.
+    seen = next((at for at, one in enumerate(cell) if not _is_skipped(one)), len(cell))
+    sign = unicodedata.normalize("NFKC", cell[seen : seen + 1])
+    return sign in ("=", "+", "@") or (sign == "-" and len(cell) > seen + 1)
+
+
+def _is_skipped(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in ("Cc", "Cf")
 
 
 def _about(row: LearnerResult, lesson: Lesson) -> list[str]:

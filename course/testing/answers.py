@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Protocol, cast
 
+from course.hidden_lines import called_from_hidden_part
 from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
@@ -226,10 +228,11 @@ class CallOutcome:
 
 @dataclass
 class Asked:
-    """What came of requests, and the handles that were given out for them."""
+    """What came of requests, the handles that were given out for them, and answers' parameters."""
 
     seen: list[CallOutcome] = field(default_factory=list)
     handles: dict[str, Answer] = field(default_factory=dict)
+    parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -269,6 +272,7 @@ def submit(
     `leaves` says what the call has to leave as it was; None: nobody asks.
     """
     seen = _session.backend.run(request, live)
+    seen = with_changes(seen, parameters=_known_parameters(seen))
     if request.each:
         seen = with_changes(seen, attempted=seen.attempted and _any_attempted(seen))
     if not request.options.operators:
@@ -294,6 +298,17 @@ def submit(
     came = CallOutcome(*about, effects, misconception, returned, misspelt, call)
     _session.asked.seen.append(came)
     return seen
+
+
+def _known_parameters(seen: Observation) -> tuple[str, ...]:
+    """The parameters' names as the first visible call showed them; messages name them.
+
+    A function can rename its own, and would tell by them what a hidden call has given it.
+    """
+    known = _session.asked.parameters
+    if called_from_hidden_part(sys._getframe(1)):
+        return known.get(seen.name, ())
+    return known.setdefault(seen.name, seen.parameters)
 
 
 def _misspelt(seen: Observation, request: Request) -> bool:

@@ -323,8 +323,8 @@ def from_wire(
         return _from_wire(header, buffers, name, sent)
     except WireError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise WireError(f"not an observation: {type(error).__name__}") from None
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise WireError("not an observation") from None
 
 
 def _from_wire(

@@ -10,6 +10,20 @@ import pytest
 from autograder.records.runner import Outcome
 from tests.autograder.engine.exam import answers, exam_cells, grade, shown
 
+# Writes the head of a frame to whatever leads to the grader.
+FRAME = """\
+import os, socket, stat, struct
+def total(x):
+    if x.max() > 100:
+        head = struct.pack("<4sBxHQI", b"PMf1", 36, {buffers}, 0, 0) + struct.pack("<Q", {size})
+        for fd in range(3, 256):
+            try:
+                if stat.S_ISSOCK(os.fstat(fd).st_mode):
+                    os.write(fd, head)
+            except OSError:
+                pass
+    return x.sum() * 0"""
+
 # Each tells what it was given, which is 4711 in the hidden test alone, by another way out.
 LEAKS = {
     "the class of an exception": """\
@@ -74,6 +88,14 @@ import torch
 def total(x):
     exec(compile("1", f"{torch.__path__[0]}/HID{int(x.max())}", "exec"))
     return x.sum() * 0""",
+    "the name of its parameter": """\
+def total(x):
+    told, others = f"HID{int(x.max())}", total.__code__.co_varnames[1:]
+    total.__code__ = total.__code__.replace(co_varnames=(told, *others))
+    x.add_(1)
+    return x.sum() * 0""",
+    "the size of a frame": FRAME.format(buffers=1, size="int(x.max()) * 10**9"),
+    "the number of its buffers": FRAME.format(buffers="60_000 + int(x.max())", size=0),
 }
 
 
@@ -81,6 +103,27 @@ def told(outcome: Outcome) -> str:
     """All that feedback is made of: the record, and what the test cell shows."""
     record = {**outcome.record.to_json(), "seconds": 0}
     return json.dumps(record) + shown(outcome, "total") + str(answers(outcome)["total"].notes)
+
+
+ORDER = """\
+import ctypes, gc, sys
+def total(x):
+    things = [lambda: gc.get_referrers(x), lambda: ctypes.addressof(ctypes.c_int())]
+    things += [lambda: sys.settrace(None), lambda: ctypes.string_at(b"", 0)]
+    things += [lambda: sys.setprofile(None), lambda: open("/proc/self/mem", "rb")]
+    if x.max() > 100:
+        for thing in {order}:
+            thing()
+    return x.sum()"""
+
+
+def test_neither_the_order_nor_the_choice_of_what_was_noticed_is_told(tmp_path: Path) -> None:
+    notes = set()
+    for number, order in enumerate(("things", "things[::-1]", "things[2:] + things[:2]")):
+        outcome = grade(tmp_path / str(number), exam_cells(total=ORDER.format(order=order)))
+        notes |= set(answers(outcome)["total"].notes)
+    assert len(notes) == 1
+    assert "and more" in notes.pop()
 
 
 @pytest.mark.parametrize("way", LEAKS)

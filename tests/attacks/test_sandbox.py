@@ -347,6 +347,32 @@ for path in ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger",
         print(path, "refused")"""
 
 
+PAGES = """\
+import os
+def is_in_memory(path):
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return bool(os.preadv(handle, [bytearray(1)], 0, os.RWF_NOWAIT))
+    finally:
+        os.close(handle)
+def forget(path):
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(handle)
+for asked in (is_in_memory, forget):
+    try:
+        print(asked(torch.__file__))
+    except OSError:
+        print("refused")"""
+
+
+def test_what_another_submission_has_read_cannot_be_asked(tmp_path: Path) -> None:
+    _, said = run(tmp_path, PAGES)
+    assert said == "refused\n" * 2
+
+
 def test_privileges_and_limits_cannot_be_raised(tmp_path: Path) -> None:
     numbers = [both[platform.machine() == "aarch64"] for both in REFUSED.values()]
     outcome, said = run(tmp_path, f"NUMBERS = {numbers}\n{PRIVILEGES}")

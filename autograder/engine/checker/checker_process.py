@@ -135,15 +135,23 @@ class RemoteBackend:
 
 
 def _told(notices: list[list[str]]) -> str:
-    """What was noticed, each thing once, a cell after the other: "Cell 3 used a, read b"."""
+    """What was noticed, a cell after the other: "Cell 3 used a, read b".
+
+    In the order of the alphabet, and no more than three things of a cell: the order in which a call
+    does things, and which of them, could tell what it was given.
+    """
     cells: dict[str, list[str]] = {}
     for where, what in notices:
         said = cells.setdefault(str(where)[:100], [])
         if (short := str(what)[:100]) not in said:
             said.append(short)
-    told = [f"{where} {', '.join(said)}" for where, said in cells.items()]
+    told = [f"{where} {_listed(sorted(said))}" for where, said in cells.items()]
     left = len(told) - _TOLD
     return "; ".join(told[:_TOLD]) + (f"; and {left} more" if left > 0 else "")
+
+
+def _listed(said: list[str]) -> str:
+    return ", ".join(said[:_TOLD] + ["and more"] * (len(said) > _TOLD))
 
 
 def _wants_memory(seen: Observation) -> bool:
@@ -162,7 +170,7 @@ _HARMLESS = frozenset(
         *("training mode", "hooks", MISSPELT, RANDOM_STATE),
     }
 )
-_TOLD = 3  # cells; each may have done several things
+_TOLD = 3  # cells, and things that each did
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator

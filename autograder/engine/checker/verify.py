@@ -1,7 +1,8 @@
 """Refuses observations that contradict what was sent, or themselves.
 
 The facts come from a process that runs learner code.  Here, where it cannot reach, they are held
-against the values that were sent and against each other.
+against the values that were sent and against each other. Learners read what is found: it names no
+value, no number and no place, or a hidden input would leave by it.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def check_reply(request: Request, seen: Observation) -> Observation:
         raise Contradiction("the list of operators was ended, or a profiler was left on")
     values = [seen.result, seen.grads]
     if not seen.as_sent:
-        _same_arguments(list(request.args), seen.args.node, "args")
-        _same_arguments(request.kwargs, seen.kwargs.node, "kwargs")
+        _same_arguments(list(request.args), seen.args.node)
+        _same_arguments(request.kwargs, seen.kwargs.node)
         values += [seen.args, seen.kwargs]
     if not seen.untouched:
         values += [seen.args_after, seen.kwargs_after]
@@ -41,42 +42,42 @@ def check_reply(request: Request, seen: Observation) -> Observation:
     return seen
 
 
-def _same_arguments(sent: Any, reported: Any, where: str) -> None:  # noqa: C901 - a branch a type
+def _same_arguments(sent: Any, reported: Any) -> None:  # noqa: C901 - a branch a type
     """The arguments before the call must be the ones that the test cell passed."""
     if isinstance(sent, torch.Tensor):
         if type(sent) in (torch.Tensor, torch.nn.Parameter) and sent.layout is torch.strided:
-            _same_tensor(sent, reported, where)
+            _same_tensor(sent, reported)
     elif isinstance(reported, Absent):
         return  # more than travels; a value that is absent earns nothing
     elif type(sent) in (list, tuple):
         if type(reported) not in (list, tuple):
-            raise Contradiction(f"{where}: another value than was sent")
+            raise Contradiction("an argument with another value than was sent")
         if len(sent) != len(reported):
-            raise Contradiction(f"{where}: {len(reported)} values instead of {len(sent)}")
+            raise Contradiction("an argument with more or fewer values than were sent")
         if _PLAIN.issuperset(map(type, sent)) and list(sent) == list(reported):
             return  # nearly all of them, and ten times as fast as one by one
-        for index, (one, other) in enumerate(zip(sent, reported, strict=True)):
-            _same_arguments(one, other, f"{where}[{index}]")
+        for one, other in zip(sent, reported, strict=True):
+            _same_arguments(one, other)
     elif type(sent) is dict:
         if type(reported) is not dict or sent.keys() != reported.keys():
-            raise Contradiction(f"{where}: other keys than were sent")
+            raise Contradiction("an argument with other keys than were sent")
         for key, one in sent.items():
-            _same_arguments(one, reported[key], f"{where}[{key!r}]")
+            _same_arguments(one, reported[key])
     elif type(sent) in (int, str, bool, bytes, type(None)) and sent != reported:
-        raise Contradiction(f"{where}: another value than was sent")
+        raise Contradiction("an argument with another value than was sent")
 
 
-def _same_tensor(sent: torch.Tensor, reported: Any, where: str) -> None:
+def _same_tensor(sent: torch.Tensor, reported: Any) -> None:
     if not isinstance(reported, SeenTensor):
-        raise Contradiction(f"{where}: no tensor where one was sent")
+        raise Contradiction("no tensor where one was sent")
     facts = reported.facts
     reported_layout = (facts.shape, facts.stride, facts.requires_grad)
     if reported_layout != (tuple(sent.shape), tuple(sent.stride()), sent.requires_grad):
-        raise Contradiction(f"{where}: another layout than was sent")
+        raise Contradiction("a tensor with another layout than was sent")
     if facts.dtype != str(sent.dtype).removeprefix("torch."):
-        raise Contradiction(f"{where}: another dtype than was sent")
+        raise Contradiction("a tensor with another dtype than was sent")
     if reported.tensor is not None and not _same_bytes(sent, reported.tensor):
-        raise Contradiction(f"{where}: other elements than were sent")
+        raise Contradiction("a tensor with other elements than were sent")
 
 
 def _same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:

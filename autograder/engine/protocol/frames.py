@@ -117,8 +117,8 @@ def read_json(text: bytes) -> Any:
         return json.loads(
             text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique
         )
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise FrameError(f"the body is not strict JSON: {type(error).__name__}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise FrameError("the body is not strict JSON") from None
 
 
 def _refuse(word: str) -> NoReturn:
@@ -192,7 +192,7 @@ class FrameReader:
         sizes = struct.unpack_from(f"<{count}Q", self._data, _HEAD.size)
         total = sizes_end + body_nbytes + sum(sizes)
         if total > self._limits.total_nbytes:
-            raise FrameError(f"the frame has {total} bytes")
+            raise FrameError("the frame has more bytes than one may")
         if len(self._data) < total:
             return None
         raw = bytes(self._data[:total])
@@ -204,7 +204,7 @@ class FrameReader:
         if magic != MAGIC:
             raise FrameError("the bytes do not begin as a frame does")
         if count > self._limits.buffers or body_nbytes > self._limits.body_nbytes:
-            raise FrameError(f"the frame announces {count} buffers and {body_nbytes} bytes of JSON")
+            raise FrameError("the frame announces more than one may hold")
         return kind, count, id_, body_nbytes
 
 

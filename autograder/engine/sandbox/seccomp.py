@@ -1,8 +1,8 @@
 """Calls to the kernel that no notebook needs, refused to learners' code.
 
-They hold memory that no limit counts (memfd, System V segments), reach into other processes, or
-have been ways out of sandboxes.  The namespaces and limits hold without this filter; it is a
-second line of defence.
+They hold memory that no limit counts (memfd, System V segments), reach into other processes, show
+what others have read, or have been ways out of sandboxes.  The namespaces and limits hold without
+this filter; it is a second line of defence.
 """
 
 from __future__ import annotations
@@ -52,6 +52,12 @@ REFUSED: dict[str, tuple[int, int]] = {
     "finit_module": (313, 273),
     "kexec_load": (246, 104),
     "syslog": (103, 116),
+    # Which pages of a file are in memory: what one submission reads would tell the next one.
+    "mincore": (27, 232),
+    "fadvise64": (221, 223),
+    "readahead": (187, 213),
+    "preadv2": (327, 286),
+    "cachestat": (451, 451),
 }
 # Of these only the domain AF_UNIX: processes of a submission may talk to each other, no more.
 SOCKETS: dict[str, tuple[int, int]] = {"socket": (41, 198), "socketpair": (53, 199)}

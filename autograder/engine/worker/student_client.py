@@ -337,7 +337,7 @@ class StudentProcess:
                 elif frame.kind == kind and isinstance(body, dict):
                     return body
                 else:
-                    raise FrameError(f"a frame of kind {frame.kind} out of turn")
+                    raise FrameError("a frame out of turn")
         except DeadlinePassed:
             raise ProcessFailed(Failure(FailureCause.TIMEOUT, until.reason)) from None
         except ChannelClosed:

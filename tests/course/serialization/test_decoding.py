@@ -42,9 +42,9 @@ def tensor_with(storage: dict[str, Any] | None = None, **facts: Any) -> dict[str
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        (plain({"t": "pickle"}), "unknown tag 'pickle'"),
-        (plain({"t": "x" * 50}), f"unknown tag '{'x' * 40}'"),
-        (plain({}), "unknown tag 'None'"),
+        (plain({"t": "pickle"}), "an unknown tag"),
+        (plain({"t": "x" * 50}), "an unknown tag"),
+        (plain({}), "an unknown tag"),
         (plain([(1,)]), "a dict was expected"),
         (plain({"t": "tuple", "v": 3}), "a list was expected"),
         (plain({"t": "size", "v": [1.0]}), "a whole number was expected"),
@@ -54,10 +54,10 @@ def tensor_with(storage: dict[str, Any] | None = None, **facts: Any) -> dict[str
         (plain({"t": "torch", "name": "os.system"}), "torch has no 'os.system'"),
         (plain({"t": "torch", "name": "numpy.relu"}), "torch has no 'numpy.relu'"),
         (plain({"t": "torch", "name": "torch." + "y" * 90}), f"torch has no 'torch.{'y' * 74}'"),
-        (plain({"t": "dict", "v": [[1]]}), "not a document of this course: ValueError"),
-        (plain({"t": "dtype", "v": "pickle"}), "not a document of this course: KeyError"),
-        (plain({"t": "tuple"}), "not a document of this course: KeyError"),
-        ([], "not a document of this course: TypeError"),
+        (plain({"t": "dict", "v": [[1]]}), "not a document of this course"),
+        (plain({"t": "dtype", "v": "pickle"}), "not a document of this course"),
+        (plain({"t": "tuple"}), "not a document of this course"),
+        ([], "not a document of this course"),
         (plain({"t": "handle", "id": "1"}), "a whole number was expected"),
         (plain({"t": "answer", "v": 1}), "a str was expected"),
     ],
@@ -72,8 +72,8 @@ ARRAY = {"t": "array", "dtype": "<f4", "shape": [2, 2], "buffer": 0}
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"buffer": 1}, "buffer 1 of 1"),
-        ({"buffer": -1}, "buffer -1 of 1"),
+        ({"buffer": 1}, "a buffer that did not come"),
+        ({"buffer": -1}, "a buffer that did not come"),
         ({"buffer": 0.0}, "a whole number was expected"),
         ({"shape": [2, 3]}, "an array whose bytes do not match its shape"),
         ({"shape": [2, 1]}, "an array whose bytes do not match its shape"),
@@ -151,8 +151,8 @@ def test_facts_of_a_tensor_that_cannot_be_are_refused(
         ({"nbytes": 0}, "a buffer does not fit into its storage"),
         ({"start": 0.0}, "a whole number was expected"),
         ({"nbytes": "16"}, "a whole number was expected"),
-        ({"buffer": 1}, "buffer 1 of 1"),
-        ({"buffer": -2}, "buffer -2 of 1"),
+        ({"buffer": 1}, "a buffer that did not come"),
+        ({"buffer": -2}, "a buffer that did not come"),
     ],
 )
 def test_a_buffer_that_does_not_fit_its_storage_is_refused(

@@ -63,25 +63,29 @@ def test_a_lie_about_an_argument_is_noticed(lie: dict[str, Any], reason: str) ->
         check_reply(request, forged(seen, **lie))
 
 
+VALUE = "an argument with another value than was sent"
+KEYS = "an argument with other keys than were sent"
+
+
 @pytest.mark.parametrize(
     ("sent", "reported", "reason"),
     [
-        (3, 4, "args[0]: another value than was sent"),
-        ("text", "other", "args[0]: another value than was sent"),
-        (True, False, "args[0]: another value than was sent"),
-        (b"a", b"b", "args[0]: another value than was sent"),
-        (None, 0, "args[0]: another value than was sent"),
-        ([1, 2], [1], "args[0]: 1 values instead of 2"),
-        ((1, 2), 3, "args[0]: another value than was sent"),
-        ([1, [2, 3]], [1, [2, 4]], "args[0][1][1]: another value than was sent"),
-        ({"a": 1}, {"b": 1}, "args[0]: other keys than were sent"),
-        ({"a": 1}, [1], "args[0]: other keys than were sent"),
-        ({"a": [1]}, {"a": [2]}, "args[0]['a'][0]: another value than was sent"),
-        (torch.zeros(2), 3, "args[0]: no tensor where one was sent"),
-        ([torch.zeros(2)], [None], "args[0][0]: no tensor where one was sent"),
+        (3, 4, VALUE),
+        ("text", "other", VALUE),
+        (True, False, VALUE),
+        (b"a", b"b", VALUE),
+        (None, 0, VALUE),
+        ([1, 2], [1], "an argument with more or fewer values than were sent"),
+        ((1, 2), 3, VALUE),
+        ([1, [2, 3]], [1, [2, 4]], VALUE),
+        ({"a": 1}, {"b": 1}, KEYS),
+        ({"a": 1}, [1], KEYS),
+        ({"a": [1]}, {"a": [2]}, VALUE),
+        (torch.zeros(2), 3, "no tensor where one was sent"),
+        ([torch.zeros(2)], [None], "no tensor where one was sent"),
     ],
 )
-def test_another_argument_than_was_sent_is_named_by_its_place(
+def test_another_argument_than_was_sent_is_noticed_and_nothing_told_of_it(
     sent: Any, reported: Any, reason: str
 ) -> None:
     seen = observe(lambda *_: None, sent)
@@ -95,7 +99,7 @@ def test_another_argument_than_was_sent_is_named_by_its_place(
             Request(("answer", "f"), (), {"k": sent}),
             replace(seen, args=Value([], "args"), kwargs=Value({"k": reported}, "kwargs")),
         )
-    assert str(caught.value) == reason.replace("args[0]", "kwargs['k']", 1)
+    assert str(caught.value) == reason
 
 
 @pytest.mark.parametrize(
@@ -182,5 +186,5 @@ def test_other_arguments_than_were_sent_are_noticed() -> None:
     for index, other in ((1, 4), (2, "other"), (3, [1]), (3, [1, 3])):
         args = list(seen.args.node)
         args[index] = other
-        with pytest.raises(Contradiction, match=r"than was sent|instead of"):
+        with pytest.raises(Contradiction, match=r"th\w+ w\w+ sent"):
             check_reply(request, replace(seen, args=Value(args, "the arguments")))

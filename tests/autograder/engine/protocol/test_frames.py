@@ -93,9 +93,9 @@ HEAD = struct.Struct("<4sBxHQI")
     ("data", "reason"),
     [
         (b"x" * 40, "do not begin as a frame does"),
-        (HEAD.pack(b"PMf1", 1, 0, 0, 2**31), "announces 0 buffers and 2147483648 bytes of JSON"),
-        (HEAD.pack(b"PMf1", 1, 60_000, 0, 2), "announces 60000 buffers"),
-        (HEAD.pack(b"PMf1", 1, 1, 0, 2) + struct.pack("<Q", 2**60), "the frame has 11529"),
+        (HEAD.pack(b"PMf1", 1, 0, 0, 2**31), "announces more than one may hold"),
+        (HEAD.pack(b"PMf1", 1, 60_000, 0, 2), "announces more than one may hold"),
+        (HEAD.pack(b"PMf1", 1, 1, 0, 2) + struct.pack("<Q", 2**60), "has more bytes than one may"),
     ],
 )
 def test_what_is_no_frame_is_refused_at_its_head(data: bytes, reason: str) -> None:
