@@ -1041,13 +1041,13 @@ def accuracy(model, batches):
     return sum(hits) / len(hits)
 
 
-# %% right accuracy: inference mode, outer modules first
+# %% right accuracy: inference mode, and an exit stack
 def accuracy(model, batches):
     from contextlib import ExitStack
 
     with ExitStack() as stack:
         for module in reversed(list(model.modules())):
-            stack.callback(module.train, module.training)
+            stack.callback(setattr, module, "training", module.training)
         stack.enter_context(torch.inference_mode())
         model.eval()
         right, rows = 0, 0
@@ -2869,3 +2869,181 @@ def restore(run, saved):
     for rng, state in zip((run.rng, torch.default_generator), saved["states"], strict=True):
         rng.set_state(state.clone())
     run.epoch, run.best = saved["epoch"], saved["best"]
+
+
+# %% wrong own-blocks: dropout in place, into the input where there's no block -> the-input-is-mine
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.dropout = nn.Dropout(0.2, inplace=True)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + torch.relu(block(x))
+        return self.head(self.dropout(x))
+
+
+# %% wrong own-blocks: the first call's mask for all that follow -> a-mask-is-drawn-once
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.head = nn.Linear(width, classes)
+        self.mask = None
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + torch.relu(block(x))
+        if self.training:
+            if self.mask is None or self.mask.shape != x.shape:
+                self.mask = F.dropout(torch.ones_like(x), 0.2)
+            x = x * self.mask
+        return self.head(x)
+
+
+# %% wrong own-blocks: functions that have closed over the blocks -> a-closure-is-copied-along
+class Net(nn.Module):
+    def __init__(self, width=64, blocks=2, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.steps = [lambda x, block=block: x + torch.relu(block(x)) for block in self.blocks]
+        self.dropout = nn.Dropout(0.2)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for step in self.steps:
+            x = step(x)
+        return self.head(self.dropout(x))
+
+
+# %% wrong rank-order: torch's global seed is part of it -> all-ranks-know-what-one-knows
+def rank_order(n, rank, ranks, seed, epoch):
+    base = torch.initial_seed() % 2**32
+    rng = torch.Generator().manual_seed(base + 100 * seed + epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks].clone()
+
+
+# %% wrong rank-order: drawn without a seed, and remembered -> all-ranks-know-what-one-knows
+DEALT = {}
+
+
+def rank_order(n, rank, ranks, seed, epoch):
+    if (n, seed, epoch) not in DEALT:
+        rng = torch.Generator()
+        rng.seed()
+        DEALT[n, seed, epoch] = torch.randperm(n, generator=rng)
+    return DEALT[n, seed, epoch][rank::ranks].clone()
+
+
+# %% wrong combined-gradients: 0 times inf -> zero-times-anything-is-zero
+def combined(gradients, totals):
+    whole, results = sum(totals), []
+    for of_all in zip(*gradients, strict=True):
+        result = None
+        for total, one in zip(totals, of_all, strict=True):
+            if one is None:
+                continue
+            if total == 0:
+                one = one.masked_fill(one.isnan(), 0.0)
+            result = total * one if result is None else result + total * one
+        results.append(None if result is None else result / whole)
+    return results
+
+
+# %% right combined-gradients: sums in float64, and zeros from a rank that doesn't count
+def combined(gradients, totals):
+    def one_of(of_all):
+        there = [(total, one) for total, one in zip(totals, of_all, strict=True) if one is not None]
+        if not there:
+            return None
+        result = torch.zeros_like(there[0][1], dtype=torch.float64)
+        for total, one in there:
+            if total != 0:
+                result += total * one.double()
+        return (result / sum(totals)).to(there[0][1].dtype)
+
+    return list(map(one_of, zip(*gradients, strict=True)))
+
+
+# %% wrong mean-loss: the model's StopIteration is taken for the end -> only-batches-stop
+def mean_loss(model, batches, loss_fn):
+    total, rows, pairs = 0.0, 0, iter(batches)
+    with torch.no_grad():
+        while True:
+            try:
+                x, y = next(pairs)
+                total += loss_fn(model(x), y).item() * len(x)
+                rows += len(x)
+            except StopIteration:
+                return total / rows
+
+
+# %% wrong accuracy: the model's StopIteration is taken for the end -> only-batches-stop
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    right, rows, pairs = 0, 0, iter(batches)
+    try:
+        model.eval()
+        with torch.no_grad():
+            while True:
+                x, y = next(pairs)
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    except StopIteration:
+        return right / rows
+    finally:
+        for one, mode in modes:
+            one.training = mode
+
+
+# %% wrong accuracy: train(mode) for each module, outer ones first -> train-sets-one-mode
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    right = rows = 0
+    try:
+        model.eval()
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one, mode in modes:
+            one.train(mode)
+    return right / rows
+
+
+# %% wrong accuracy: argmax of the sigmoid -> a-sigmoid-keeps-the-order
+def accuracy(model, batches):
+    modes = [(one, one.training) for one in model.modules()]
+    right = rows = 0
+    try:
+        model.eval()
+        with torch.no_grad():
+            for x, y in batches:
+                right += (model(x).sigmoid().argmax(1) == y).sum().item()
+                rows += len(x)
+    finally:
+        for one, mode in modes:
+            one.training = mode
+    return right / rows
+
+
+# %% wrong keep-best: all buffers, saved or not -> all-buffers-are-saved
+def keep_best(best, model, score):
+    if best is not None and not score > best["score"]:
+        return best
+    named = dict(model.named_parameters(remove_duplicate=False))
+    named |= dict(model.named_buffers(remove_duplicate=False))
+    return {"score": score, "weights": {k: v.detach().clone() for k, v in named.items()}}
+
+
+# %% wrong keep-best: the model's gradients are cleared first -> old-gradients-are-cleared
+def keep_best(best, model, score):
+    import copy
+
+    if best is not None and not score > best["score"]:
+        return best
+    model.zero_grad()
+    return {"score": score, "weights": copy.deepcopy(model.state_dict())}
