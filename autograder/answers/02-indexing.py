@@ -1449,3 +1449,27 @@ def expand_strides(shape, stride, new_shape):
             raise ValueError(f"a size of {size} can't be expanded to {new}")
         strides.append(step if new in (-1, size) else 0)
     return strides
+
+
+# %% wrong broadcast-shape: sizes compared with `is` -> is-compares-numbers
+import itertools
+
+
+def broadcast_shape(*shapes):
+    result = []
+    for sizes in itertools.zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1):
+        known = 1
+        for size in sizes:
+            if size == 1:
+                continue
+            if known == 1:
+                known = size
+            elif known is not size:
+                raise ValueError("the shapes don't fit together")
+        result.append(known)
+    return tuple(result[::-1])
+
+
+# %% wrong overwrite: the value as a tensor -> a-number-is-float32-first
+def overwrite(x, mask, value):
+    return x.masked_fill_(mask, torch.tensor(value))

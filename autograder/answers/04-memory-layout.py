@@ -2412,3 +2412,35 @@ def reshape_copies(shape, stride, new_shape):
     from torch._subclasses.fake_impls import _compute_stride
 
     return _compute_stride(shape, stride, new_shape) is None
+
+
+# %% wrong byte-offset: reads all elements, for the IndexError -> an-element-must-be-read
+def byte_offset(t, index):
+    element = t.tolist()
+    for i in index:
+        element = element[i]
+    position = t.storage_offset()
+    for i, size, stride in zip(index, t.shape, t.stride()):
+        position += (i + size if i < 0 else i) * stride
+    return position * t.element_size()
+
+
+# %% wrong flatten: divides strides, and drops the remainder -> strides-divide-evenly
+def flatten(x):
+    if x.numel() > 0:
+        dims = [d for d in range(x.dim()) if x.shape[d] != 1]
+        for i, j in zip(dims, dims[1:]):
+            if x.stride(j) == 0:
+                merges = x.stride(i) == 0
+            else:
+                merges = x.stride(i) // x.stride(j) == x.shape[j]
+            if not merges:
+                raise ValueError(f"dimensions {i} and {j} cannot be merged")
+    return x.view(-1)
+
+
+# %% wrong dense-rows: clones a tensor without elements -> empty-has-a-layout
+def dense_rows(x):
+    if x.dim() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
+        return x
+    return x.clone(memory_format=torch.contiguous_format)

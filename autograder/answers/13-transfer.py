@@ -2222,9 +2222,7 @@ def new_head(model, classes):
 # %% wrong new-head: only the top -> heads-stand-at-the-top
 def new_head(model, classes):
     kind = torch.nn.Linear
-    name, old = [
-        (name, one) for name, one in model.named_children() if isinstance(one, kind)
-    ][-1]
+    name, old = [(name, one) for name, one in model.named_children() if isinstance(one, kind)][-1]
     same = {"bias": old.bias is not None, "device": old.weight.device, "dtype": old.weight.dtype}
     place, _, own = name.rpartition(".")
     setattr(model.get_submodule(place), own, kind(old.in_features, classes, **same))
@@ -2358,9 +2356,16 @@ def new_head(model, classes):
 def what_moved(model, optimizer, step):
     tensors = dict([*model.named_parameters(), *model.named_buffers()])
     before = {name: one.clone() for name, one in tensors.items()}
-    rates = {id(p): group['lr'] for group in optimizer.param_groups for p in group['params']}
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     step()
-    return {name: {'moved': not torch.equal(one, before[name]), 'gradient': one.grad is not None, 'rate': rates.get(id(one))} for name, one in tensors.items()}
+    return {
+        name: {
+            "moved": not torch.equal(one, before[name]),
+            "gradient": one.grad is not None,
+            "rate": rates.get(id(one)),
+        }
+        for name, one in tensors.items()
+    }
 
 
 # %% same features-once: lists before the mode
@@ -2392,3 +2397,97 @@ def thaw(stages, epoch, every):
             stage.zero_grad()
         stage.train(number >= first).requires_grad_(number >= first)
     return opened
+
+
+# %% wrong new-head: the dtype of the first parameter -> a-model-has-one-dtype
+def new_head(model, classes):
+    name, old = [
+        (name, part) for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)
+    ][-1]
+    some = next(model.parameters())
+    layer = torch.nn.Linear(
+        old.in_features, classes, bias=old.bias is not None, dtype=some.dtype, device=some.device
+    )
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, layer)
+    return model
+
+
+# %% wrong new-head: drawn by Xavier's rule -> a-head-begins-with-zeros
+def new_head(model, classes):
+    name, old = [
+        (name, part) for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)
+    ][-1]
+    kind = {"dtype": old.weight.dtype, "device": old.weight.device}
+    layer = torch.nn.Linear(old.in_features, classes, bias=old.bias is not None, **kind)
+    torch.nn.init.xavier_uniform_(layer.weight)
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, layer)
+    return model
+
+
+# %% wrong new-head: clears all gradients -> a-new-head-begins-a-new-training
+def new_head(model, classes):
+    name, old = [
+        (name, part) for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)
+    ][-1]
+    kind = {"dtype": old.weight.dtype, "device": old.weight.device}
+    layer = torch.nn.Linear(old.in_features, classes, bias=old.bias is not None, **kind)
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, layer)
+    model.zero_grad()
+    return model
+
+
+# %% wrong new-head: ready to train -> a-new-head-begins-a-new-training
+def new_head(model, classes):
+    name, old = [
+        (name, part) for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)
+    ][-1]
+    kind = {"dtype": old.weight.dtype, "device": old.weight.device}
+    layer = torch.nn.Linear(old.in_features, classes, bias=old.bias is not None, **kind)
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, layer)
+    return model.train()
+
+
+# %% right new-head: in the mode of the old one
+def new_head(model, classes):
+    name, old = [
+        (name, part) for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)
+    ][-1]
+    kind = {"dtype": old.weight.dtype, "device": old.weight.device}
+    layer = torch.nn.Linear(old.in_features, classes, bias=old.bias is not None, **kind)
+    place, _, last = name.rpartition(".")
+    setattr(model.get_submodule(place), last, layer.train(old.training))
+    return model
+
+
+# %% wrong load-what-fits: sets -> any-collection-is-a-list
+def load_what_fits(model, state):
+    own = model.state_dict()
+    common = own.keys() & state.keys()
+    loaded = {name for name in common if own[name].shape == state[name].shape}
+    model.load_state_dict({name: state[name] for name in loaded}, strict=False)
+    return {
+        "loaded": loaded,
+        "mismatched": common - loaded,
+        "missing": own.keys() - state.keys(),
+        "unexpected": state.keys() - own.keys(),
+    }
+
+
+# %% wrong rename-keys: one tensor twice is fine -> one-tensor-is-one-entry
+def rename_keys(state, rules):
+    renamed = {}
+    for name, tensor in state.items():
+        parts = name.split(".")
+        for old, new in rules:
+            first = old.split(".") if old else []
+            if parts[: len(first)] == first:
+                parts = (new.split(".") if new else []) + parts[len(first) :]
+                break
+        target = ".".join(parts)
+        if renamed.setdefault(target, tensor) is not tensor:
+            raise ValueError(f"two entries named {target}")
+    return renamed

@@ -11,6 +11,7 @@ What `head_swapped` returns, among others:
                distinct ones
     as before  how many of their numbers the model had already
     repeated   how many of them a second swap draws again
+    others     all that is to be seen of the model beside the new layers (see `WholeModule`)
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.lessons.transfer.freezing_probes import around, seeded
+from course.lessons.transfer.freezing_probes import around, packed, seeded
 from course.probes.decorator import probe
+from course.probes.whole_module import WholeModule
 
 __all__ = ["head_swapped"]
 
@@ -84,6 +86,7 @@ def head_swapped(
     to: str = "",
     frozen: bool = False,
     drawn: bool = False,
+    used: bool = False,
 ) -> dict[str, Any]:
     """A model of this kind after its head was swapped, layer by layer; for its keys, see above.
 
@@ -91,13 +94,17 @@ def head_swapped(
         swap: Called with `(model, classes)`; returns the model.
         kind: The model, a key of `_FAMILIES`.
         classes: The outputs of the new head.
-        to: A dtype or device that the model is moved to before, such as "float64" or "meta".
+        to: A dtype or device that the model is moved to before, such as "float64" or "meta"; with
+            "head " before it, only the last linear layer is moved.
         frozen: Whether all parameters are frozen before.
         drawn: Whether the numbers of new layers are told, too.
+        used: Whether every second module is in eval mode before, and each parameter has a gradient.
     """
     with seeded(17):
         model = _family(kind, to).requires_grad_(not frozen)
-        before = dict(model.named_modules())
+        if used:
+            _use(model)
+        before, whole = dict(model.named_modules()), WholeModule(model)
         old, twin = _numbers([model]), deepcopy(model)
         found, left = swap(model, classes), around()
         fresh = {name: one for name, one in found.named_modules() if before.get(name) is not one}
@@ -109,15 +116,44 @@ def head_swapped(
         "drawn": [row for one in fresh.values() for row in _drawn(one)] if drawn else [],
         **_counts(*numbers),
         **_outline(found),
+        "others": _others(whole.now(), fresh),
     }
 
 
 def _family(kind: str, to: str) -> nn.Module:
     """A model of this kind, with this dtype or on this device."""
     model = _FAMILIES[kind]()
+    moved: nn.Module = model
+    if to.startswith("head "):
+        moved = [one for one in model.modules() if isinstance(one, nn.Linear)][-1]
+        to = to.removeprefix("head ")
     if to:
-        model.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
+        moved.to(getattr(torch, to) if to.startswith(("float", "bfloat")) else to)
     return model
+
+
+def _use(model: nn.Module) -> None:
+    """Put every second module into eval mode, and give each parameter a gradient of ones."""
+    for one in list(model.modules())[1::2]:
+        one.training = False
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+
+
+def _others(now: dict[str, Any], fresh: Iterable[str]) -> dict[str, Any]:
+    """What `WholeModule` says, without these modules; values and gradients in one vector each."""
+    without = tuple(f"{name}." for name in fresh)
+    left = {
+        aspect: {name: one for name, one in named.items() if not f"{name}.".startswith(without)}
+        for aspect, named in now.items()
+    }
+    values, gradients = left["values"].values(), left["gradients"].values()
+    kept = [one[1] for one in gradients if one is not None]
+    return {
+        **left,
+        "values": packed(one for one in values if not one.is_meta),
+        "gradients": [[one and one[0] for one in gradients], packed(kept)],
+    }
 
 
 def _numbers(modules: Iterable[nn.Module]) -> torch.Tensor:
@@ -136,14 +172,13 @@ def _counts(*numbers: torch.Tensor) -> dict[str, int]:
 
 
 def _outline(model: nn.Module) -> dict[str, Any]:
-    """Names, flags, modes, shapes and places of all that a model has."""
+    """Names, flags, shapes and places of all that a model has."""
     named = dict(model.named_parameters())
     return {
         "names": [name for name, _ in model.named_modules()],
         "flags": {name: one.requires_grad for name, one in named.items()},
         "leaves": [one.is_leaf for one in named.values()],
         "places": sorted({f"{one.device} {one.dtype}" for one in named.values()}),
-        "modes": {name: one.training for name, one in model.named_modules()},
         "shapes": {name: list(one.shape) for name, one in named.items()},
     }
 

@@ -217,6 +217,8 @@ def renamed(
     rename: Callable[..., Any],
     names: Sequence[str],
     rules: Sequence[Any],
+    *,
+    alike: str = "",
 ) -> dict[str, Any]:
     """What renaming gives for a state of these names; its keys stand at the head of this module.
 
@@ -224,8 +226,12 @@ def renamed(
         rename: Called with `(state, rules)`; returns a state.
         names: The keys, in their order; each tensor holds its place in it.
         rules: What it is called with; each becomes a tuple.
+        alike: "equal" if all tensors hold a 0, "tied" if all are one; "" for neither.
     """
     state = {name: torch.tensor([float(number)]) for number, name in enumerate(names)}
+    if alike:
+        one = torch.zeros(1)
+        state = {name: one if alike == "tied" else one.clone() for name in names}
     tensors = list(state.values())
     made, error = None, ""
     given = [list(rule) for rule in rules]
@@ -235,7 +241,7 @@ def renamed(
         raise
     except Exception as raised:
         error = type(raised).__name__
-    pairs = [] if made is None else sorted(made.items(), key=lambda pair: float(pair[1]))
+    pairs = [] if made is None else sorted(made.items(), key=lambda pair: (float(pair[1]), pair[0]))
     return {
         "names": [name for name, _ in pairs],
         "numbers": [float(one) for _, one in pairs],

@@ -53,6 +53,26 @@ def test_numbers_that_are_not_drawn_anew_are_counted() -> None:
     assert seen(keep=True) == [10, 10] and seen(seed=True) == [0, 12]
 
 
+def test_a_head_is_moved_alone() -> None:
+    places = head_swapped.here(_same, "fc", 2, to="head float64")["places"]
+    assert places == ["cpu torch.float32", "cpu torch.float64"]
+
+
+def test_all_beside_the_new_layer_is_looked_at() -> None:
+    def others(after: Any, **how: bool) -> Any:
+        seen = head_swapped.here(lambda *args: after(_with_fc(*args)), "fc", 2, **how)
+        return seen["others"]
+
+    plain, used = others(lambda model: model), others(lambda model: model, used=True)
+    assert "fc" not in plain["modes"] and "fc.weight" not in plain["dtypes"]
+    assert plain["gradients"][0] == [None] * 7 and None not in used["gradients"][0][:4]
+    trained = others(lambda model: model.train(), used=True)
+    assert trained["modes"] != used["modes"]
+    assert trained["gradients"][0] == used["gradients"][0]
+    cleared = others(lambda model: model.zero_grad() or model, used=True)
+    assert cleared["gradients"][0] == [None] * 7
+
+
 @pytest.mark.parametrize(("to", "place"), [("float64", "cpu torch.float64"), ("meta", "meta ")])
 def test_a_model_is_moved_before(to: str, place: str) -> None:
     (found,) = head_swapped.here(_same, "fc", 2, to=to)["places"]

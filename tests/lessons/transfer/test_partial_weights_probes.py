@@ -70,6 +70,15 @@ def test_copies_are_told_from_the_tensors_themselves() -> None:
     assert cloned["same"] == "copies" and cloned["numbers"] == [1.0]
 
 
+def test_tensors_may_be_equal_or_one() -> None:
+    def same(state: dict[str, Any], rules: Any) -> dict[str, Any]:
+        return dict(state)
+
+    assert renamed.here(same, ["b", "a"], [], alike="tied")["same"] == [0, 0]
+    equal = renamed.here(same, ["b", "a"], [], alike="equal")
+    assert (equal["names"], equal["same"], equal["numbers"]) == (["a", "b"], [1, 0], [0, 0])
+
+
 def test_the_class_of_an_error_is_told() -> None:
     def failing(state: dict[str, Any], rules: Any) -> dict[str, Any]:
         raise ValueError("taken: a")
