@@ -6,6 +6,8 @@ of the command line, `collect`, `export` and `feedback --zip` follow.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autograder.lms.canvas import CANVAS
 from autograder.lms.interface import ArchiveName, Lms
 from autograder.lms.moodle import MOODLE
@@ -19,10 +21,19 @@ TITLES = " or ".join(one.title for one in LMS.values())
 """All of them, as a sentence names them."""
 
 
-def read_name(path: tuple[str, ...]) -> ArchiveName | None:
-    """What the path of a file in an archive says; None where no LMS wrote it.
+def read_name(path: tuple[str, ...], outside: int | None = None) -> ArchiveName | None:
+    """What the path of a file in an archive says; None where no LMS wrote any part of it.
+
+    The outermost part that an LMS wrote decides: what stands below it is a learner's choice.
 
     Args:
         path: Its parts, a folder each, the file's own name last.
+        outside: How many of them may be an LMS's, as the others stand in an archive of the
+            learner's own; None for all.
     """
-    return next(filter(None, (one.read_name(path) for one in LMS.values())), None)
+    for at in range(len(path) if outside is None else outside):
+        for lms in LMS.values():
+            found = lms.read_name(path[at:])
+            if found is not None:
+                return replace(found, at=at)
+    return None

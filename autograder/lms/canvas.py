@@ -29,6 +29,7 @@ _NAME = re.compile(
     r"(?:(?P<name>(?!LATE_).+?)_)?(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
 )
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -45,16 +46,17 @@ class Canvas(Lms):
     )
 
     def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
-        """The user, the file and its number, and whether it was late."""
-        for position, part in enumerate(path):
-            found = _NAME.fullmatch(part)
-            if found is None:
-                continue
-            below = path[position + 1 :]  # the learner's own archive
-            file = (below[-1] if below else found["rest"]) or ""
-            owner = Owner(self.name, found["name"] or "", found["number"])
-            return ArchiveName(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
-        return None
+        """The user, the file and its number, and whether it was late.
+
+        Canvas names files, no folders: what has anything below it is a learner's own archive, or
+        a folder that only looks alike, such as autumn_2026_11_homework.
+        """
+        found = _NAME.fullmatch(path[0])
+        if found is None or (len(path) > 1 and not path[0].lower().endswith(_ARCHIVES)):
+            return None
+        file = (path[-1] if len(path) > 1 else found["rest"]) or ""
+        owner = Owner(self.name, found["name"] or "", found["number"])
+        return ArchiveName(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
 
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
         """The points possible, and a line for each learner with points."""

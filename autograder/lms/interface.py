@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,13 +31,15 @@ class Owner:
 class ArchiveName:
     """What a name in the archive says; `file` is empty for text typed into the LMS.
 
-    `file_id` is the LMS's number of the file, where it has one.
+    `file_id` is the LMS's number of the file, where it has one; `at` is the part of the path that
+    says so, counted from 0.
     """
 
     owner: Owner
     file: str
     late: bool = False
     file_id: str = ""
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,11 @@ class Lms(ABC):
 
     @abstractmethod
     def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
-        """What the path of a file in an archive says; None where this LMS did not write it."""
+        """What a path says of which this LMS wrote the first part; None where it did not.
+
+        Args:
+            path: The parts below the first, if there are any, are the learner's own.
+        """
 
     @abstractmethod
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:

@@ -27,8 +27,9 @@ from autograder.lms.interface import ArchiveName, GradeLine, Lms, Owner, Partici
 if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
+# The name ends as soon as it can: what comes later may be the name of the learner's file.
 _NAME = re.compile(
-    r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<rest>.*))?"
+    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<rest>.*))?"
 )
 _DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
 _HEADINGS = (
@@ -65,15 +66,12 @@ class Moodle(Lms):
 
     def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
         """The participant and the file; a folder or a zip of the learner's own may lie between."""
-        for position, part in enumerate(path):
-            found = _NAME.fullmatch(part)
-            if found is None:
-                continue
-            below, rest = path[position + 1 :], found["rest"] or ""
-            file = below[-1] if below else rest
-            owner = Owner(self.name, found["name"].strip(), found["number"])
-            return ArchiveName(owner, file if found["kind"] == "file" else "")
-        return None
+        found = _NAME.fullmatch(path[0])
+        if found is None:
+            return None
+        file = path[-1] if len(path) > 1 else found["rest"] or ""
+        owner = Owner(self.name, found["name"].strip(), found["number"])
+        return ArchiveName(owner, file if found["kind"] == "file" else "")
 
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
         """A line for everybody, with the status where there is no grade."""

@@ -3,6 +3,7 @@
 Nothing here writes, and no name of the archive ever becomes a path: what is read is handed on as
 bytes.  A name that would leave the directory is refused all the same, so that a person hears of it.
 An archive inside it (learners pack their folder) is opened once; what lies deeper is refused.
+What is in such an archive counts for itself: one that is too large costs nobody else's file.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -28,10 +29,12 @@ MiB = 2**20
 _BLOCK_NBYTES = MiB
 _HONEST_NBYTES = 4 * MiB  # below it a large ratio costs nothing: blank pictures pack 500 : 1
 _DEPTH = 1
-_TAR_NBYTES = 512 * MiB  # of a learner's own tar, unpacked
+OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/ may be
+OWN_NBYTES = 512 * MiB
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+ARCHIVES = (".zip", *_TARS)
 _DAMAGES = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
     *(NotImplementedError, ValueError, EOFError),
@@ -52,36 +55,55 @@ class ArchiveError(AutograderError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much an archive may hold; sizes are of the unpacked files."""
+    """How much an archive may hold; sizes are of the unpacked files.
+
+    `own_files` and `own_nbytes` hold for each archive inside it, in the place of `files` and
+    `total_nbytes`, from which it takes nothing.
+    """
 
     files: int = 50_000
     total_nbytes: int = 8 * 2**30
     file_nbytes: int = 64 * MiB
     ratio: int = 200
+    own_files: int = OWN_FILES
+    own_nbytes: int = OWN_NBYTES
+
+    def of_own(self) -> Bounds:
+        """The bounds of an archive inside."""
+        return replace(self, files=self.own_files, total_nbytes=self.own_nbytes)
 
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A file of the archive; `path` has the inner path of a nested zip after its own."""
+    """A file of the archive; `path` has the inner path of a nested archive after its own.
+
+    `above` is the path of that nested archive, empty where there is none.
+    """
 
     path: tuple[str, ...]
     data: bytes
+    above: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RefusedEntry:
-    """A file that is not taken, and why."""
+    """A file that is not taken, and why; `above` as for an `ArchiveFile`."""
 
     path: tuple[str, ...]
     reason: str
+    above: tuple[str, ...] = ()
 
 
 class _Refusal(Exception):
     """Says why one file is not read."""
 
 
+class _Spent(_Refusal):
+    """The archive holds more than it may."""
+
+
 class _Budget:
-    """Counts down what an archive may still unpack to, nested ones included."""
+    """Counts down what an archive may still unpack to; one inside it has a budget of its own."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds, self.files, self.nbytes = bounds, bounds.files, bounds.total_nbytes
@@ -89,7 +111,7 @@ class _Budget:
     def another_file(self) -> None:
         self.files -= 1
         if self.files < 0:
-            raise _Refusal(f"the archive holds more than {self.bounds.files} files")
+            raise _Spent(f"holds more than {self.bounds.files:,} files")
 
 
 def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[ArchiveFile | RefusedEntry]:
@@ -143,7 +165,9 @@ def _files(
             seen.add(info.filename)
             data = _read(archive, info, budget)
         except _Refusal as refusal:
-            yield RefusedEntry(parts, str(refusal))
+            yield _told(refusal, parts, above)
+            if above and isinstance(refusal, _Spent):
+                return
             continue
         yield from _opened(data, parts, budget, above)
 
@@ -170,9 +194,20 @@ def _tar_files(
             assert file is not None  # it is a regular file
             data = _within(budget, file)
         except _Refusal as refusal:
-            yield RefusedEntry(parts, str(refusal))
+            yield _told(refusal, parts, above)
+            if above and isinstance(refusal, _Spent):
+                return
             continue
         yield from _opened(data, parts, budget, above)
+
+
+def _told(refusal: _Refusal, parts: tuple[str, ...], above: tuple[str, ...]) -> RefusedEntry:
+    """Of a file that is not read; of an archive inside that holds too much, by its own name."""
+    if not isinstance(refusal, _Spent):
+        return RefusedEntry(parts, str(refusal), above)
+    if above:
+        return RefusedEntry(above, f"{refusal}; the rest was not read")
+    return RefusedEntry(parts, f"the archive {refusal}")
 
 
 def _why_no_tar_file(info: tarfile.TarInfo) -> str | None:
@@ -197,26 +232,27 @@ def _opened(
     data: bytes, parts: tuple[str, ...], budget: _Budget, above: tuple[str, ...]
 ) -> Iterator[ArchiveFile | RefusedEntry]:
     name = parts[-1].lower()
-    if name.endswith((".zip", *_TARS)) and len(above) >= _DEPTH:
-        yield RefusedEntry(parts, "is an archive inside an archive inside an archive; not opened")
+    if name.endswith(ARCHIVES) and len(above) >= _DEPTH:
+        reason = "is an archive inside an archive inside an archive; not opened"
+        yield RefusedEntry(parts, reason, above)
     elif name.endswith(".zip"):
-        yield from _nested(data, parts, budget)
+        yield from _nested(data, parts, _Budget(budget.bounds.of_own()))
     elif name.endswith(_TARS):
-        yield from _nested_tar(data, parts, budget)
+        yield from _nested_tar(data, parts, _Budget(budget.bounds.of_own()))
     else:
-        yield ArchiveFile(parts, data)
+        yield ArchiveFile(parts, data, above)
 
 
 def _nested_tar(
     data: bytes, parts: tuple[str, ...], budget: _Budget
 ) -> Iterator[ArchiveFile | RefusedEntry]:
     # Unpacked within bounds first: a header of a tar may announce gigabytes, which are read.
-    limit = min(_TAR_NBYTES, budget.nbytes)
+    limit = budget.nbytes
     try:
         if data.startswith(b"\x1f\x8b"):
             data = zlib.decompressobj(wbits=31).decompress(data, limit + 1)
         if len(data) > limit:
-            yield RefusedEntry(parts, f"unpacks to more than {limit // MiB} MB")
+            yield RefusedEntry(parts, f"unpacks to more than {_size(limit)}")
             return
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as inner:
             yield from _tar_files(inner, parts, budget)
@@ -318,7 +354,7 @@ def _within(budget: _Budget, file: IO[bytes]) -> bytes:
     data = _read_at_most(file, limit)
     if len(data) > limit:
         if limit == budget.nbytes:
-            raise _Refusal(f"the archive unpacks to more than {budget.bounds.total_nbytes} bytes")
+            raise _Spent(f"unpacks to more than {_size(budget.bounds.total_nbytes)}")
         raise _Refusal(too_large(len(data), limit))
     budget.nbytes -= len(data)
     return data
@@ -331,6 +367,10 @@ def _read_at_most(file: IO[bytes], limit: int) -> bytes:
         blocks.append(block)
         total += len(block)
     return b"".join(blocks)
+
+
+def _size(nbytes: int) -> str:
+    return f"{nbytes // MiB:,} MB" if nbytes >= MiB else f"{nbytes:,} bytes"
 
 
 def too_large(nbytes: int, limit: int) -> str:

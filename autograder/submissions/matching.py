@@ -18,7 +18,7 @@ from pathlib import Path
 from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
 from autograder.lms import LMS
-from autograder.lms.interface import ArchiveName, Owner, Participant, letters, plain_letters
+from autograder.lms.interface import Owner, Participant, letters, plain_letters
 from autograder.nbgrader_bridge.gradebook import enrolled
 from autograder.submissions.class_list import (
     ROSTER,
@@ -41,6 +41,22 @@ class Match:
 
     student: str | None
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class FolderName:
+    """Whom the name of a folder, or of a file, means.
+
+    `student` is empty where it means nobody, or it is not clear whom; `somebody` is true where it
+    means a person, whether or not it is clear whom.  `before` is what stands before a sign of the
+    student at its end, as the assignment does before the name of a repository of GitHub Classroom,
+    and `by_ending` is true where nothing else says whom it means.
+    """
+
+    student: str = ""
+    somebody: bool = False
+    before: str | None = None
+    by_ending: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,26 +87,23 @@ class Roster:
                 found |= {one: Match(None, reason) for one in claimants}
         return found
 
-    def named_by(self, path: tuple[str, ...], slugs: Iterable[str]) -> ArchiveName:
-        """Whom a file is of that no LMS has named: its folders, from the outermost, or its name.
+    def people(self, names: Iterable[str]) -> dict[str, str]:
+        """Each name that means a person → the student; empty where it is not clear who that is.
+
+        A user's name on GitHub may end as another's does, after a hyphen: beside `lab1-kim`, the
+        repository `lab1-not-ada` is of somebody who is called not-ada.
 
         Args:
-            path: Its parts, a folder each, the file's own name last.
-            slugs: Names of lessons, which tell nothing of a person.
-
-        Returns:
-            The student as the owner, or, where nothing names one, the folder that it lies in.
+            names: All that stand beside one another, without what is no name of a person.
         """
-        file = path[-1]
-        for end in range(1, len(path) + 1):
-            student = self.chosen.get("/".join(path[:end]))
-            if student is not None:
-                return ArchiveName(Owner(FOLDER, student, ""), file)
-        for name in (*path[:-1], without_lessons(file, slugs)):
-            student = self._by_folder(name)
-            if student:
-                return ArchiveName(Owner(FOLDER, student, ""), file)
-        return ArchiveName(Owner(FOLDER, "/".join(path[:-1] if len(path) > 2 else path), ""), file)
+        read = {name: self.folder_name(name) for name in names}
+        before = {one.before for one in read.values() if one.student and one.before is not None}
+        longer = tuple(f"{one}{hyphen}" for one in before for hyphen in "-_")
+        return {
+            name: one.student
+            for name, one in read.items()
+            if one.somebody and not (one.by_ending and (one.before or "").startswith(longer))
+        }
 
     def submitted_at(self, owner: Owner) -> datetime | None:
         """When the worksheet says that `owner` handed in; None where it does not."""
@@ -115,33 +128,47 @@ class Roster:
                 return _only(by_address, f"the address {participant.email}")
         return self._by_name(participant.name if participant else owner.name)
 
-    def _by_folder(self, name: str) -> str:
-        """The student whom the name of a folder means; empty where it means none, or two."""
+    def folder_name(self, name: str) -> FolderName:
+        """Whom a name means, whatever stands beside it."""
         if name not in self._folders:
-            self._folders[name] = self._read_folder(name)
+            bare = name.split("+")[0] if name.count("+") > 1 else name  # nbgrader's inbound/
+            before, ending = self._ending(bare)
+            whole = self._by_whole_name(bare)
+            if whole is None:
+                self._folders[name] = FolderName(ending, bool(ending), before, by_ending=True)
+            else:
+                before = before if ending == whole else None
+                self._folders[name] = FolderName(whole, True, before)
         return self._folders[name]
 
-    def _read_folder(self, name: str) -> str:
-        bare = name.split("+")[0] if name.count("+") > 1 else name  # nbgrader's inbound/
-        ilias = _ILIAS.fullmatch(bare)
-        for sign in filter(None, (bare, ilias and ilias["login"])):
-            if sign.casefold() in self._signs:
-                return self._signs[sign.casefold()]
-        named = self._named(f"{ilias['first']} {ilias['last']}" if ilias else bare)
+    def _by_whole_name(self, name: str) -> str | None:
+        """The student; empty where it is not clear who that is, None where it means nobody."""
+        if name.casefold() in self._signs:
+            return self._signs[name.casefold()]
+        ilias = _ILIAS.fullmatch(name)
+        named = self._named(f"{ilias['first']} {ilias['last']}" if ilias else name)
+        login = self._signs.get(ilias["login"].casefold()) if ilias else None
+        if login is not None:  # which a learner may have chosen: the name must not say otherwise
+            return login if not named or login in named else ""
         if named:
             return named[0] if len(named) == 1 else ""
-        # A repository of GitHub Classroom: the assignment, a hyphen, and the user's name.
-        ends = [
-            sign
-            for sign in self._signs
-            if bare.casefold().endswith((f"-{sign}", f"_{sign}"))
-            and (len(sign) >= _LONG_NUMBER or not sign.isdecimal())  # week-1 is nobody's
-        ]
-        return self._signs[max(ends, key=len)] if ends else ""
+        return None
+
+    def _ending(self, name: str) -> tuple[str | None, str]:
+        """What stands before the longest sign at the end of a name, and whose sign it is.
+
+        So GitHub Classroom calls repositories: the assignment, a hyphen, and the user's name.
+        """
+        for hyphen in re.finditer("[-_]", name):
+            sign = name[hyphen.end() :].casefold()
+            # week-1 is nobody's
+            if sign in self._signs and (len(sign) >= _LONG_NUMBER or not sign.isdecimal()):
+                return name[: hyphen.start()].casefold(), self._signs[sign]
+        return None, ""
 
     @cached_property
-    def _folders(self) -> dict[str, str]:
-        """What `_read_folder` has said already."""
+    def _folders(self) -> dict[str, FolderName]:
+        """What `folder_name` has said already."""
         return {}
 
     @cached_property
@@ -236,18 +263,6 @@ def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Part
         place=str(path),
         remedy=" ".join(one.remedy for one in sheets.values()),
     )
-
-
-def without_lessons(file: str, slugs: Iterable[str]) -> str:
-    """What the name of a notebook says beside its lesson.
-
-    >>> without_lessons("04-memory-layout_ada.ipynb", ["04-memory-layout"])
-    '_ada'
-    """
-    stem = re.sub(r"\.ipynb$", "", file, flags=re.IGNORECASE)
-    for slug in slugs:
-        stem = stem.replace(slug, "")
-    return stem
 
 
 def _names(student: Student, spelling: Callable[[str], str]) -> set[str]:

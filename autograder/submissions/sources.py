@@ -27,12 +27,14 @@ from autograder.submissions.folder import read_start, reason_of
 _NOTEBOOK = ".ipynb"
 _READ = (_NOTEBOOK, ".zip", ".tar", ".tgz", ".tar.gz", ".txt")  # others are only named
 NO_NOTEBOOK = "is not a notebook (.ipynb)"
+GIT = ".git"  # the folder that makes another one a repository
 
 
 def read_source(path: Path) -> Iterator[ArchiveFile | RefusedEntry]:
     """Every file of what an instructor has: a zip, a tar, a folder, or a notebook.
 
-    The name of a folder stands before the names in it: it may say whose they are.
+    The name of a folder stands before the names in it: it may say whose they are.  Of a repository
+    its `.git` is named, and nothing in it.
 
     Args:
         path: As given on the command line.
@@ -58,6 +60,9 @@ def _of_folder(folder: Path) -> Iterator[ArchiveFile | RefusedEntry]:
         ) from error
 
     for here, folders, files in os.walk(folder, onerror=refuse):
+        if GIT in folders:
+            above = split_name(str(Path(here).relative_to(folder.parent)))
+            yield RefusedEntry((*above, GIT), NO_NOTEBOOK)
         # .git of a repository, .ipynb_checkpoints of Jupyter: nobody handed that in.
         folders[:] = sorted(one for one in folders if not one.startswith("."))
         for name in sorted(files):

@@ -60,6 +60,44 @@ def test_other_names_say_nothing() -> None:
     assert read_name(("ada", "04_memory.ipynb")) is None
 
 
+ADAS_FOLDER = "Ada Lovelace_1234567_assignsubmission_file_"
+GRACE = Owner("canvas", "hoppergrace", "77")
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        (("hoppergrace_77_2_work.zip", ADAS_FOLDER, "04.ipynb"), GRACE),
+        (("hoppergrace_77_2_work.tar.gz", "lovelaceada_12345_1_04.ipynb"), GRACE),
+        ((ADAS_FOLDER, "hoppergrace_77_2_work.zip", "04.ipynb"), ADA),
+        ((ADAS_FOLDER, "Grace Hopper_2_assignsubmission_file_", "04.ipynb"), ADA),
+        ((f"{ADAS_FOLDER}Grace Hopper_2_assignsubmission_file_04.ipynb",), ADA),
+        (("unpacked", ADAS_FOLDER, "hoppergrace_77_2_04.ipynb"), ADA),
+    ],
+)
+def test_the_outermost_part_that_an_lms_wrote_says_whose_it_is(
+    path: tuple[str, ...], owner: Owner
+) -> None:
+    found = read_name(path)
+    assert found is not None
+    assert (found.owner, found.at) == (owner, int(path[0] == "unpacked"))
+
+
+def test_canvas_names_files_and_no_folders() -> None:
+    assert read_name(("autumn_2026_11_homework", "04.ipynb")) is None
+    found = read_name(("autumn_2026_11_homework", ADAS_FOLDER, "04.ipynb"))
+    assert found == ArchiveName(ADA, "04.ipynb")
+
+
+def test_names_in_an_archive_of_the_learners_own_are_no_lms_s() -> None:
+    path = ("sub", "kim.zip", ADAS_FOLDER, "04.ipynb")
+    assert read_name(path, 2) is None
+    assert read_name(path) == ArchiveName(ADA, "04.ipynb")
+    assert read_name(("hoppergrace_77_2_work.zip", "x", "04.ipynb"), 1) == ArchiveName(
+        GRACE, "04.ipynb", file_id="2"
+    )
+
+
 def test_the_key_of_an_owner_is_what_the_archive_writes() -> None:
     assert ADA.key == "Ada Lovelace_1234567"
     assert Owner("canvas", "", "anon_a1B2c").key == "anon_a1B2c"

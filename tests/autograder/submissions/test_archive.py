@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -121,7 +122,7 @@ def test_an_announced_size_is_not_believed(tmp_path: Path) -> None:
 def test_more_bytes_than_allowed_end_the_reading_file_by_file(tmp_path: Path) -> None:
     entries = [(f"{n}.ipynb", bytes([n]) * 400) for n in range(3)]
     found = read(tmp_path, zipped(*entries), Bounds(total_nbytes=1000))
-    assert list(found.values()) == ["", "", "the archive unpacks to more than 1000 bytes"]
+    assert list(found.values()) == ["", "", "the archive unpacks to more than 1,000 bytes"]
 
 
 def test_more_files_than_allowed_are_refused(tmp_path: Path) -> None:
@@ -141,10 +142,52 @@ def test_a_learners_own_zip_is_opened_once(tmp_path: Path) -> None:
     }
 
 
-def test_the_bounds_hold_for_nested_archives_too(tmp_path: Path) -> None:
-    inner = zipped(*((f"{n}.ipynb", b"{}") for n in range(5)))
-    found = read(tmp_path, zipped(("ada.zip", inner)), Bounds(files=3))
-    assert sum(not reason for reason in found.values()) == 2
+def tarred(*entries: tuple[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, data in entries:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("name", "pack"), [("kim.zip", zipped), ("kim.tgz", tarred)])
+def test_an_archive_inside_has_bounds_of_its_own_and_takes_nothing_from_the_others(
+    tmp_path: Path, name: str, pack: Callable[..., bytes]
+) -> None:
+    inner = pack(*((f"{n}.ipynb", b"{}") for n in range(50)))
+    content = zipped(("ada.zip", zipped((GOOD, b"{}"))), (name, inner), (GOOD, b"{}"))
+    found = read(tmp_path, content, Bounds(files=3, own_files=2))
+    assert found == {
+        f"ada.zip/{GOOD}": "",
+        f"{name}/0.ipynb": "",
+        f"{name}/1.ipynb": "",
+        name: "holds more than 2 files; the rest was not read",
+        GOOD: "",
+    }
+
+
+def test_an_archive_inside_that_unpacks_to_too_much_is_told_once(tmp_path: Path) -> None:
+    inner = zipped(*((f"{n}.ipynb", bytes([n]) * 400) for n in range(50)))
+    content = zipped(("kim.zip", inner), (GOOD, b"x" * 900))
+    assert read(tmp_path, content, Bounds(own_nbytes=1000, total_nbytes=20_000)) == {
+        "kim.zip/0.ipynb": "",
+        "kim.zip/1.ipynb": "",
+        "kim.zip": "unpacks to more than 1,000 bytes; the rest was not read",
+        GOOD: "",
+    }
+
+
+def test_what_is_read_of_an_archive_inside_by_itself_is_as_much_as_of_a_folder() -> None:
+    assert (Bounds().of_own().files, Bounds().of_own().total_nbytes) == (10_000, 512 * 2**20)
+
+
+def test_each_file_says_in_which_archive_it_lies(tmp_path: Path) -> None:
+    inner = zipped(("x/mine.ipynb", b"{}"), ("more.zip", b""))
+    (tmp_path / "all.zip").write_bytes(zipped(("in/ada.zip", inner), (GOOD, b"{}")))
+    found = read_archive(tmp_path / "all.zip")
+    assert [one.above for one in found] == [("in", "ada.zip"), ("in", "ada.zip"), ()]
 
 
 def test_a_nested_zip_of_names_alone_is_not_listed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from datetime import UTC, datetime
@@ -16,8 +17,9 @@ from autograder.errors import UsageError
 from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.submissions.candidates import base_name
 from autograder.submissions.class_list import RosterError
-from autograder.submissions.collect import Collected, base_name, collect, summary_lines
+from autograder.submissions.collect import Collected, collect, summary_lines
 from autograder.submissions.discovery import find_submissions
 from autograder.submissions.handing_in import earlier
 from autograder.submissions.matching import read_roster
@@ -355,6 +357,98 @@ def test_the_command_says_by_its_exit_code_whether_all_was_taken(
 def test_a_time_zone_that_does_not_exist_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["collect", "x.zip", "--timezone", "Mars/Base"]) == 2
     assert "'Mars/Base' is no time zone" in capsys.readouterr().err
+
+
+def zipped(*entries: tuple[str, str]) -> bytes:
+    """A learner's own zip."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for name, data in entries:
+            zip_file.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "inside", [MOODLE.format("Ada Lovelace_99"), "lovelaceada_12345_1_x.ipynb"]
+)
+@pytest.mark.parametrize("outside", [MOODLE.format("Grace Hopper_2"), "hoppergrace_77_3_w.ipynb"])
+def test_names_in_a_learners_own_zip_do_not_make_it_anothers(
+    tmp_path: Path, outside: str, inside: str
+) -> None:
+    own = outside.replace(".ipynb", ".zip")
+    found = collected(course(tmp_path), (own, zipped((inside, NOTEBOOK))))
+    assert (states(found), found.refused) == ({"grace": "new"}, ())
+
+
+def test_one_learners_zip_of_too_many_files_costs_nobody_elses_work(tmp_path: Path) -> None:
+    own = zipped(("01-tiny.ipynb", NOTEBOOK), *((f"f/{n}", "") for n in range(10_001)))
+    entries = [
+        (MOODLE.format("Ada Lovelace_1").replace(".ipynb", ".zip"), own),
+        (MOODLE.format("Grace Hopper_2"), NOTEBOOK),
+    ]
+    found = collected(course(tmp_path), *entries)
+    assert states(found) == {"ada": "new", "grace": "new"}
+    assert found.taken[0].notes == ("9,999 files that are no notebook stayed where they were",)
+    assert [(one.file, one.reason, one.student) for one in found.refused] == [
+        (entries[0][0], "holds more than 10,000 files; the rest was not read", "ada")
+    ]
+
+
+def test_a_learners_zip_without_a_notebook_is_one_line(tmp_path: Path) -> None:
+    own = zipped(*((f"{n}.csv", "") for n in range(30)), ("timestamp.txt", ""))
+    name = MOODLE.format("Ada Lovelace_1").replace(".ipynb", ".zip")
+    found = collected(course(tmp_path), (name, own))
+    assert [(one.file, one.reason, one.student) for one in found.refused] == [
+        (name, "holds 31 files that are no notebook (.ipynb)", "ada")
+    ]
+
+
+def test_a_time_in_a_learners_zip_is_not_believed(tmp_path: Path) -> None:
+    own = zipped(("w/01-tiny.ipynb", NOTEBOOK), ("w/timestamp.txt", "2001-01-01 00:00:00 UTC"))
+    name = MOODLE.format("Ada Lovelace_1").replace(".ipynb", ".zip")
+    (one,) = collected(course(tmp_path), (name, own)).taken
+    assert one.submitted_at is None
+    assert one.notes == (
+        "a timestamp.txt of their own was not believed",
+        "a file that is no notebook stayed where it was",
+    )
+    assert not (tmp_path / f"submitted/ada/{SLUG}/timestamp.txt").exists()
+
+
+def test_a_time_in_a_folder_of_moodles_is_not_believed(tmp_path: Path) -> None:
+    name = MOODLE.format("Ada Lovelace_1")
+    time = name.replace("01-tiny.ipynb", "timestamp.txt")
+    found = collected(course(tmp_path), (name, NOTEBOOK), (time, "2001-01-01 00:00:00 UTC"))
+    assert [(one.submitted_at, one.notes) for one in found.taken] == [
+        (None, ("a timestamp.txt of their own was not believed",))
+    ]
+    assert found.refused == ()
+
+
+def test_a_time_without_a_notebook_is_a_file_like_others(tmp_path: Path) -> None:
+    name = MOODLE.format("Ada Lovelace_1").replace("01-tiny.ipynb", "timestamp.txt")
+    (left,) = collected(course(tmp_path), (name, "2001-01-01 00:00:00 UTC")).refused
+    assert (left.reason, left.student) == ("is not a notebook (.ipynb)", "ada")
+
+
+def test_what_is_told_of_many_notebooks_stays_short(tmp_path: Path) -> None:
+    where = "{}_1_assignsubmission_file_/{}.ipynb"
+    entries = [(where.format("Ada Lovelace", f"n{n:02d}"), NOTEBOOK) for n in range(30)]
+    entries += [(where.format("Nobody", f"n{n:02d}"), NOTEBOOK) for n in range(25)]
+    entries += [(where.format("Nobody", f"x{n:02d}"), "x") for n in range(22)]
+    found = collected(course(tmp_path), *entries)
+    others = ", ".join(entries[n][0] for n in (0, 1, 2))
+    assert [one.reason for one in found.refused if one.file == entries[9][0]] == [
+        f"is one of 30 notebooks of {SLUG} by one student; the other: {others} and 26 more"
+    ]
+    assert len(found.refused) == 52
+    lines = list(summary_lines(found))
+    assert [line for line in lines if line.lstrip().startswith("…")] == [
+        "      … and 5 more",
+        "  … and 2 more of Nobody_1",
+        "  … and 10 more of ada",
+    ]
+    assert len(lines) == 1 + 1 + 21 + 1 + 21 + 21
 
 
 @pytest.mark.parametrize(

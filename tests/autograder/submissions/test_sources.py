@@ -15,7 +15,7 @@ from autograder.cli import main
 from autograder.course_directory import load_course
 from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
-from autograder.submissions.archive import ArchiveError, RefusedEntry, read_archive
+from autograder.submissions.archive import ArchiveError, Bounds, RefusedEntry, read_archive
 from autograder.submissions.collect import Collected, collect
 from autograder.submissions.matching import read_roster
 from tests.autograder import tiny
@@ -123,7 +123,7 @@ def test_a_repository_is_read_without_its_history_and_its_other_files(
     files(folder / "ps1-ada", "01-tiny.ipynb", **{"README.md": "x", "data.csv": "1"})
     found = taken_in(root, folder)
     assert (students(found), found.refused) == ({"ada": "new"}, ())
-    assert found.taken[0].notes == ("2 files that are no notebook stayed where it was",)
+    assert found.taken[0].notes == ("2 files that are no notebook stayed where they were",)
 
 
 def test_a_folder_without_any_notebook_names_what_it_holds(root: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_the_number_of_a_week_is_nobodys(root: Path, tmp_path: Path) -> None:
     (root / "students.csv").write_text("id,lms_user_id\nada,1\nbob,2024001\n")
     found = taken_in(root, files(tmp_path / "s", "week-1/a/nb.ipynb", "week-2024001/nb.ipynb"))
     assert students(found) == {"bob": "new"}
-    assert [one.key for one in found.unmatched] == ["s/week-1/a"]
+    assert [one.key for one in found.unmatched] == ["s/week-1"]
 
 
 def test_links_are_not_followed(root: Path, tmp_path: Path) -> None:
@@ -203,6 +203,180 @@ def test_what_is_not_there_was_not_cut_short(
         said = capsys.readouterr().err
         assert "No such file or directory" in said
         assert "cut short" not in said
+
+
+# Only the outermost names say whose it is; what stands below is a learner's choice.
+
+
+def zip_of(path: Path, *names: str) -> Path:
+    """A learner's own zip, with a notebook under each of `names`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, NOTEBOOK)
+    return path
+
+
+def keys(found: Collected) -> list[str]:
+    return [one.key for one in found.unmatched]
+
+
+@pytest.mark.parametrize("name", ["grace.zip", "Grace Hopper.zip", "01-tiny_grace.zip"])
+def test_the_name_of_a_learners_zip_says_whose_it_is_and_no_name_in_it(
+    root: Path, tmp_path: Path, name: str
+) -> None:
+    zip_of(tmp_path / "sub" / name, "ada/01-tiny.ipynb")
+    assert students(taken_in(root, tmp_path / "sub")) == {"grace": "new"}
+
+
+@pytest.mark.parametrize(
+    "inside", ["ada/x.ipynb", "Ada Lovelace_9_assignsubmission_file_/x.ipynb", "01-tiny_ada.ipynb"]
+)
+def test_a_zip_that_is_named_after_nobody_is_nobodys(
+    root: Path, tmp_path: Path, inside: str
+) -> None:
+    zip_of(tmp_path / "sub" / "deep" / "stuff.zip", inside)
+    found = taken_in(root, tmp_path / "sub")
+    assert (students(found), keys(found)) == ({}, ["sub/deep/stuff.zip"])
+    found = taken_in(root, tmp_path / "sub", "sub/deep/stuff.zip=grace")
+    assert students(found) == {"grace": "new"}
+
+
+def test_a_zip_that_is_given_itself_may_hold_a_class(root: Path, tmp_path: Path) -> None:
+    archive = zip_of(tmp_path / "kim.zip", "ada/01-tiny.ipynb", "grace/01-tiny.ipynb")
+    assert students(taken_in(root, archive)) == {"ada": "new", "grace": "new"}
+
+
+@pytest.mark.parametrize(
+    "below", ["ada/x.ipynb", "x_ada.ipynb", "Ada Lovelace_9_assignsubmission_file_/x.ipynb"]
+)
+def test_what_stands_beside_a_student_is_somebodys_whatever_is_in_it(
+    root: Path, tmp_path: Path, below: str
+) -> None:
+    folder = files(tmp_path / "sub", "ada/x.ipynb", f"gracie/{below}", "gracie/more/y.ipynb")
+    found = taken_in(root, folder)
+    assert (students(found), keys(found)) == ({"ada": "new"}, ["sub/gracie"])
+    found = taken_in(root, folder, f"sub/gracie/{below}=grace")
+    assert (students(found), keys(found)) == ({"ada": "unchanged", "grace": "new"}, ["sub/gracie"])
+
+
+def test_folders_that_are_named_after_nobody_are_looked_into(root: Path, tmp_path: Path) -> None:
+    names = ("section-a/ada/x.ipynb", "section-b/u17/x.ipynb", "section-b/gracie/ada/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"ada": "new", "u17": "new"}
+    assert keys(found) == ["sub/section-b/gracie"]
+
+
+def test_an_lms_s_name_in_the_folder_of_a_student_says_nothing(root: Path, tmp_path: Path) -> None:
+    names = ("ada/lab_1_2_x.ipynb", "grace/Ada Lovelace_9_assignsubmission_file_/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"ada": "new", "grace": "new"}
+    assert lms_students(load_course(root), SLUG) == {}
+
+
+def test_an_lms_s_archive_may_lie_unpacked_in_a_folder(root: Path, tmp_path: Path) -> None:
+    name = "autumn_2026_11_homework/Ada Lovelace_9_assignsubmission_file_/grace/x.ipynb"
+    assert students(taken_in(root, files(tmp_path / "sub", name))) == {"ada": "new"}
+
+
+def test_a_name_on_github_that_ends_as_anothers_is_not_the_others(
+    root: Path, tmp_path: Path
+) -> None:
+    names = ("lab1-Grace/x.ipynb", "lab1-not-adalove/x.ipynb", "lab1-not_ada/ada/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"grace": "new"}
+    assert keys(found) == ["sub/lab1-not-adalove", "sub/lab1-not_ada"]
+
+
+def test_an_assignment_on_github_may_have_hyphens(root: Path, tmp_path: Path) -> None:
+    found = taken_in(root, files(tmp_path / "sub", "lab-1-adalove/x.ipynb", "lab-1-grace/x.ipynb"))
+    assert students(found) == {"ada": "new", "grace": "new"}
+
+
+@pytest.mark.parametrize("name", ["x_not_ada.ipynb", "01-tiny-not-ada.ipynb"])
+def test_the_names_of_notebooks_end_as_those_on_github(
+    root: Path, tmp_path: Path, name: str
+) -> None:
+    found = taken_in(root, files(tmp_path / "sub", "x_grace.ipynb", "01-tiny-jnunez.ipynb", name))
+    assert students(found) == {"grace": "new", "u17": "new"}
+
+
+def test_a_login_of_ilias_that_is_anothers_names_nobody(root: Path, tmp_path: Path) -> None:
+    names = (
+        "Hopper_Grace_ada_12/ada/x.ipynb",  # Grace has ada's id for a login
+        "Nunez_Jose_jnunez_13/x.ipynb",
+        "Nickname_A_adalove_14/x.ipynb",  # the name is nobody's
+    )
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"ada": "new", "u17": "new"}
+    assert keys(found) == ["sub/Hopper_Grace_ada_12"]
+
+
+def test_two_of_one_name_are_told_apart_by_the_login_of_ilias(root: Path, tmp_path: Path) -> None:
+    with (root / "students.csv").open("a") as roster:
+        roster.write("ada2,Ada,Lovelace,,\n")
+    names = ("Lovelace_Ada_adalove_1/x.ipynb", "Ada Lovelace/grace/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert (students(found), keys(found)) == ({"ada": "new"}, ["sub/Ada Lovelace"])
+
+
+NOTE = "a timestamp.txt of their own was not believed"
+EARLY = "2001-01-01 00:00:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("folder", "believed"),
+    [
+        ("ada+01-tiny+2026-01-10 12:00:00 UTC+x8", True),
+        ("ada/01-tiny", True),
+        ("lab1-ada", False),
+        ("ada", False),
+        ("ada/work", False),
+        ("ADA/01-tiny", False),
+        ("lab1-ada/01-tiny", False),
+        ("ada/more/01-tiny", False),
+        ("ada/a+b+c", False),
+        ("lab1-ada/ada/01-tiny", False),
+    ],
+)
+def test_a_time_is_believed_where_nbgrader_writes_it(
+    root: Path, tmp_path: Path, folder: str, believed: bool
+) -> None:
+    source = files(tmp_path / "sub", f"{folder}/01-tiny.ipynb")
+    (source / folder / "timestamp.txt").write_text(EARLY)
+    (one,) = taken_in(root, source).taken
+    assert one.student == "ada"
+    assert one.notes == (() if believed else (NOTE,))
+    assert one.submitted_at == ("2001-01-01T00:00:00+00:00" if believed else None)
+    assert (root / f"submitted/ada/{SLUG}/timestamp.txt").exists() is believed
+
+
+@pytest.mark.parametrize("git", ["ada/.git/HEAD", "ada/01-tiny/.git/HEAD", "ada/.git"])
+@pytest.mark.parametrize("form", ["folder", "tgz"])
+def test_a_time_in_a_repository_is_not_believed(
+    root: Path, tmp_path: Path, git: str, form: str
+) -> None:
+    source = files(tmp_path / "sub", "ada/01-tiny/x.ipynb", "grace/01-tiny/x.ipynb", git)
+    for student in ("ada", "grace"):
+        (source / student / "01-tiny" / "timestamp.txt").write_text(EARLY)
+    found = taken_in(root, source if form == "folder" else packed(tmp_path / "all.tgz", source))
+    assert [one.submitted_at is not None for one in found.taken] == [False, True]
+    assert (NOTE in found.taken[0].notes, NOTE in found.taken[1].notes) == (True, False)
+    assert found.refused == ()
+
+
+def test_a_class_that_is_kept_in_git_has_its_times(root: Path, tmp_path: Path) -> None:
+    source = files(tmp_path / "sub", "ada/01-tiny/01-tiny.ipynb", ".git/HEAD")
+    (source / "ada/01-tiny/timestamp.txt").write_text(EARLY)
+    (one,) = taken_in(root, source).taken
+    assert (one.submitted_at, one.notes) == ("2001-01-01T00:00:00+00:00", ())
+
+
+def test_the_time_of_another_lesson_is_not_spoken_of(root: Path, tmp_path: Path) -> None:
+    source = files(tmp_path / "sub", "ada/01-tiny/01-tiny.ipynb")
+    (source / "ada" / "02-other").mkdir()
+    (source / "ada" / "02-other" / "timestamp.txt").write_text(EARLY)
+    assert [one.notes for one in taken_in(root, source).taken] == [()]
 
 
 # What a tar holds is as little believed as what a zip does.
@@ -260,15 +434,13 @@ def test_a_learners_own_tgz_in_moodles_zip_is_opened(root: Path, tmp_path: Path)
     assert second.startswith("cannot be read as a tar archive")
 
 
-def test_a_learners_tgz_that_unpacks_without_end_is_refused(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("autograder.submissions.archive._TAR_NBYTES", 10_000)
+def test_a_learners_tgz_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
     own = tar_of((tarfile.TarInfo("zeros.bin"), bytes(1_000_000)))
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("Ada Lovelace_1_assignsubmission_file_/work.tgz", own)
-    (left,) = taken_in(root, tmp_path / "all.zip").refused
-    assert left.reason.startswith("unpacks to more than")
+    (left,) = read_archive(tmp_path / "all.zip", Bounds(own_nbytes=10_000))
+    assert isinstance(left, RefusedEntry)
+    assert left.reason == "unpacks to more than 10,000 bytes"
 
 
 def test_a_name_that_is_no_utf8_is_shown(root: Path, tmp_path: Path) -> None:

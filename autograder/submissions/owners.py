@@ -1,0 +1,126 @@
+"""Whose each file of a source is: an LMS's name says so, a person, or the name of a folder.
+
+The outermost name decides.  What stands below it, and all names inside an archive that lies in the
+source, are those that a learner has chosen for work of their own: they never say whose it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from autograder.lms import read_name
+from autograder.lms.interface import ArchiveName, Owner
+from autograder.submissions.archive import ARCHIVES
+from autograder.submissions.matching import FOLDER, Roster
+
+_NAMED = (".ipynb", *ARCHIVES)  # files whose own names may say whose they are
+_ENDING = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMED, key=len)[::-1]))})$", re.I)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file lies.
+
+    The first `outside` parts of the path stand in the source itself.  Where there are others, the
+    last of those is an archive, and the others stand in it.
+    """
+
+    path: tuple[str, ...]
+    outside: int
+
+
+class _Level:
+    """The names that stand beside one another in one folder of the source."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.below: dict[str, _Level] = {}
+        self.people: dict[str, str] | None = None
+
+
+class Owners:
+    """Tells of each file of a source whose it is, once all of its places are known.
+
+    A level of folders is that of people where at least one of its names means a student.  Then
+    each name beside it is somebody's, known or not, and what stands below says nothing.
+
+    Args:
+        places: All that may be asked about.
+        roster: Who may hand in.
+        slugs: Names of lessons, which tell nothing of a person.
+    """
+
+    def __init__(self, places: Iterable[Place], roster: Roster, slugs: Sequence[str]) -> None:
+        self._roster, self._slugs, self._top = roster, slugs, _Level()
+        for place in places:
+            self._enter(place, read_name(place.path, place.outside))
+
+    def of(self, place: Place) -> ArchiveName:
+        """Whose a file is; where nothing says so, the folder or archive in which it lies."""
+        written = read_name(place.path, place.outside)
+        folder = self._by_folder(place, written)
+        asked = written.at if written and not folder else len(place.path)
+        at, student = self._by_hand(place.path[:asked]) or folder or (0, None)
+        if student is None:
+            return written or ArchiveName(Owner(FOLDER, _nobodys(place), ""), place.path[-1])
+        name = student or "/".join(place.path[: at + 1])
+        return ArchiveName(Owner(FOLDER, name, ""), place.path[-1], at=at)
+
+    def _enter(self, place: Place, written: ArchiveName | None) -> None:
+        level = self._top
+        for at in range(written.at if written else place.outside):
+            if at < place.outside - 1 or place.path[at].lower().endswith(_NAMED):
+                level.names.add(self._name(place, at))
+            level = level.below.setdefault(place.path[at], _Level())
+
+    def _name(self, place: Place, at: int) -> str:
+        """A part of the path as far as it may say who somebody is."""
+        part = place.path[at]
+        return part if at < place.outside - 1 else without_lessons(part, self._slugs)
+
+    def _by_hand(self, path: tuple[str, ...]) -> tuple[int, str] | None:
+        """The part for which a person has said whose it is, and the student."""
+        if not self._roster.chosen:
+            return None
+        for at in range(len(path)):
+            student = self._roster.chosen.get("/".join(path[: at + 1]))
+            if student is not None:
+                return at, student
+        return None
+
+    def _by_folder(self, place: Place, written: ArchiveName | None) -> tuple[int, str] | None:
+        """The part that stands at the level of people, and the student; empty where it is nobody.
+
+        Where an LMS has written a name, only what stands above it is asked.
+        """
+        level = self._top
+        for at in range(written.at if written else place.outside):
+            if level.people is None:
+                level.people = self._roster.people(level.names)
+            if level.people:
+                return at, level.people.get(self._name(place, at), "")
+            level = level.below[place.path[at]]
+        return None
+
+
+def _nobodys(place: Place) -> str:
+    """The key of a file whose owner nothing names."""
+    own = place.outside < len(place.path)  # then the archive in which it lies
+    path = place.path[: place.outside]
+    return "/".join(path[:-1] if len(path) > 2 and not own else path)
+
+
+def without_lessons(file: str, slugs: Iterable[str]) -> str:
+    """What the name of a notebook, or of an archive, says beside its lesson.
+
+    >>> without_lessons("04-memory-layout_ada.ipynb", ["04-memory-layout"])
+    '_ada'
+    >>> without_lessons("ada.tar.gz", [])
+    'ada'
+    """
+    stem = _ENDING.sub("", file)
+    for slug in slugs:
+        stem = stem.replace(slug, "")
+    return stem
