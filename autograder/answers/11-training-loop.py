@@ -161,6 +161,19 @@ def train_epoch(model, batches, loss_fn, optimizer):
     return told
 
 
+# %% wrong train-epoch: the numbers in y -> a-size-counts-numbers
+def train_epoch(model, batches, loss_fn, optimizer):
+    model.train()
+    told = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        told.append((loss.item(), y.numel()))
+    return told
+
+
 # %% wrong train-epoch: sums -> a-batch-loss-is-a-sum
 def train_epoch(model, batches, loss_fn, optimizer):
     model.train()
@@ -315,6 +328,24 @@ def evaluate(model, batches, loss_fn):
     return total / n if n else float("nan")
 
 
+# %% wrong evaluate: gradients on at the end -> grad-mode-is-on-anyway
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    total, count = 0.0, 0
+    torch.set_grad_enabled(False)
+    try:
+        model.eval()
+        with torch.random.fork_rng():
+            for x, y in batches:
+                total += loss_fn(model(x), y).item() * len(x)
+                count += len(x)
+    finally:
+        torch.set_grad_enabled(True)
+        for module, mode in modes:
+            module.training = mode
+    return total / count
+
+
 # %% wrong evaluate: without eval -> no-grad-is-eval-mode
 def evaluate(model, batches, loss_fn):
     total, n = 0.0, 0
@@ -355,6 +386,20 @@ def evaluate(model, batches, loss_fn):
     finally:
         model.train()
     return total / n if n else float("nan")
+
+
+# %% wrong evaluate: modes below the loop -> batches-do-not-raise
+def evaluate(model, batches, loss_fn):
+    modes = [(module, module.training) for module in model.modules()]
+    total, count = 0.0, 0
+    model.eval()
+    with torch.random.fork_rng(), torch.no_grad():
+        for x, y in batches:
+            total += loss_fn(model(x), y).item() * len(x)
+            count += len(x)
+    for module, mode in modes:
+        module.training = mode
+    return total / count
 
 
 # %% wrong evaluate: no fork -> looking-draws-nothing
@@ -2298,24 +2343,6 @@ def adamw_step(groups, state):
                 root = (v / (1 - beta2**t)).sqrt() + group["eps"]
                 p.mul_(1 - lr * group["weight_decay"])
                 p.sub_(lr * (m / (1 - beta1**t)) / root)
-
-
-# %% same evaluate: the sum may begin once the mode is set
-def evaluate(model, batches, loss_fn):
-    """The mean loss over all samples; the model is left as it was.
-
-    evaluate(model, [(x, y), (more_x, more_y)], loss_fn)  ->  0.25
-    """
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    total, count = 0.0, 0
-    with torch.random.fork_rng(), torch.no_grad():
-        for x, y in batches:
-            total += loss_fn(model(x), y).item() * len(x)
-            count += len(x)
-    for module, training in modes:
-        module.training = training
-    return total / count
 
 
 # %% same accumulated-step: gradients are cleared before the samples are counted

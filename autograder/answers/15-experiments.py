@@ -1264,6 +1264,23 @@ def halving(train, n, low, high, eta):
     return rungs
 
 
+# %% wrong halving: a dict by loss -> no-two-losses-are-equal
+def halving(train, n, low, high, eta):
+    """The rungs of a search: pairs of epochs and the numbers of the trials, best first."""
+    rungs = []
+    trials = list(range(n))
+    epochs = low
+    while True:
+        trial_of = {train(trial, epochs): trial for trial in trials}
+        ranking = [trial_of[loss] for loss in sorted(loss for loss in trial_of if loss == loss)]
+        rungs.append((epochs, ranking))
+        if epochs >= high:
+            break
+        trials = ranking[: max(len(trials) // eta, 1)]
+        epochs = min(epochs * eta, high)
+    return rungs
+
+
 # %% wrong halving: none goes on -> a-rung-may-be-empty
 def halving(train, n, low, high, eta):
     trials, epochs, rungs = list(range(n)), low, []
@@ -1304,6 +1321,25 @@ def halving(train, n, low, high, eta):
         trials = ranking[: max(len(ranking) // eta, 1)]
         epochs = min(epochs * eta, high)
     return rungs
+
+
+# %% wrong halving: counted from n -> a-rung-keeps-a-share-of-all
+import math
+
+
+def halving(train, n, low, high, eta):
+    """The rungs of a search: pairs of epochs and the numbers of the trials, best first."""
+    result, trials, epochs, rung = [], list(range(n)), low, 0
+    while True:
+        scored = [(train(trial, epochs), trial) for trial in trials]
+        ranking = [trial for loss, trial in sorted(s for s in scored if not math.isnan(s[0]))]
+        result.append((epochs, ranking))
+        if epochs == high:
+            break
+        rung += 1
+        trials = ranking[: max(n // eta**rung, 1)]
+        epochs = min(low * eta**rung, high)
+    return result
 
 
 # %% wrong halving: rounded up -> a-share-is-rounded-up
@@ -2641,18 +2677,18 @@ class QuietLogger:
             self._kept.pop(0)
 
 
-# %% right run-record: JSON as a deep copy of the config
-import json
+# %% right run-record: bytes of pickle as a deep copy of the config
+import pickle
 
 
 class RunRecord:
     def __init__(self, config):
-        self._text = json.dumps(config)
+        self._bytes = pickle.dumps(config)
         self._told = []
 
     @property
     def config(self):
-        return json.loads(self._text)
+        return pickle.loads(self._bytes)
 
     @property
     def rows(self):
@@ -2757,6 +2793,36 @@ class RunRecord:
 
     @property
     def rows(self):
+        return copy.deepcopy(self._rows)
+
+
+# %% wrong run-record: a config of JSON -> json-keeps-everything
+import copy
+import json
+
+
+class RunRecord:
+    """The config of a run and what it logged, safe from later changes."""
+
+    def __init__(self, config):
+        self._config = json.dumps(config)  # a text can't be changed
+        self._rows = []
+
+    def log(self, values):
+        """Add a row of values, with its step."""
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if hasattr(value, "item") else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        """The config that the run was given."""
+        return json.loads(self._config)
+
+    @property
+    def rows(self):
+        """A list of all rows."""
         return copy.deepcopy(self._rows)
 
 
@@ -3433,6 +3499,34 @@ def search_results(folder, metric, mode):
             settings = json.loads((trial / "params.json").read_text())
             found.append((trial.name, settings, best[metric], best["training_iteration"]))
     return sorted(found, key=lambda one: one[0])
+
+
+# %% wrong search-results: settings in second place -> no-two-values-are-equal
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder."""
+    sign = 1 if mode == "min" else -1
+    found = []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        settings = json.loads((trial / "params.json").read_text())
+        points = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                report = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if math.isfinite(report[metric]):
+                points.append((sign * report[metric], report["training_iteration"]))
+        if points:
+            value, iteration = min(points)
+            found.append((value, settings, trial.name, iteration))
+    return [(name, settings, sign * value, it) for value, settings, name, it in sorted(found)]
 
 
 # %% wrong search-results: nan anywhere in a report -> a-nan-spoils-its-report

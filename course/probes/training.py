@@ -91,6 +91,7 @@ def _fixed() -> nn.Module:
 _MODELS: dict[str, Callable[[], nn.Module]] = {
     "linear": lambda: nn.Linear(2, 1),
     "own loss": lambda: nn.Linear(2, 1),
+    "wide": lambda: nn.Linear(2, 3),
     "dropout": lambda: nn.Sequential(nn.Linear(2, 6), nn.Dropout(0.5), nn.Linear(6, 1)),
     "norm": _normed,
     "frozen norm": lambda: _normed(frozen=True),
