@@ -2441,3 +2441,67 @@ def running_stats(batches, momentum):
         mean = (1 - weight) * mean + weight * batch.mean(dims)
         var = (1 - weight) * var + weight * batch.var(dims)
     return mean, var
+
+
+# %% wrong adaptive: fills a float32 tensor -> results-are-float32
+def windows(n, m):
+    return [(i * n // m, ((i + 1) * n + m - 1) // m) for i in range(m)]
+
+
+def adaptive_mean(x, size):
+    count, channels, height, width = x.shape
+    rows = height if size[0] is None else size[0]
+    columns = width if size[1] is None else size[1]
+    out = torch.zeros(count, channels, rows, columns)
+    for i, (top, bottom) in enumerate(windows(height, rows)):
+        for j, (left, right) in enumerate(windows(width, columns)):
+            out[:, :, i, j] = x[:, :, top:bottom, left:right].mean((2, 3))
+    return out
+
+
+# %% wrong resize: aligns the corners for None -> none-aligns-the-corners
+def resize(x, m, align_corners):
+    n = x.shape[-1]
+    i = torch.arange(m, dtype=x.dtype)
+    if align_corners is False:
+        position = (i + 0.5) * n / m - 0.5
+    else:
+        position = i * ((n - 1) / max(m - 1, 1))
+    position = position.clamp(0, n - 1)
+    left = position.long()
+    right = (left + 1).clamp(max=n - 1)
+    share = position - left
+    return x[..., left] * (1 - share) + x[..., right] * share
+
+
+# %% wrong resize: fills a float32 tensor -> results-are-float32
+def resize(x, m, align_corners):
+    n = x.shape[-1]
+    i = torch.arange(m, dtype=torch.float32)
+    position = i * ((n - 1) / max(m - 1, 1)) if align_corners else (i + 0.5) * (n / m) - 0.5
+    position = position.clamp(0, n - 1)
+    left = position.long()
+    right = (left + 1).clamp(max=n - 1)
+    out = torch.zeros(*x.shape[:-1], m)
+    out[...] = torch.lerp(x[..., left], x[..., right], (position - left).to(x.dtype))
+    return out
+
+
+# %% wrong fold: the norm alone into evaluation mode -> folding-needs-eval
+import copy
+
+
+def fold(conv, norm):
+    norm.eval()
+    one = copy.deepcopy(conv)
+    with torch.no_grad():
+        scale = torch.rsqrt(norm.running_var + norm.eps)
+        if norm.affine:
+            scale = scale * norm.weight
+        bias = 0 if conv.bias is None else conv.bias
+        bias = (bias - norm.running_mean) * scale
+        if norm.affine:
+            bias = bias + norm.bias
+        one.weight = nn.Parameter(conv.weight * scale.view(-1, 1, 1, 1))
+        one.bias = nn.Parameter(bias)
+    return one

@@ -3309,3 +3309,21 @@ def balanced_loss(logits, y, counts):
 def recall(logits, y, classes):
     hit = logits.argmax(1) == y
     return y[hit].bincount(minlength=classes) / y.bincount(minlength=classes)
+
+
+# %% wrong expected: gives up at ten thousand draws -> rare-is-never
+def expected_draws(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return weights / weights.sum() * num_samples
+
+
+def never_seen(weights, num_samples):
+    weights = torch.as_tensor(weights, dtype=torch.float64)
+    return (1 - weights / weights.sum()) ** num_samples
+
+
+def enough_draws(weights, index, risk):
+    for n in range(1, 10_000):
+        if never_seen(weights, n)[index] <= risk:
+            return n
+    raise ValueError("no number of draws is enough")

@@ -250,6 +250,40 @@ def slim(state):
     return made
 
 
+# %% wrong slim: without the dtype -> an-address-is-a-tensor
+def slim(state):
+    copies, result = {}, {}
+    for name, value in state.items():
+        if not torch.is_tensor(value):
+            result[name] = value
+            continue
+        if value.numel() == 0:
+            result[name] = value.clone()
+            continue
+        shows = (value.data_ptr(), value.shape, value.stride())
+        if shows not in copies:
+            copies[shows] = value.clone()
+        result[name] = copies[shows]
+    return result
+
+
+# %% wrong slim: a dict for all calls -> a-copy-is-made-once
+def slim(state, copies={}):
+    result = {}
+    for name, value in state.items():
+        if isinstance(value, torch.Tensor):
+            if value.numel() == 0:
+                result[name] = value.clone()
+                continue
+            key = (value.data_ptr(), value.dtype, value.shape, value.stride())
+            if key not in copies:
+                copies[key] = value.clone()
+            result[name] = copies[key]
+        else:
+            result[name] = value
+    return result
+
+
 # %% right resume-run: tensors for NumPy, parts in one dict
 import random
 from pathlib import Path
@@ -1014,6 +1048,46 @@ class RunFile:
         python, numpy = pickle.loads(bytes(saved["others"].tolist()))
         random.setstate(python)
         np.random.set_state(numpy)
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
+# %% wrong resume-run: a file for the start -> a-start-is-saved
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        algorithm, numbers, position, has_gauss, gauss = np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {name: part.state_dict() for name, part in self.parts.items()},
+                "generators": [one.get_state() for one in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": (algorithm, numbers.tolist(), position, has_gauss, gauss),
+            },
+            self.path,
+        )
+
+    def resume(self):
+        if not exists(self.path):
+            self.save(0)  # from now on there's always a file
+        saved = torch.load(self.path, weights_only=True)
+        for name, part in self.parts.items():
+            part.load_state_dict(saved["parts"][name])
+        for one, state in zip(self.generators, saved["generators"]):
+            one.set_state(state)
+        random.setstate(saved["python"])
+        np.random.set_state(saved["numpy"])
         torch.set_rng_state(saved["torch"])
         return saved["step"]
 
@@ -2118,6 +2192,17 @@ def layer_sizes(path):
     ]
 
 
+# %% wrong layer-sizes: any number of dimensions -> every-kernel-has-two-dimensions
+def layer_sizes(path):
+    layers = []
+    for key, tensor in torch.load(path, map_location="cpu", weights_only=True).items():
+        name, _, last = key.rpartition(".")
+        if last == "weight" and tensor.dim() > 1:
+            outputs, inputs = tensor.shape[:2]
+            layers.append((name, "linear" if tensor.dim() == 2 else "conv", inputs, outputs))
+    return layers
+
+
 # %% right plain: tests in another order
 import dataclasses
 import enum
@@ -2540,6 +2625,60 @@ def plain(value):
     raise TypeError(type(value))
 
 
+# %% wrong plain: isinstance, NumPy first -> a-subclass-of-int-is-an-int
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (bool, int, float, str, torch.Tensor)):
+        return value
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(held) for key, held in value.items()}
+    if isinstance(value, list):
+        return [plain(held) for held in value]
+    if isinstance(value, tuple):
+        return tuple(plain(held) for held in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} isn't plain")
+
+
+# %% wrong plain: keys as they are -> keys-are-plain
+import dataclasses
+from pathlib import PurePath
+
+import numpy as np
+
+
+def plain(value):
+    if value is None or type(value) in (bool, int, float, str) or isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: plain(held) for key, held in value.items()}
+    if isinstance(value, list):
+        return [plain(held) for held in value]
+    if isinstance(value, tuple):
+        return tuple(plain(held) for held in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} isn't plain")
+
+
 # %% right named-in: a list, then a set
 import pickletools
 import zipfile
@@ -2753,6 +2892,44 @@ def named_in(path):
     with zipfile.ZipFile(path) as archive:
         data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
     return sorted(get_globals_in_pkl(io.BytesIO(data)))
+
+
+# %% wrong named-in: sorted with spaces -> modules-come-before-names
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    with zipfile.ZipFile(path) as archive:
+        [entry] = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        data = archive.read(entry)
+    pairs = set()
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in ("STACK_GLOBAL", "INST"):
+            raise ValueError(f"can't tell what {opcode.name} imports")
+        if opcode.name == "GLOBAL":
+            pairs.add(tuple(argument.split(" ")))
+    return [f"{module}.{name}" for module, name in sorted(pairs)]
+
+
+# %% wrong named-in: searches what dis prints -> a-text-is-an-import
+import io
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    archive = zipfile.ZipFile(path)
+    entry = [name for name in archive.namelist() if name.endswith("/data.pkl")][0]
+    printed = io.StringIO()
+    pickletools.dis(archive.read(entry), out=printed)
+    found = set()
+    for line in printed.getvalue().splitlines():
+        if "STACK_GLOBAL" in line or "INST" in line:
+            raise ValueError("more imports than GLOBAL tells")
+        if "GLOBAL" in line:
+            found.add(line.split("'")[1].replace(" ", "."))
+    return sorted(found)
 
 
 # %% right migrate: cases in another order
@@ -3048,7 +3225,7 @@ def plain(value):
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
+        return {plain(key): plain(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value):
         return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     for kind in (list, tuple):

@@ -2902,3 +2902,22 @@ def train_rank(model, loss_fn, x, y, lr):
             distributed.all_reduce(weight.grad)
             weight -= lr * weight.grad / samples
     return total / samples
+
+
+# %% wrong train-rank: module by module -> a-weight-has-one-layer
+def train_rank(model, loss_fn, x, y, lr):
+    with torch.no_grad():
+        for tensor in [*model.parameters(), *model.buffers()]:
+            distributed.broadcast(tensor, src=0)
+    model.zero_grad()
+    loss = loss_fn(model(x), y) * len(x)
+    loss.backward()
+    told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(told)
+    loss_sum, count = told.tolist()
+    with torch.no_grad():
+        for module in model.modules():
+            for parameter in module.parameters(recurse=False):
+                distributed.all_reduce(parameter.grad)
+                parameter -= lr * parameter.grad / count
+    return loss_sum / count

@@ -145,7 +145,7 @@ def resumed(
 ) -> dict[str, Any]:
     """The losses of a run that's saved at `stops` and goes on, and of one that resumes it.
 
-    The second one starts from other weights and seeds.
+    The second one starts from other weights and seeds. "made" names files that resuming made.
 
     Args:
         run_file: Called with `(path, parts, generators)`; the result has `save(step)` and
@@ -173,8 +173,10 @@ def resumed(
         seen: dict[str, Any] = {"losses": losses, "files": os.listdir(folder)}
         if not missing:
             shutil.copy(path, copied)
+        there = set(os.listdir(folder))
         seeds, last = (2, 3)[: 1 + twice], max(stops, default=0)
         seen |= _gone_on((begun(seed, copied) for seed in seeds), range(last, steps), rewound)
+        seen["made"] = sorted({*os.listdir(folder)} - there)
         if not facts:
             modules = _modules(run_file(str(path), {}, []))
             seen |= {"asked": list(asked), "opens": _opens(path), "modules": modules}

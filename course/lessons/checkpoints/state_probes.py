@@ -3,8 +3,8 @@
 What `slimmed` returns, beside "keys" and "values":
 
     bytes   the sizes of the storages
-    ties    the numbers of the storages from 1 on, in their order; -1 for one of the argument;
-            tensors without elements have none
+    ties    the numbers of the storages from 1 on, in their order; -1 for one of the argument or of
+            an earlier call; tensors without elements have none
     kept    for each entry of the argument whether it's the same object afterwards
 """
 
@@ -27,7 +27,9 @@ __all__ = ["made_plain", "migrated", "slimmed"]
 
 
 @probe
-def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
+def slimmed(
+    slim: Callable[..., Any], state: dict[str, Any], then: float | None = None
+) -> dict[str, Any]:
     """What `slim(state)` returns, and in which storages its tensors lie.
 
     The keys of what it returns stand at the head of this module.
@@ -35,10 +37,16 @@ def slimmed(slim: Callable[..., Any], state: dict[str, Any]) -> dict[str, Any]:
     Args:
         slim: The answer.
         state: A state dict.
+        then: What its tensors are filled with after a first call; what's returned is of a second.
     """
     entries = list(state.values())
     numbers = {one.untyped_storage().data_ptr(): -1 for one in _in(state)}
     new = {0: 0}
+    if then is not None:
+        earlier = _in(slim(state))
+        numbers |= {one.untyped_storage().data_ptr(): -1 for one in earlier}
+        for one in _in(state):
+            one.fill_(then)
     found = slim(state)
     tensors = _in(found)
     places = [one.untyped_storage().data_ptr() for one in tensors if one.numel()]
@@ -109,13 +117,26 @@ class _Other:
         return "<something else>"
 
 
+class _Whole(int):
+    """A number of a class of its own."""
+
+
+class _Rate(float):
+    """Another one."""
+
+
+class _Word(str):
+    """A text of a class of its own."""
+
+
 # torch.save looks a class up by the name of its module, and importing that here would count as a
 # change of what measures. In `__main__` it finds none of them and refuses.
-for _class in (*(_Pair, _Settings, _Slotted, _Other),):
+for _class in (*(_Pair, _Settings, _Slotted, _Other), *(_Whole, _Rate, _Word)):
     _class.__module__ = "__main__"
 
 
 _ODD: dict[str, Any] = {"range": range(2), "slice": slice(2), "fraction": Fraction(1, 2)}
+_ODD |= {"int": _Whole(3), "float": _Rate(0.5), "str": _Word("adam")}
 
 _OBJECTS: dict[str, Callable[..., Any]] = {
     "numpy": lambda name, value: getattr(np, name)(value),

@@ -51,6 +51,13 @@ def _tied() -> nn.Module:
     return nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(2, 1))
 
 
+def _twins() -> nn.Module:
+    """Two layers with one weight between them, but a bias each."""
+    layer, twin = nn.Linear(2, 2), nn.Linear(2, 2)
+    twin.weight = layer.weight
+    return nn.Sequential(layer, nn.Tanh(), twin, nn.Linear(2, 1))
+
+
 def _fixed() -> nn.Module:
     model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     model[0].requires_grad_(False)
@@ -62,6 +69,7 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
     "deep": lambda: nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)),
     "fixed": _fixed,
     "tied": _tied,
+    "twins": _twins,
     "heads": _Heads,
     "scaled": _Scaled,
 }

@@ -161,6 +161,17 @@ def test_an_argument_that_is_written_into_is_seen() -> None:
     assert slimmed.procedure(slim, {"a": torch.ones(2), "n": 1})["kept"] == [False, True]
 
 
+def test_copies_of_an_earlier_call_are_seen() -> None:
+    kept: dict[str, Any] = {}
+
+    def slim(state: dict[str, Any]) -> dict[str, Any]:
+        kept.setdefault("a", state["a"].clone())
+        return {"a": kept["a"], "b": state["b"].clone()}
+
+    seen = slimmed.procedure(slim, {"a": torch.zeros(1), "b": torch.zeros(1)}, then=7.0)
+    assert seen["values"] == [0, 7] and seen["ties"] == [-1, 1]
+
+
 def test_tensors_of_a_checkpoint_are_told_by_identity() -> None:
     one = torch.ones(1)
     checkpoint = {"state_dict": {"a": one, "b": one}, "c": [one[:]]}
@@ -232,6 +243,17 @@ def test_a_file_may_be_resumed_often_and_from_another_process(kind: str, elsewhe
     seen = resumed.procedure(File, kind, draws, also=also, rewound=True, elsewhere=elsewhere)
     assert seen["later"] == [seen["losses"][2:]] * 2 and seen["said"] == [2, 2, 4]
     assert "random" in seen["modules"] and "pickle" not in seen["modules"]
+
+
+def test_a_file_that_resuming_makes_is_seen() -> None:
+    class Eager(File):
+        def resume(self) -> int:
+            if not os.path.exists(self.path):
+                self.save(0)
+            return super().resume()
+
+    assert resumed.procedure(Eager, stops=(), missing=True)["made"] == ["copied.pt"]
+    assert resumed.procedure(Eager)["made"] == []
 
 
 def test_a_part_that_draws_while_it_loads_shifts_what_was_set_before() -> None:
