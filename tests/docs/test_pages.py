@@ -118,6 +118,7 @@ def test_a_lesson_is_solved_with_figures_as_files_and_solutions_folded(site: Pat
     folded = re.findall(r"<details[^>]*>\s*<summary>A solution of row-major", html)
     assert len(folded) == 1
     assert "widget-view" not in html
+    assert not re.search(r'<span class="[npw]">', html)  # half of all elements, and no colour
 
 
 def test_a_lesson_offers_its_notebook_and_colab_only_where_there_is_an_address(site: Path) -> None:
