@@ -3,13 +3,13 @@
 Nothing here writes, and no name of the archive ever becomes a path: what is read is handed on as
 bytes.  A name that would leave the directory is refused all the same, so that a person hears of it.
 An archive inside it (learners pack their folder) is opened once; what lies deeper is refused.
-What is in such an archive counts for itself: one that is too large costs nobody else's file.
+What is in such an archive counts for its owner: one that is too large, or made to break what reads
+it, costs nobody else's file.
 """
 
 from __future__ import annotations
 
 import io
-import lzma
 import os
 import re
 import stat
@@ -17,9 +17,10 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import IO
 
@@ -27,6 +28,7 @@ from autograder.errors import AutograderError
 
 MiB = 2**20
 _BLOCK_NBYTES = MiB
+_PACKED_NBYTES = 2**16  # unpacked at once: gzip makes 1032 times as much of it at most
 _HONEST_NBYTES = 4 * MiB  # below it a large ratio costs nothing: blank pictures pack 500 : 1
 _DEPTH = 1
 OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/ may be
@@ -35,10 +37,11 @@ _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoin
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 ARCHIVES = (".zip", *_TARS)
-_DAMAGES = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
-    *(NotImplementedError, ValueError, EOFError),
-)
+_CAUSES: dict[type[BaseException], str] = {  # whose own messages speak of Python, or are empty
+    OverflowError: "a number in it is too large",
+    RecursionError: "it is nested too deeply",
+    MemoryError: "it wants more memory than there is",
+}
 _FOREIGN = {  # by the bytes with which such a file begins
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"Rar!": "a rar archive",
@@ -57,8 +60,8 @@ class ArchiveError(AutograderError):
 class Bounds:
     """How much an archive may hold; sizes are of the unpacked files.
 
-    `own_files` and `own_nbytes` hold for each archive inside it, in the place of `files` and
-    `total_nbytes`, from which it takes nothing.
+    `own_files` and `own_nbytes` hold for the archives of one owner inside it, in the place of
+    `files` and `total_nbytes`, from which they take nothing.
     """
 
     files: int = 50_000
@@ -69,7 +72,7 @@ class Bounds:
     own_nbytes: int = OWN_NBYTES
 
     def of_own(self) -> Bounds:
-        """The bounds of an archive inside."""
+        """The bounds of the archives inside that are one owner's."""
         return replace(self, files=self.own_files, total_nbytes=self.own_nbytes)
 
 
@@ -94,6 +97,10 @@ class RefusedEntry:
     above: tuple[str, ...] = ()
 
 
+Whose = Callable[[tuple[str, ...]], Hashable]  # the path of an archive inside -> its owner
+Sharing = Callable[[Sequence[tuple[str, ...]]], Whose]  # made of all paths of the source
+
+
 class _Refusal(Exception):
     """Says why one file is not read."""
 
@@ -103,40 +110,129 @@ class _Spent(_Refusal):
 
 
 class _Budget:
-    """Counts down what an archive may still unpack to; one inside it has a budget of its own."""
+    """Counts down what may still be unpacked, of one archive or of all those of one owner."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds, self.files, self.nbytes = bounds, bounds.files, bounds.total_nbytes
+        self.archives = 0
 
     def another_file(self) -> None:
         self.files -= 1
         if self.files < 0:
-            raise _Spent(f"holds more than {self.bounds.files:,} files")
+            raise _Spent(f"holds{self._together()} more than {self.bounds.files:,} files")
+
+    def spend(self, nbytes: int) -> None:
+        self.nbytes = max(0, self.nbytes - nbytes)
+
+    def too_much(self) -> _Spent:
+        return _Spent(f"unpacks{self._together()} to more than {_size(self.bounds.total_nbytes)}")
+
+    def _together(self) -> str:
+        return ", with its owner's other archives," if self.archives > 1 else ""
 
 
-def read_archive(path: Path, bounds: Bounds | None = None) -> Iterator[ArchiveFile | RefusedEntry]:
-    """Every file in the archive at `path`, in its order; raises `ArchiveError` where it is none."""
-    budget, is_tar = _Budget(bounds or Bounds()), path.name.lower().endswith(_TARS)
+def _to_each_its_own(paths: Sequence[tuple[str, ...]]) -> Whose:
+    return lambda path: path
+
+
+class OwnBudgets:
+    """What the archives inside a source may still unpack to: one budget for all of an owner's.
+
+    People hand in any number of archives.  With a budget for each, a few megabytes would fill the
+    disk; with one for all, somebody's would be spent by others.
+
+    Args:
+        bounds: Those of the source.
+        sharing: Says whose they are, once all paths are known.
+        paths: Lists every file of the source; asked for where there is an archive in it.
+    """
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        sharing: Sharing | None,
+        paths: Callable[[], Iterable[tuple[str, ...]]],
+    ) -> None:
+        self._bounds, self._sharing, self._paths = bounds.of_own(), sharing, paths
+        self._budgets: dict[Hashable, _Budget] = {}
+
+    def of(self, path: tuple[str, ...]) -> _Budget:
+        """The budget from which the archive at `path` takes."""
+        budget = self._budgets.setdefault(self._whose(path), _Budget(self._bounds))
+        budget.archives += 1
+        return budget
+
+    @cached_property
+    def _whose(self) -> Whose:
+        return (self._sharing or _to_each_its_own)(list(self._paths()))
+
+
+def read_archive(
+    path: Path, bounds: Bounds | None = None, sharing: Sharing | None = None
+) -> Iterator[ArchiveFile | RefusedEntry]:
+    """Every file in the archive at `path`, in its order; raises `ArchiveError` where it is none.
+
+    Args:
+        path: A zip or a tar.
+        bounds: How much is read.
+        sharing: Whose the archives inside are; None where each is somebody else's.
+    """
+    bounds = bounds or Bounds()
+    own = OwnBudgets(bounds, sharing, lambda: _paths(path))
+    for found in _outermost(path, bounds):
+        yield from opened(found, own)
+
+
+def _outermost(path: Path, bounds: Bounds) -> Iterator[ArchiveFile | RefusedEntry]:
+    """The files that lie in the archive itself."""
+    with _archive_at(path) as archive:
+        if isinstance(archive, tarfile.TarFile):
+            yield from _tar_files(archive, (), _Budget(bounds))
+        else:
+            yield from _files(archive, (), _Budget(bounds))
+
+
+def _paths(path: Path) -> Iterator[tuple[str, ...]]:
+    """Where they lie, without their bytes."""
+    with _archive_at(path) as archive:
+        if isinstance(archive, tarfile.TarFile):
+            found = [split_name(one.name) for one in archive if not one.isdir()]
+        else:
+            found = [_parts(one) for one in archive.infolist() if not one.is_dir()]
+    yield from (one for one in found if not is_noise(one))
+
+
+@contextmanager
+def _archive_at(path: Path) -> Iterator[tarfile.TarFile | zipfile.ZipFile]:
+    """The archive at `path`; whatever its reading raises becomes an `ArchiveError`."""
+    is_tar = path.name.lower().endswith(_TARS)
     try:
         with path.open("rb") as file:
             if is_tar:
                 with tarfile.open(fileobj=file) as tar:
-                    yield from _tar_files(tar, (), budget)
+                    yield tar
             else:
                 _refuse_foreign(path, file.read(8))
                 with zipfile.ZipFile(file) as archive:
-                    yield from _files(archive, (), budget)
+                    yield archive
+    except ArchiveError:
+        raise
     except (FileNotFoundError, PermissionError) as error:
         raise ArchiveError(
             f"cannot be read: {error.strerror}", place=str(path), remedy="Check path and rights."
         ) from error
-    except (*_DAMAGES, OSError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
+    except Exception as error:
         raise ArchiveError(
-            f"cannot be read as a {'tar' if is_tar else 'zip'} archive: {cause}",
+            f"cannot be read as a {'tar' if is_tar else 'zip'} archive: {_cause(error)}",
             place=str(path),
             remedy="Download it again; the file may have been cut short on its way.",
         ) from error
+
+
+def _cause(error: Exception) -> str:
+    """What went wrong, in words that say it to somebody who has not written this."""
+    known = _CAUSES.get(type(error)) or getattr(error, "strerror", None)
+    return known or str(error) or type(error).__name__
 
 
 def _refuse_foreign(path: Path, start: bytes) -> None:
@@ -163,13 +259,14 @@ def _files(
             if info.filename in seen:
                 raise _Refusal(_TWICE)
             seen.add(info.filename)
-            data = _read(archive, info, budget)
-        except _Refusal as refusal:
-            yield _told(refusal, parts, above)
-            if above and isinstance(refusal, _Spent):
+            with archive.open(info) as file:  # what it announces is not believed
+                data = _within(budget, file)
+        except Exception as error:  # zipfile and zlib raise what they like for made-up bytes
+            yield _told(_refusal(error), parts, above)
+            if above and isinstance(error, _Spent):
                 return
             continue
-        yield from _opened(data, parts, budget, above)
+        yield ArchiveFile(parts, data, above)
 
 
 def _tar_files(
@@ -193,12 +290,21 @@ def _tar_files(
             file = archive.extractfile(info)
             assert file is not None  # it is a regular file
             data = _within(budget, file)
+        # Anything else ends the archive: behind what is damaged, a tar has no next file.
         except _Refusal as refusal:
             yield _told(refusal, parts, above)
             if above and isinstance(refusal, _Spent):
                 return
             continue
-        yield from _opened(data, parts, budget, above)
+        yield ArchiveFile(parts, data, above)
+
+
+def _refusal(error: Exception) -> _Refusal:
+    """Why an entry of a zip is not read, by what its reading raised."""
+    if isinstance(error, _Refusal):
+        return error
+    foreign = isinstance(error, (NotImplementedError, RuntimeError))  # a method, a password
+    return _Refusal(f"{'cannot be unpacked' if foreign else 'is damaged'}: {_cause(error)}")
 
 
 def _told(refusal: _Refusal, parts: tuple[str, ...], above: tuple[str, ...]) -> RefusedEntry:
@@ -218,46 +324,56 @@ def _why_no_tar_file(info: tarfile.TarInfo) -> str | None:
     return None if info.isreg() else "is a special file (device, pipe or socket)"
 
 
-def opened(data: bytes, path: tuple[str, ...]) -> Iterator[ArchiveFile | RefusedEntry]:
-    """A file that lies in no archive; where it is one itself, the files in it.
+def opened(
+    found: ArchiveFile | RefusedEntry, own: OwnBudgets
+) -> Iterator[ArchiveFile | RefusedEntry]:
+    """What was found; where it is an archive itself, the files in it.
 
     Args:
-        data: Its bytes.
-        path: Its parts.
+        found: A file that lies in the source and in no archive inside it.
+        own: What those may still unpack to.
     """
-    yield from _opened(data, path, _Budget(Bounds()), ())
-
-
-def _opened(
-    data: bytes, parts: tuple[str, ...], budget: _Budget, above: tuple[str, ...]
-) -> Iterator[ArchiveFile | RefusedEntry]:
-    name = parts[-1].lower()
-    if name.endswith(ARCHIVES) and len(above) >= _DEPTH:
-        reason = "is an archive inside an archive inside an archive; not opened"
-        yield RefusedEntry(parts, reason, above)
-    elif name.endswith(".zip"):
-        yield from _nested(data, parts, _Budget(budget.bounds.of_own()))
-    elif name.endswith(_TARS):
-        yield from _nested_tar(data, parts, _Budget(budget.bounds.of_own()))
-    else:
-        yield ArchiveFile(parts, data, above)
+    name = found.path[-1].lower()
+    if isinstance(found, RefusedEntry) or not name.endswith(ARCHIVES):
+        yield found
+        return
+    inside = _nested if name.endswith(".zip") else _nested_tar
+    for one in inside(found.data, found.path, own.of(found.path)):
+        if isinstance(one, ArchiveFile) and one.path[-1].lower().endswith(ARCHIVES):
+            reason = "is an archive inside an archive inside an archive; not opened"
+            yield RefusedEntry(one.path, reason, one.above)
+        else:
+            yield one
 
 
 def _nested_tar(
     data: bytes, parts: tuple[str, ...], budget: _Budget
 ) -> Iterator[ArchiveFile | RefusedEntry]:
-    # Unpacked within bounds first: a header of a tar may announce gigabytes, which are read.
-    limit = budget.nbytes
+    left, tar = budget.nbytes, io.BytesIO()
     try:
-        if data.startswith(b"\x1f\x8b"):
-            data = zlib.decompressobj(wbits=31).decompress(data, limit + 1)
-        if len(data) > limit:
-            yield RefusedEntry(parts, f"unpacks to more than {_size(limit)}")
-            return
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as inner:
+        # Unpacked within bounds first: a header of a tar may announce gigabytes, which are read.
+        for block in _ungzipped(data) if data.startswith(b"\x1f\x8b") else (data,):
+            tar.write(block)
+            if tar.tell() > left:
+                raise budget.too_much()
+        tar.seek(0)
+        with tarfile.open(fileobj=tar, mode="r:") as inner:
             yield from _tar_files(inner, parts, budget)
-    except (*_DAMAGES, OSError) as error:
-        yield RefusedEntry(parts, f"cannot be read as a tar archive: {error}")
+    except _Spent as spent:
+        yield RefusedEntry(parts, str(spent))
+    except Exception as error:  # tarfile raises what it likes for made-up bytes
+        yield RefusedEntry(parts, f"cannot be read as a tar archive: {_cause(error)}")
+    finally:
+        # What was unpacked counts, whether or not a file of the archive has it.
+        budget.nbytes = min(budget.nbytes, max(0, left - len(tar.getbuffer())))
+
+
+def _ungzipped(data: bytes) -> Iterator[bytes]:
+    unpack = zlib.decompressobj(wbits=31)
+    for at in range(0, len(data), _PACKED_NBYTES):
+        if unpack.eof:  # zlib would keep what follows, and copy it each time
+            return
+        yield unpack.decompress(data[at : at + _PACKED_NBYTES])
 
 
 def _nested(
@@ -269,8 +385,8 @@ def _nested(
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as inner:
             yield from _files(inner, parts, budget)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-        yield RefusedEntry(parts, f"cannot be read as a zip archive: {error}")
+    except Exception as error:  # zipfile raises what it likes for made-up bytes
+        yield RefusedEntry(parts, f"cannot be read as a zip archive: {_cause(error)}")
 
 
 def _directory_nbytes(data: bytes) -> int:
@@ -337,35 +453,22 @@ def _extra_fields(extra: bytes) -> Iterator[tuple[int, int]]:
         at += 4 + nbytes
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes:
-    """The bytes of an entry; what it announces is not believed."""
-    try:
-        with archive.open(info) as file:
-            return _within(budget, file)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-        raise _Refusal(f"is damaged: {error}") from error
-    except (RuntimeError, NotImplementedError, ValueError) as error:
-        raise _Refusal(f"cannot be unpacked: {error}") from error
-
-
 def _within(budget: _Budget, file: IO[bytes]) -> bytes:
-    """What `file` holds, where the budget allows that much."""
-    limit = min(budget.bounds.file_nbytes, budget.nbytes)
-    data = _read_at_most(file, limit)
-    if len(data) > limit:
-        if limit == budget.nbytes:
-            raise _Spent(f"unpacks to more than {_size(budget.bounds.total_nbytes)}")
-        raise _Refusal(too_large(len(data), limit))
-    budget.nbytes -= len(data)
-    return data
+    """What `file` holds, where the budget allows that much.
 
-
-def _read_at_most(file: IO[bytes], limit: int) -> bytes:
-    """What `file` holds, or a little more than `limit` bytes of it."""
+    What was read counts also where it is too much, or its last part is damaged: it took its time.
+    """
+    left = budget.nbytes
+    limit = min(budget.bounds.file_nbytes, left)
     blocks, total = [], 0
-    while total <= limit and (block := file.read(min(_BLOCK_NBYTES, limit + 1 - total))):
-        blocks.append(block)
-        total += len(block)
+    try:
+        while total <= limit and (block := file.read(min(_BLOCK_NBYTES, limit + 1 - total))):
+            blocks.append(block)
+            total += len(block)
+    finally:
+        budget.spend(total)
+    if total > limit:
+        raise budget.too_much() if limit == left else _Refusal(too_large(total, limit))
     return b"".join(blocks)
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,15 @@ from autograder.course_directory import CourseDirectory
 from autograder.lessons.cells import cells_of, grade_id
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, read_submission
+from autograder.lms import read_name
 from autograder.lms.interface import ArchiveName, Owner
-from autograder.submissions.archive import ArchiveFile, RefusedEntry
+from autograder.submissions.archive import (
+    ARCHIVES,
+    ArchiveFile,
+    RefusedEntry,
+    Sharing,
+    Whose,
+)
 from autograder.submissions.handed_in_at import time_in_utc
 from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import FOLDER, Roster
@@ -65,13 +73,14 @@ class Left:
 class _Found:
     """A file before it is known whose it is; `reason` says why it is not taken, whoever's it is.
 
+    `notebook` is where it is kept aside, None where nothing in it says that it answers a lesson;
     `answers` are the notebooks whose graded cells it has, as far as cells tell; `text` is what a
     timestamp.txt begins with.
     """
 
     place: Place
     reason: str = ""
-    notebook: Path = Path()
+    notebook: Path | None = None
     answers: tuple[_Part, ...] = ()
     notes: tuple[str, ...] = ()
     text: bytes = b""
@@ -119,8 +128,8 @@ def read_candidates(
         ArchiveError: It cannot be read.
         JournalError: The disk refuses.
     """
-    source = _read(course, archive, lessons)
     slugs = [one.slug for one in lessons]
+    source = _read(course, archive, lessons, partial(_whose, roster, slugs))
     own = {above: Place(above, len(above)) for above in source.own_files}
     owners = Owners((*(one.place for one in source.files), *own.values()), roster, slugs)
     candidates: list[Candidate] = []
@@ -140,10 +149,24 @@ def read_candidates(
     return _without_company(candidates, [*left, *others], counts)
 
 
-def _read(course: CourseDirectory, archive: Path, lessons: tuple[Lesson, ...]) -> _Source:
-    """Every file of the source, by itself; the notebooks are kept aside."""
+def _whose(roster: Roster, slugs: Sequence[str], paths: Sequence[tuple[str, ...]]) -> Whose:
+    """Whose an archive in the source is, by all that lies there."""
+    owners = Owners(map(_outer_place, paths), roster, slugs)
+    return lambda path: owners.of(_outer_place(path)).owner
+
+
+def _outer_place(path: tuple[str, ...]) -> Place:
+    """Where a file of the source lies; of an archive, where a file in it would."""
+    is_archive = path[-1].lower().endswith(ARCHIVES)
+    return Place((*path, "a file in it") if is_archive else path, len(path))
+
+
+def _read(
+    course: CourseDirectory, archive: Path, lessons: tuple[Lesson, ...], sharing: Sharing
+) -> _Source:
+    """Every file of the source, by itself; the notebooks of these lessons are kept aside."""
     source = _Source()
-    for number, one in enumerate(read_source(archive)):
+    for number, one in enumerate(read_source(archive, sharing)):
         path = one.path
         if GIT in path:
             if not one.above:
@@ -154,7 +177,9 @@ def _read(course: CourseDirectory, archive: Path, lessons: tuple[Lesson, ...]) -
         place = Place(path, len(one.above or path))
         if not isinstance(verdict, str):
             answers, notebook, notes = verdict
-            kept = stage(course, number, notebook)
+            # Others only take the disk's room, as much of it as people hand in.
+            is_one = _may_answer(answers, place, lessons)
+            kept = stage(course, number, notebook) if is_one else None
             source.files.append(_Found(place, "", kept, answers, notes))
         elif one.above and verdict == NO_NOTEBOOK:
             source.own_files[one.above] += 1
@@ -192,7 +217,7 @@ def _claimed(one: _Found, named: ArchiveName, lessons: tuple[Lesson, ...]) -> Ca
     if one.reason:
         return one.reason
     answered = _answered(one.answers, named.file, one.place.path, lessons)
-    if answered is None:
+    if answered is None or one.notebook is None:
         names = ", ".join(each.slug for each in lessons)
         return f"has no graded cell of {names}; it is another notebook"
     lesson, part = answered
@@ -228,6 +253,16 @@ def _answered(
     called = called or [pair for pair in _parts(lessons) if _is_called(file, *pair)]
     inside = [pair for pair in called if pair[0].slug in path[:-1]]
     return next(iter(inside or called), None)
+
+
+def _may_answer(best: Sequence[_Part], place: Place, lessons: tuple[Lesson, ...]) -> bool:
+    """Whether a notebook answers a lesson by its cells, or by a name that it may turn out to have.
+
+    That is its own, or what is left of it without what an LMS has added.
+    """
+    written = read_name(place.path, place.outside)
+    files = {place.path[-1], written.file if written else ""}
+    return any(_answered(best, file, place.path, lessons) for file in files)
 
 
 def _is_called(file: str, lesson: Lesson, part: Lesson) -> bool:

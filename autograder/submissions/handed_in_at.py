@@ -1,7 +1,9 @@
 """The time in timestamp.txt, in UTC: nbgrader's form, and what other programs write.
 
 nbgrader 0.9.6 reads an offset of +0200 as 200 seconds and takes CEST for UTC.  A zone is therefore
-read here; a name that is not known, or that means two, is refused rather than guessed.
+read here; a name that is not known, or that means two, is refused rather than guessed.  So is a
+year in which nobody handed in: at the ends of the calendar another zone has no such time, and
+nbgrader's pages fail where they show one.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ _AFTER_CLOCK = re.compile(
     r"(?:(?:UTC|GMT)?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d))?"
     r"|(?P<name>[A-Z]{1,5}|[A-Z][A-Za-z]+/[\w/+-]+))(?=\s|$)"
 )
+_YEARS = range(1970, 2201)
 
 
 class UnknownZone(ValueError):
@@ -49,8 +52,16 @@ def time_in_utc(text: str) -> datetime:
 
     Raises:
         UnknownZone: It names a zone that is not known.
+        ValueError: It lies before 1970 or after 2200.
         Exception: Whatever dateutil makes of text that is no date.
     """
+    found = _in_utc(text)
+    if found.year not in _YEARS:
+        raise ValueError(f"nobody handed in in the year {found.year}")
+    return found
+
+
+def _in_utc(text: str) -> datetime:
     known = _ISO.fullmatch(text)
     if known:
         offset = "+00:00" if known[2] in ("Z", "UTC", "GMT") else known[2]

@@ -5,12 +5,16 @@
 
 The new folder is complete before anything moves, and each move is one rename: a run that is killed
 leaves the old submission, or the new one, and the same command goes on from there.
+
+What lies in submitted/ may be a learner's own, from nbgrader's exchange: its size is read before
+its bytes, and nothing is taken for text.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +22,8 @@ from typing import Literal
 
 from autograder.course_directory import CourseDirectory
 from autograder.records.journal import JournalError, write_bytes
+from autograder.submissions.discovery import NOTEBOOK_LIMIT_NBYTES
+from autograder.submissions.folder import read_start
 
 State = Literal["new", "replaced", "unchanged"]
 _STAGED = "collecting"
@@ -57,7 +63,8 @@ def hand_in(
         lesson: Its slug.
         notebooks: Name → where `stage` has put it; one at least.
         submitted_at: Becomes timestamp.txt; None where nobody knows.
-        others: The names of the lesson's other notebooks: those that lie there stay.
+        others: The names of the lesson's other notebooks: those that lie there stay, but for what
+            is too large to be graded, which is kept with the earlier submission alone.
 
     Raises:
         JournalError: The disk refuses; the old submission is whole, or the new one.
@@ -73,8 +80,9 @@ def hand_in(
         for name, notebook in notebooks.items():
             notebook.rename(folder / f"{name}.ipynb")
         for path in (target / f"{name}.ipynb" for name in others):
-            if path.is_file() and not (path.is_symlink() or target.is_symlink()):
-                shutil.copyfile(path, folder / path.name)
+            nbytes = None if target.is_symlink() else _nbytes(path)
+            if nbytes is not None and nbytes <= NOTEBOOK_LIMIT_NBYTES:
+                (folder / path.name).write_bytes(read_start(path, nbytes))
         target.parent.mkdir(parents=True, exist_ok=True)
         replaced = os.path.lexists(target)
         if replaced:
@@ -96,14 +104,32 @@ def earlier(course: CourseDirectory, student: str, lesson: str) -> Path:
 
 
 def _is_same(target: Path, notebooks: Mapping[str, Path], stamp: str) -> bool:
-    for name, notebook in notebooks.items():
-        there = target / f"{name}.ipynb"
-        if target.is_symlink() or there.is_symlink() or not there.is_file():
-            return False
-        if there.read_bytes() != notebook.read_bytes():
-            return False
-    time = target / "timestamp.txt"
-    return not stamp or (time.is_file() and time.read_text(encoding="utf-8") == stamp)
+    """Whether these notebooks lie there, and this time; what does not open is not the same."""
+    try:
+        return (
+            not target.is_symlink()
+            and all(
+                _holds(target / f"{name}.ipynb", notebook.read_bytes())
+                for name, notebook in notebooks.items()
+            )
+            and (not stamp or _holds(target / "timestamp.txt", stamp.encode()))
+        )
+    except OSError:
+        return False
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether a plain file holds just this; one of another size is not opened."""
+    return _nbytes(path) == len(content) and read_start(path, len(content)) == content
+
+
+def _nbytes(path: Path) -> int | None:
+    """The size of a plain file; None for anything else, a link too, and where nothing is."""
+    try:
+        about = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
 def _set_aside(course: CourseDirectory, student: str, lesson: str, target: Path) -> None:

@@ -15,7 +15,9 @@ from autograder.submissions.archive import (
     ArchiveError,
     ArchiveFile,
     Bounds,
+    OwnBudgets,
     RefusedEntry,
+    Sharing,
     is_noise,
     opened,
     read_archive,
@@ -30,7 +32,7 @@ NO_NOTEBOOK = "is not a notebook (.ipynb)"
 GIT = ".git"  # the folder that makes another one a repository
 
 
-def read_source(path: Path) -> Iterator[ArchiveFile | RefusedEntry]:
+def read_source(path: Path, sharing: Sharing | None = None) -> Iterator[ArchiveFile | RefusedEntry]:
     """Every file of what an instructor has: a zip, a tar, a folder, or a notebook.
 
     The name of a folder stands before the names in it: it may say whose they are.  Of a repository
@@ -38,20 +40,27 @@ def read_source(path: Path) -> Iterator[ArchiveFile | RefusedEntry]:
 
     Args:
         path: As given on the command line.
+        sharing: Whose the archives in it are; None where each is somebody else's.
 
     Raises:
         ArchiveError: It cannot be read, or is nothing of these.
     """
     if path.is_dir():
-        yield from _of_folder(path.resolve())
+        files = list(_files(path.resolve()))
     elif path.name.lower().endswith(_NOTEBOOK) and path.is_file():
         whole = path.resolve()
-        yield from _of_file(whole, (*split_name(whole.parent.name), *split_name(path.name)))
+        files = [(whole, (*split_name(whole.parent.name), *split_name(path.name)))]
     else:
-        yield from read_archive(path)
+        yield from read_archive(path, sharing=sharing)
+        return
+    own = OwnBudgets(Bounds(), sharing, lambda: (parts for _, parts in files))
+    for file, parts in files:
+        yield from opened(_read(file, parts), own)
 
 
-def _of_folder(folder: Path) -> Iterator[ArchiveFile | RefusedEntry]:
+def _files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Every file in a folder, and the `.git` of a repository, each with what its path says."""
+
     def refuse(error: OSError) -> None:
         raise ArchiveError(
             f"cannot be read: {reason_of(error)}",
@@ -60,30 +69,29 @@ def _of_folder(folder: Path) -> Iterator[ArchiveFile | RefusedEntry]:
         ) from error
 
     for here, folders, files in os.walk(folder, onerror=refuse):
-        if GIT in folders:
-            above = split_name(str(Path(here).relative_to(folder.parent)))
-            yield RefusedEntry((*above, GIT), NO_NOTEBOOK)
+        names = [GIT] if GIT in folders else []
         # .git of a repository, .ipynb_checkpoints of Jupyter: nobody handed that in.
         folders[:] = sorted(one for one in folders if not one.startswith("."))
-        for name in sorted(files):
+        for name in (*names, *sorted(files)):
             path = Path(here, name)
             parts = split_name(str(path.relative_to(folder.parent)))
             if not is_noise(parts):
-                yield from _of_file(path, parts)
+                yield path, parts
 
 
-def _of_file(path: Path, parts: tuple[str, ...]) -> Iterator[ArchiveFile | RefusedEntry]:
+def _read(path: Path, parts: tuple[str, ...]) -> ArchiveFile | RefusedEntry:
+    if path.name == GIT:  # the folder of a repository, or the file of one inside another
+        return RefusedEntry(parts, NO_NOTEBOOK)
     limit = Bounds().file_nbytes
     try:
         about = path.lstat()
         if not stat.S_ISREG(about.st_mode):
             kind = "a link" if stat.S_ISLNK(about.st_mode) else "a special file"
-            yield RefusedEntry(parts, f"is {kind}, not a file")
-        elif not path.name.lower().endswith(_READ):
-            yield RefusedEntry(parts, NO_NOTEBOOK)
-        elif about.st_size > limit:
-            yield RefusedEntry(parts, too_large(about.st_size, limit))
-        else:
-            yield from opened(read_start(path, limit), parts)
+            return RefusedEntry(parts, f"is {kind}, not a file")
+        if not path.name.lower().endswith(_READ):
+            return RefusedEntry(parts, NO_NOTEBOOK)
+        if about.st_size > limit:
+            return RefusedEntry(parts, too_large(about.st_size, limit))
+        return ArchiveFile(parts, read_start(path, limit))
     except OSError as error:
-        yield RefusedEntry(parts, f"cannot be read: {reason_of(error)}")
+        return RefusedEntry(parts, f"cannot be read: {reason_of(error)}")

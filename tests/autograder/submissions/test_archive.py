@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -179,6 +180,59 @@ def test_an_archive_inside_that_unpacks_to_too_much_is_told_once(tmp_path: Path)
     }
 
 
+def by_folder(paths: Sequence[tuple[str, ...]]) -> Callable[[tuple[str, ...]], str]:
+    """The archives of each folder are one owner's."""
+    return lambda path: path[0]
+
+
+def junk(nbytes: int) -> bytes:
+    """A tar without a file, and with so much behind its end."""
+    return gzip.compress(bytes(1024 + nbytes))
+
+
+LARGE = bytes(3 * 2**20)
+
+
+@pytest.mark.parametrize(
+    ("ending", "first", "more"),
+    [
+        ("zip", zipped(("a", LARGE)), zipped(("b", LARGE), ("c", b"c"))),
+        (
+            "zip",
+            zipped(("a", LARGE)).replace(struct.pack("<L", zlib.crc32(LARGE)), b"...."),
+            zipped(("b", LARGE)),
+        ),
+        ("tgz", junk(len(LARGE)), junk(len(LARGE))),
+    ],
+    ids=["files", "damaged", "junk"],
+)
+def test_the_archives_of_one_owner_take_from_one_budget(
+    tmp_path: Path, ending: str, first: bytes, more: bytes
+) -> None:
+    entries = [(f"kim/1.{ending}", first), (f"kim/2.{ending}", more), (f"ada/3.{ending}", more)]
+    (tmp_path / "all.zip").write_bytes(zipped(*entries, (f"kim/{GOOD}", b"{}")))
+    found = list(read_archive(tmp_path / "all.zip", Bounds(own_nbytes=4 * 2**20), by_folder))
+    told = {"/".join(one.path): one.reason for one in found if isinstance(one, RefusedEntry)}
+    assert told.pop(f"kim/2.{ending}").removesuffix("; the rest was not read") == (
+        "unpacks, with its owner's other archives, to more than 4 MB"
+    )
+    assert set(told) <= {"kim/1.zip/a"}  # the damaged one
+
+
+def test_the_files_of_one_owners_archives_are_counted_together(tmp_path: Path) -> None:
+    own = zipped(("a.ipynb", b"{}"), ("b.ipynb", b"{}"))
+    content = zipped(("kim/1.zip", own), ("ada/2.zip", own), ("kim/3.zip", own), (GOOD, b"{}"))
+    (tmp_path / "all.zip").write_bytes(content)
+    found = list(read_archive(tmp_path / "all.zip", Bounds(own_files=3), by_folder))
+    assert ["/".join(one.path) for one in found] == [
+        *("kim/1.zip/a.ipynb", "kim/1.zip/b.ipynb", "ada/2.zip/a.ipynb", "ada/2.zip/b.ipynb"),
+        *("kim/3.zip/a.ipynb", "kim/3.zip", GOOD),
+    ]
+    assert [one.reason for one in found if isinstance(one, RefusedEntry)] == [
+        "holds, with its owner's other archives, more than 3 files; the rest was not read"
+    ]
+
+
 def test_what_is_read_of_an_archive_inside_by_itself_is_as_much_as_of_a_folder() -> None:
     assert (Bounds().of_own().files, Bounds().of_own().total_nbytes) == (10_000, 512 * 2**20)
 
@@ -200,6 +254,86 @@ def test_a_nested_zip_of_names_alone_is_not_listed(tmp_path: Path) -> None:
 def test_a_file_that_only_pretends_to_be_a_zip_is_refused(tmp_path: Path) -> None:
     found = read(tmp_path, zipped(("ada.zip", b"not a zip"), (GOOD, b"{}")))
     assert found == {"ada.zip": "cannot be read as a zip archive: File is not a zip file", GOOD: ""}
+
+
+def far_away(name: str = "a.ipynb") -> bytes:
+    """A zip whose list says of its only file that it begins at byte 2**63."""
+    content = zipped((name, b"{}"))
+    at, end = content.find(b"PK\1\2"), content.rfind(b"PK\5\6")
+    central, tail = bytearray(content[at:end]), bytearray(content[end:])
+    extra = struct.pack("<HHQ", 1, 8, 2**63)
+    struct.pack_into("<H", central, 30, len(extra))
+    struct.pack_into("<L", central, 42, 2**32 - 1)
+    struct.pack_into("<L", tail, 12, len(central) + len(extra))
+    return content[:at] + bytes(central) + extra + bytes(tail)
+
+
+def header(name: str, size: bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """The first block of a file in a tar, whatever size it announces."""
+    block = bytearray(tarfile.TarInfo(name).tobuf(tarfile.GNU_FORMAT))
+    block[124:136], block[156:157], block[148:156] = size, kind, b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def endless() -> bytes:
+    """A tar whose only file has 2**70 bytes."""
+    return header("a.ipynb", b"\x80" + (2**70).to_bytes(11, "big")) + bytes(4096)
+
+
+def chain() -> bytes:
+    """A tar in which a long name has a long name, and so on."""
+    long = header("././@LongLink", b"%011o\0" % 2, tarfile.GNUTYPE_LONGNAME)
+    return (long + b"a".ljust(512, b"\0")) * 3000 + header("a", b"%011o\0" % 0) + bytes(1024)
+
+
+def digits() -> bytes:
+    """A tar whose only file has a size of 400 digits."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("a.ipynb")
+        info.pax_headers = {"size": "9" * 400}
+        archive.addfile(info)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("kim.zip", far_away(), {"kim.zip/a.ipynb": "is damaged: a number in it is too large"}),
+        (
+            "kim.tar",
+            chain(),
+            {"kim.tar": "cannot be read as a tar archive: it is nested too deeply"},
+        ),
+        ("kim.tar", digits(), {"kim.tar": "cannot be read as a tar archive: a number in it is"}),
+        (
+            "kim.tar",
+            endless(),
+            {
+                "kim.tar/a.ipynb": "has 1125899906842624 MB, more than the 64 MB that are read",
+                "kim.tar": "cannot be read as a tar archive: a number in it is too large",
+            },
+        ),
+    ],
+    ids=["offset", "chain", "digits", "size"],
+)
+def test_an_archive_that_breaks_what_reads_it_costs_nobody_else(
+    tmp_path: Path, name: str, content: bytes, told: dict[str, str]
+) -> None:
+    found = read(tmp_path, zipped((name, content), (GOOD, b"{}")))
+    assert found.pop(GOOD) == ""
+    assert found.keys() == told.keys()
+    assert [one for one in told if not found[one].startswith(told[one])] == []
+
+
+@pytest.mark.parametrize("content", [chain(), endless(), digits()])
+def test_an_archive_as_a_whole_that_breaks_what_reads_it_is_no_archive(
+    tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "all.tar").write_bytes(content)
+    with pytest.raises(ArchiveError, match=r"(?s)all.tar: cannot be read as a tar.*Download it"):
+        list(read_archive(tmp_path / "all.tar"))
 
 
 def broken_checksum(content: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -253,6 +254,16 @@ def test_a_link_in_the_place_of_a_submission_is_moved_not_followed(tmp_path: Pat
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+def test_a_notebook_of_a_terabyte_that_lies_there_is_put_aside_unread(tmp_path: Path) -> None:
+    root, entry = course(tmp_path), (MOODLE.format("Ada Lovelace_1"), NOTEBOOK)
+    collected(root, entry)
+    os.truncate(root / f"submitted/ada/{SLUG}/{SLUG}.ipynb", 2**40)
+    assert states(collected(root, entry)) == {"ada": "replaced"}
+    assert (root / f"submitted/ada/{SLUG}/{SLUG}.ipynb").read_text() == NOTEBOOK
+    kept = earlier(load_course(root), "ada", SLUG) / "001" / f"{SLUG}.ipynb"
+    assert kept.stat().st_size == 2**40
+
+
 WORKSHEET = """Identifier,Full name,Email address,Status,Grade,Last modified (submission)
 Participant 7,A. King,ADA@uni.example,Submitted,,"Friday, 16 January 2026, 5:43 PM"
 Participant 8,Grace Hopper,,Submitted,,-
@@ -270,6 +281,24 @@ def test_the_worksheet_gives_addresses_and_times(tmp_path: Path) -> None:
     ada, grace = find_submissions(where, select_lessons(root))
     assert ada.submitted_at == datetime(2026, 1, 16, 16, 43, tzinfo=UTC).isoformat()
     assert grace.submitted_at is None
+
+
+@pytest.mark.parametrize("there", [b"\xff\xfe2026", b"x" * 5000, None])
+def test_a_time_that_lies_there_is_bytes_whatever_they_are(
+    tmp_path: Path, there: bytes | None
+) -> None:
+    root = course(tmp_path)
+    (root / "grades.csv").write_text(WORKSHEET)
+    roster = read_roster(load_course(root), worksheet=root / "grades.csv", zone=UTC)
+    source, lessons = archive(root, (MOODLE.format("A King_7"), NOTEBOOK)), select_lessons(root)
+    collect(load_course(root), source, lessons, roster)
+    time = root / f"submitted/ada/{SLUG}/timestamp.txt"
+    assert states(collect(load_course(root), source, lessons, roster)) == {"ada": "unchanged"}
+    time.unlink()
+    if there is not None:
+        time.write_bytes(there)
+    assert states(collect(load_course(root), source, lessons, roster)) == {"ada": "replaced"}
+    assert time.read_text() == "2026-01-16 17:43:00 UTC\n"
 
 
 def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None:
@@ -382,7 +411,7 @@ def test_names_in_a_learners_own_zip_do_not_make_it_anothers(
 
 def test_one_learners_zip_of_too_many_files_costs_nobody_elses_work(tmp_path: Path) -> None:
     own = zipped(("01-tiny.ipynb", NOTEBOOK), *((f"f/{n}", "") for n in range(10_001)))
-    entries = [
+    entries: list[tuple[str, str | bytes]] = [
         (MOODLE.format("Ada Lovelace_1").replace(".ipynb", ".zip"), own),
         (MOODLE.format("Grace Hopper_2"), NOTEBOOK),
     ]

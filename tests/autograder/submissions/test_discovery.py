@@ -92,6 +92,26 @@ def test_a_time_that_cannot_be_read_is_noted_and_costs_nothing(tmp_path: Path) -
     assert "timestamp.txt holds no time" in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    "when",
+    [
+        *("0001-01-01 00:00:00 UTC", "9999-12-31 23:59:59 UTC", "9999-12-31 23:59:59 -0100"),
+        *("1969-12-31 23:59:59 UTC", "2201-01-01 00:00:00", "Fri Jan 1 00:00:00 CET 9999"),
+    ],
+)
+def test_a_year_in_which_nobody_handed_in_is_no_time(tmp_path: Path, when: str) -> None:
+    hand_in(tmp_path, "ada", "{}", when)
+    found = only(tmp_path)
+    assert (found.submitted_at, found.notebooks[0].problem) == (None, None)
+    assert "timestamp.txt holds no time that can be read" in found.notes[0]
+
+
+@pytest.mark.parametrize("when", ["1970-01-01T00:00:00+00:00", "2200-12-31T23:59:59+00:00"])
+def test_any_other_year_is_taken(tmp_path: Path, when: str) -> None:
+    hand_in(tmp_path, "ada", "{}", when)
+    assert only(tmp_path).submitted_at == when
+
+
 def test_a_folder_without_a_notebook_is_missing(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "ada", "{}")
     (folder / f"{SLUG}.ipynb").unlink()

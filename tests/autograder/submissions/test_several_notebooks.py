@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -87,6 +88,19 @@ def test_a_notebook_that_comes_later_joins_the_one_that_is_there(
     assert handed_in(course) == {"ada/ps1": ["part one.ipynb", "part two.ipynb"]}
     earlier = course / ".autograder" / "earlier" / "ps1" / "ada" / "001"
     assert [path.name for path in earlier.iterdir()] == ["part one.ipynb"]
+
+
+def test_another_notebook_that_is_too_large_to_be_graded_is_not_copied(
+    course: Path, tmp_path: Path
+) -> None:
+    for name in PARTS:
+        copied(course, f"ps1/{name}.ipynb", tmp_path / name / "ada" / f"{name}.ipynb")
+    taken_in(course, tmp_path / PARTS[0])
+    os.truncate(course / "submitted" / "ada" / "ps1" / "part one.ipynb", 2**40)
+    taken_in(course, tmp_path / PARTS[1])
+    assert handed_in(course) == {"ada/ps1": ["part two.ipynb"]}
+    kept = course / ".autograder" / "earlier" / "ps1" / "ada" / "001" / "part one.ipynb"
+    assert kept.stat().st_size == 2**40
 
 
 def test_one_notebook_twice_is_refused_and_the_other_is_taken(course: Path, tmp_path: Path) -> None:

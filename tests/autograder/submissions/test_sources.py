@@ -5,18 +5,21 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import tarfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.cli import main
-from autograder.course_directory import load_course
+from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
 from autograder.submissions.archive import ArchiveError, Bounds, RefusedEntry, read_archive
 from autograder.submissions.collect import Collected, collect
+from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import read_roster
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG
@@ -229,6 +232,69 @@ def test_the_name_of_a_learners_zip_says_whose_it_is_and_no_name_in_it(
     assert students(taken_in(root, tmp_path / "sub")) == {"grace": "new"}
 
 
+@pytest.mark.parametrize("form", ["folder", "tgz", "zip"])
+@pytest.mark.parametrize(
+    ("one", "more", "other"),
+    [
+        ("ada/a.zip", "ada/deep/er/b.zip", "grace/c.zip"),
+        ("ps-1-ada/a.zip", "ps-1-ada/b.zip", "ps-1-nobody/c.zip"),
+        ("section-a/ada/a.zip", "section-a/ada/b.zip", "section-a/grace/c.zip"),
+        ("lovelaceada_1_2_a.zip", "lovelaceada_1_3_b.zip", "hoppergrace_9_4_c.zip"),
+        (
+            "Ada Lovelace_1_assignsubmission_file_/a.zip",
+            "Ada Lovelace_1_assignsubmission_file_b.zip",
+            "Grace Hopper_2_assignsubmission_file_/c.zip",
+        ),
+        ("x/a.zip", None, "x/c.zip"),  # nobody knows whose they are
+    ],
+)
+def test_what_all_archives_of_a_learner_unpack_to_takes_nothing_from_others(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    one: str,
+    more: str | None,
+    other: str,
+    form: str,
+) -> None:
+    monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, files=1))
+    folder = tmp_path / "sub"
+    for name in filter(None, (one, more, other)):
+        zip_of(folder / name, "x.ipynb")
+    source = folder
+    if form == "tgz":
+        source = packed(tmp_path / "all.tgz", folder)
+    elif form == "zip":
+        source = Path(shutil.make_archive(str(tmp_path / "all"), "zip", folder))
+    found = taken_in(root, source)
+    assert len(found.taken) + len(found.unmatched) == 2
+    assert [each.reason for each in found.refused] == [
+        "holds, with its owner's other archives, more than 1 files; the rest was not read"
+    ] * bool(more)
+
+
+def test_a_notebook_of_no_lesson_takes_no_room(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = []
+
+    def count(course: CourseDirectory, number: int, notebook: bytes) -> Path:
+        kept.append(notebook)
+        return stage(course, number, notebook)
+
+    monkeypatch.setattr("autograder.submissions.candidates.stage", count)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("lovelaceada_1_2_other.ipynb", '{"cells": []}')
+        archive.writestr("hoppergrace_9_4_01-tiny-2.ipynb", '{"cells":  []}')
+        archive.writestr("nunezjose_8_5_mine.ipynb", NOTEBOOK)
+    found = taken_in(root, tmp_path / "all.zip")
+    assert students(found) == {"grace": "new", "u17": "new"}
+    assert [(one.student, one.reason) for one in found.refused] == [
+        ("ada", f"has no graded cell of {SLUG}; it is another notebook")
+    ]
+    assert kept == [b'{"cells":  []}', NOTEBOOK.encode()]
+
+
 @pytest.mark.parametrize(
     "inside", ["ada/x.ipynb", "Ada Lovelace_9_assignsubmission_file_/x.ipynb", "01-tiny_ada.ipynb"]
 )
@@ -349,6 +415,13 @@ def test_a_time_is_believed_where_nbgrader_writes_it(
     assert one.notes == (() if believed else (NOTE,))
     assert one.submitted_at == ("2001-01-01T00:00:00+00:00" if believed else None)
     assert (root / f"submitted/ada/{SLUG}/timestamp.txt").exists() is believed
+
+
+def test_a_time_of_a_year_that_cannot_be_is_not_written(root: Path, tmp_path: Path) -> None:
+    source = files(tmp_path / "sub", "ada/01-tiny/01-tiny.ipynb")
+    (source / "ada/01-tiny/timestamp.txt").write_text("9999-12-31 23:59:59 UTC")
+    assert [one.submitted_at for one in taken_in(root, source).taken] == [None]
+    assert not (root / f"submitted/ada/{SLUG}/timestamp.txt").exists()
 
 
 @pytest.mark.parametrize("git", ["ada/.git/HEAD", "ada/01-tiny/.git/HEAD", "ada/.git"])
