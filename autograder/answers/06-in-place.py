@@ -788,6 +788,21 @@ def writes(fn, *tensors):
     return words
 
 
+# %% wrong silent-writes: exactly one write -> one-call-writes-once
+def writes(fn, *tensors):
+    versions = [t._version for t in tensors]
+    copies = [t.detach().clone() for t in tensors]
+    fn(*tensors)
+
+    def same(a, b):
+        return a.shape == b.shape and bool(((a == b) | (a.isnan() & b.isnan())).all())
+
+    return [
+        "counted" if t._version == version + 1 else "untouched" if same(t, copy) else "silent"
+        for t, version, copy in zip(tensors, versions, copies)
+    ]
+
+
 # %% wrong silent-writes: NaN counts as a change -> nan-equals-itself
 def writes(fn, *tensors):
     before = [(t._version, t.detach().clone()) for t in tensors]

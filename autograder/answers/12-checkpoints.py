@@ -910,6 +910,96 @@ class RunFile:
         return states['step']
 
 
+# %% wrong resume-run: parts by the name of their class -> a-class-has-one-part
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    """One file from which a run goes on as if nothing had happened."""
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        """Write the run's state after this many steps, over an older file."""
+        kind, numbers, *others = np.random.get_state()
+        saved = {type(part).__name__: part.state_dict() for part in self.parts.values()}
+        torch.save(
+            {
+                "step": step,
+                "parts": saved,
+                "generators": [g.get_state() for g in self.generators],
+                "random": [torch.get_rng_state(), random.getstate()],
+                "numpy": [kind, numbers.tolist(), *others],
+            },
+            self.path,
+        )
+
+    def resume(self):
+        """Put the file's state into the run; returns its step, or 0 without a file."""
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for part in self.parts.values():
+            part.load_state_dict(saved["parts"][type(part).__name__])
+        for g, state in zip(self.generators, saved["generators"]):
+            g.set_state(state)
+        torch.set_rng_state(saved["random"][0])
+        random.setstate(saved["random"][1])
+        np.random.set_state(tuple(saved["numpy"]))
+        return saved["step"]
+
+
+# %% wrong resume-run: what was loaded is kept for the next time -> what-was-loaded-stays-as-it-was
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    """One file from which a run goes on as if nothing had happened."""
+
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+        self.loaded = None
+
+    def save(self, step):
+        """Write the run's state after this many steps, over an older file."""
+        name, array, *rest = np.random.get_state()
+        torch.save(
+            {
+                "step": step,
+                "parts": {key: part.state_dict() for key, part in self.parts.items()},
+                "generators": [one.get_state() for one in self.generators],
+                "torch": torch.get_rng_state(),
+                "python": random.getstate(),
+                "numpy": (name, array.tolist(), *rest),
+            },
+            self.path,
+        )
+        self.loaded = None  # it's out of date
+
+    def resume(self):
+        """Put the file's state into the run; returns its step, or 0 without a file."""
+        if self.loaded is None:
+            if not exists(self.path):
+                return 0
+            self.loaded = torch.load(self.path, weights_only=True)
+        saved = self.loaded
+        for key, part in self.parts.items():
+            part.load_state_dict(saved["parts"][key])
+        for one, state in zip(self.generators, saved["generators"]):
+            one.set_state(state)
+        random.setstate(saved["python"])
+        np.random.set_state(saved["numpy"])
+        torch.set_rng_state(saved["torch"])
+        return saved["step"]
+
+
 # %% wrong resume-run: a second file -> states-need-a-file-each
 import random
 from os.path import exists
@@ -1196,6 +1286,25 @@ def save_atomically(value, path):
         os.replace(spare, path)
     except BaseException:
         os.unlink(spare)
+        raise
+
+
+# %% wrong save-atomically: in the working directory -> any-folder-will-do
+import os
+import tempfile
+
+
+def save_atomically(value, path):
+    """Save `value` at `path`, which at each moment holds the old file or the new one, whole."""
+    handle, temporary = tempfile.mkstemp(suffix=".part", dir=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
         raise
 
 
@@ -2892,6 +3001,61 @@ def named_in(path):
     with zipfile.ZipFile(path) as archive:
         data = next(archive.read(n) for n in archive.namelist() if n.endswith("/data.pkl"))
     return sorted(get_globals_in_pkl(io.BytesIO(data)))
+
+
+# %% wrong named-in: the first entry of the zip -> the-pickle-comes-first
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    """What the pickle of a checkpoint would import: a sorted list of "module.name"."""
+    archive = zipfile.ZipFile(path)
+    data = archive.read(archive.namelist()[0])
+    archive.close()
+    names = set()
+    for opcode, argument, position in pickletools.genops(data):
+        if opcode.name in ("STACK_GLOBAL", "INST"):
+            raise ValueError(f"{opcode.name} at {position}")
+        if opcode.name == "GLOBAL":
+            names.add(argument.replace(" ", "."))
+    return sorted(names)
+
+
+# %% wrong named-in: unpickles with a find_class that notes names -> reading-a-pickle-is-harmless
+import io
+import pickle
+import pickletools
+import zipfile
+
+
+class Nothing(dict):
+    def __init__(self, *given, **named):
+        pass
+
+    def __setstate__(self, state):
+        pass
+
+
+def named_in(path):
+    """What the pickle of a checkpoint would import: a sorted list of "module.name"."""
+    with zipfile.ZipFile(path) as archive:
+        entry = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+        data = archive.read(entry)
+    if {"STACK_GLOBAL", "INST"} & {opcode.name for opcode, _, _ in pickletools.genops(data)}:
+        raise ValueError("there are imports without GLOBAL")
+    names = set()
+
+    class Recorder(pickle.Unpickler):
+        def find_class(self, module, name):
+            names.add(f"{module}.{name}")
+            return Nothing
+
+        def persistent_load(self, key):
+            return None
+
+    Recorder(io.BytesIO(data)).load()
+    return sorted(names)
 
 
 # %% wrong named-in: sorted with spaces -> modules-come-before-names

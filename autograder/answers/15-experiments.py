@@ -2796,6 +2796,43 @@ class RunRecord:
         return copy.deepcopy(self._rows)
 
 
+# %% wrong run-record: dicts and lists, but not those in tuples -> what-is-in-a-tuple-stays
+import copy
+
+
+def own(value):
+    if isinstance(value, dict):
+        return {key: own(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [own(inner) for inner in value]
+    return value  # numbers, texts and tuples can't be changed
+
+
+class RunRecord:
+    """The config of a run and what it logged, safe from later changes."""
+
+    def __init__(self, config):
+        self._config = own(config)
+        self._rows = []
+
+    def log(self, values):
+        """Add a row of values, with its step."""
+        row = {"step": len(self._rows)}
+        for name, value in values.items():
+            row[name] = value.item() if isinstance(value, torch.Tensor) else value
+        self._rows.append(row)
+
+    @property
+    def config(self):
+        """The config that the run was given."""
+        return own(self._config)
+
+    @property
+    def rows(self):
+        """A list of all rows."""
+        return own(self._rows)
+
+
 # %% wrong run-record: a config of JSON -> json-keeps-everything
 import copy
 import json

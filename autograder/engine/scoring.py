@@ -70,7 +70,10 @@ def judge(
     if test is None or test.index not in outcomes:
         note = "Its test cell was not reached."
         status = Status(at_answer.failure.cause) if at_answer.failure else Status.INFRASTRUCTURE
-        return ExerciseRecord(exercise.name, status, 0.0, exercise.points, notes=(note,))
+        isolated = test is None or test.kind is CellKind.TEST
+        return ExerciseRecord(
+            exercise.name, status, 0.0, exercise.points, notes=(note,), isolated=isolated
+        )
     record = _tested(exercise, test, outcomes[test.index])
     record = _with_answer(record, answer, at_answer, exercise.answer_id in missing)
     if test.kind is CellKind.PLAIN_TEST and answer is not None and _is_stub(exercise, answer):

@@ -16,6 +16,7 @@ from autograder.lessons.cells import RawCell
 from autograder.lessons.regions import is_untouched
 
 Pictures = dict[str, Any]
+_MOST_CELLS, _MOST_PICTURES = 100, 100  # of which one answer is put together
 
 
 @dataclass
@@ -23,16 +24,23 @@ class AnswerParts:
     """One answer with its parts.
 
     Attributes:
-        text: All of it.
+        texts: All of it, part by part.
         pictures: The attachments of all parts; no two have one name.
         cells: How many cells it comes from.
+        more: How many others were more than it takes, and stay where they are.
         moved: The numbers of those that are now in it, and nowhere else.
     """
 
-    text: str
+    texts: list[str]
     pictures: Pictures
     cells: int = 1
+    more: int = 0
     moved: set[int] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n\n".join(self.texts)
 
 
 @dataclass(frozen=True)
@@ -86,15 +94,15 @@ def words_of(around: Surroundings, *, look_above: bool) -> AnswerParts:
     beside = [*below, *sorted(around.copies - {*below})]
     if blank and look_above and not _told(around, beside):
         beside = around.above()
-    answer = AnswerParts("" if blank else own["source"], _pictures(own))
+    answer = AnswerParts(["" if blank else own["source"]], _pictures(own))
     for number in _told(around, beside):
         cell = around.cells[number]
         if cell["cell_type"] != "code" or number in around.copies:
-            _add(answer, cell["source"], _pictures(cell))
-            answer.moved.add(number)
+            if _add(answer, cell["source"], _pictures(cell)):
+                answer.moved.add(number)
         elif blank:
             _add(answer, f"```python\n{cell['source']}\n```", {})
-    return answer if answer.cells > 1 else AnswerParts(own["source"], _pictures(own))
+    return _or_alone(answer, own["source"], _pictures(own))
 
 
 def code_of(around: Surroundings) -> AnswerParts:
@@ -108,15 +116,20 @@ def code_of(around: Surroundings) -> AnswerParts:
     if not blank:
         last = max((n for n in below if n in around.copies), default=-1)
         below = [n for n in below if n <= last and around.cells[n]["cell_type"] == "code"]
-    answer = AnswerParts("" if blank else own, {})
+    answer = AnswerParts(["" if blank else own], {})
     for number in _told(around, below):
         cell = around.cells[number]
         if cell["cell_type"] == "code":
-            _add(answer, cell["source"], {})
-            answer.moved.add(number)
+            if _add(answer, cell["source"], {}):
+                answer.moved.add(number)
         else:
             _add(answer, re.sub(r"(?m)^", "# ", cell["source"].strip()), {})
-    return answer if answer.cells > 1 else AnswerParts(own, {})
+    return _or_alone(answer, own, {})
+
+
+def _or_alone(answer: AnswerParts, own: str, pictures: Pictures) -> AnswerParts:
+    """The answer; its own cell as it is, where that is all of it."""
+    return answer if answer.cells > 1 else AnswerParts([own], pictures, more=answer.more)
 
 
 def _told(around: Surroundings, numbers: Sequence[int]) -> list[int]:
@@ -129,12 +142,20 @@ def _pictures(cell: RawCell) -> Pictures:
     return dict(found) if isinstance(found, dict) else {}
 
 
-def _add(answer: AnswerParts, text: str, pictures: Pictures) -> None:
+def _add(answer: AnswerParts, text: str, pictures: Pictures) -> bool:
+    """Put one more part at the end; False where the answer has as many as it takes."""
+    too_many = pictures and len(answer.pictures) + len(pictures) > _MOST_PICTURES
+    if too_many or answer.cells == _MOST_CELLS:
+        answer.more += 1
+        return False
     for name, picture in pictures.items():
         free = name
         while free in answer.pictures and answer.pictures[free] != picture:
             free = f"{answer.cells}-{free}"
         text = text.replace(f"(attachment:{name})", f"(attachment:{free})")
         answer.pictures[free] = picture
-    answer.text = f"{answer.text}\n\n{text}" if answer.text.strip() else text
+    if not answer.texts[0].strip():
+        answer.texts.clear()
+    answer.texts.append(text)
     answer.cells += 1
+    return True

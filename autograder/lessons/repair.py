@@ -22,7 +22,7 @@ from autograder.lessons.answer_parts import AnswerParts, Surroundings, code_of, 
 from autograder.lessons.cell_bounds import CellBounds
 from autograder.lessons.cell_dependencies.unneeded_cells import shown_texts
 from autograder.lessons.cells import RawCell, cells_of, grader, is_answer, is_marked, is_task
-from autograder.lessons.definitions import defined
+from autograder.lessons.definitions import MOST_PARSED_CHARS, defined, defined_by_lines
 from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.regions import HIDDEN, RegionError, is_untouched, split_regions, stubbed
 
@@ -33,9 +33,11 @@ _MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
 # Possessive, and ended by the file at the latest: every byte is looked at once.
 _JSON_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.S)
 _MOST_SOURCE_CHARS = 8 * 2**20  # of all cells together
+_MOST_NOTES = 50  # each is on every page about the submission, and in its record
 _ANSWERS_NBYTES = 32 * 2**20  # of the pictures in all answers together
 _LOST_WORDS = "*This cell was missing. A person looks for the answer in the rest of the notebook.*"
 _COPY = "An untouched copy of `{}` stood there, too; it was left out."
+_MORE_CELLS = "{:,} more cells beside it were too many to put together; they are where they were."
 _LOST_CODE = "# This cell was missing. What it asks for is looked for in the other cells."
 
 
@@ -170,6 +172,8 @@ class _Repair:
         self._parts: dict[int, AnswerParts] = {}  # by the number of the source cell
         self._remarks: dict[str, str] = {}
         self._shown = shown_texts(source)
+        self._names_of: dict[int, frozenset[str]] = {}  # by the number of the handed-in cell
+        self._left_to_parse = 2 * MOST_PARSED_CHARS
 
     def carry_out(self) -> Repaired:
         """Match, say what differs, put together."""
@@ -190,8 +194,17 @@ class _Repair:
         left_out = self._duplicates(by_id, moved) | self._stray_stubs() | moved
         missing = self._report_missing()
         cells = self._in_order(left_out)
-        notes = (*self._notes, *self._answer_bounds.notes(), *self._bounds.notes())
+        notes = (*_first(self._notes), *self._answer_bounds.notes(), *self._bounds.notes())
         return Repaired(tuple(_with_ids(cells)), notes, frozenset(missing), self._remarks)
+
+    def _defined(self, index: int) -> frozenset[str]:
+        """The names that a handed-in cell binds; of more text than anyone writes, about those."""
+        if index not in self._names_of:
+            source = self._cells[index]["source"]
+            self._left_to_parse -= len(source)
+            read = defined if self._left_to_parse >= 0 else defined_by_lines
+            self._names_of[index] = read(source)
+        return self._names_of[index]
 
     def _match(self, number_of: Any) -> None:
         for index, cell in enumerate(self._cells):
@@ -217,7 +230,7 @@ class _Repair:
         free = [i for i in range(start, stop) if self._is_candidate(i)]
         names = defined(wanted["source"])
         for index in free:
-            if names & defined(self._cells[index]["source"]):
+            if names & self._defined(index):
                 return index
         typed = [i for i in free if self._cells[i]["cell_type"] == wanted["cell_type"]]
         return typed[0] if len(typed) == 1 else None
@@ -249,12 +262,18 @@ class _Repair:
             found = self._parts_of(model, number, moved)
             self._parts[number] = found
             moved |= found.moved
+            remarks = []
             if found.cells > 1:
-                self._remarks[name] = f"It was put together from {found.cells} cells."
+                remarks.append(f"It was put together from {found.cells} cells.")
                 self._notes.append(
                     f"`{name}` was put together from {found.cells} cells, its own and those "
                     "beside it."
                 )
+            if found.more:
+                remarks.append(_MORE_CELLS.format(found.more))
+                self._notes.append(f"`{name}`: {_MORE_CELLS.format(found.more)}")
+            if remarks:
+                self._remarks[name] = " ".join(remarks)
         return moved
 
     def _parts_of(self, model: RawCell, number: int, moved: set[int]) -> AnswerParts:
@@ -350,12 +369,12 @@ class _Repair:
         if model["cell_type"] != "code" or not names:
             return False
         lessons = {i for n, i in self._place.items() if not is_answer(self._source[n])}
-        own = (cell for i, cell in enumerate(self._cells) if i not in lessons)
+        own = ((i, cell) for i, cell in enumerate(self._cells) if i not in lessons)
         return any(
             cell["cell_type"] == "code"
             and _normal(cell["source"]) not in self._free_texts
-            and names & defined(cell["source"])
-            for cell in own
+            and names & self._defined(i)
+            for i, cell in own
         )
 
     def _in_order(self, left_out: set[int]) -> list[RawCell]:
@@ -482,6 +501,12 @@ def _own_cell(cell: RawCell, notes: list[str], bounds: CellBounds) -> RawCell:
     if cell["cell_type"] == "markdown" and isinstance(cell.get("attachments"), dict):
         kept["attachments"] = bounds.kept(cell["attachments"])
     return {**kept, "metadata": bounds.kept(metadata)}
+
+
+def _first(notes: list[str]) -> list[str]:
+    """The first of the notes, and how many more there were."""
+    more = len(notes) - _MOST_NOTES
+    return notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more:,} more notes of this kind."]
 
 
 def _with_ids(cells: Iterable[RawCell]) -> list[RawCell]:

@@ -7,18 +7,23 @@ cell whole, with templates that leave the notebook's style sheet out (nbgrader 0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from html import escape
+from collections.abc import Iterable, Sequence
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 from nbconvert.filters import strip_ansi
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
+from autograder.course_directory import CourseDirectory
+from autograder.lessons.model import TEST_PREFIX
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions
-from autograder.reporting.feedback import secret_lines, withhold
+from autograder.records.journal import Journal
+from autograder.reporting.feedback import WITHHELD, quotes, ran_apart, secret_lines
 
 UNREADABLE = "# The tests of this cell are not shown: their marks cannot be read."
 
@@ -34,26 +39,48 @@ Resources = dict[str, Any]
 
 
 class WithholdHiddenTests(NbGraderPreprocessor):
-    """Takes the hidden tests out of test cells, and their lines out of every output.
+    """Takes the hidden tests out of test cells, and the outputs of cells that quote one.
 
     nbgrader's ClearHiddenTests also reads the learner's own cells, where a stray mark would end
     the pages of the whole class, and leaves outputs as they are: a traceback quotes its cell, and
-    a later cell may have printed it.
+    where all cells ran in one process, a later one may have printed it.  What quotes a test is left
+    out whole: of many guesses nobody learns which was right.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the notebook as its author may see it."""
         tests = [cell for cell in nb.cells if _is_test(cell)]
         rest = [cell.source for cell in nb.cells if not _is_test(cell)]
-        hidden: list[str] = []
+        apart = self._tests_apart(tests, resources)
+        hidden: dict[str, list[str]] = {}
         for cell in tests:
             cell.source, inside = _split(cell.source)
-            hidden += inside
-        lines = secret_lines(hidden, "\n".join([*rest, *(cell.source for cell in tests)]))
+            hidden.setdefault(_grade_id(cell), []).extend(inside)
+        shown = "\n".join([*rest, *(cell.source for cell in tests)])
+        beside = [line for id_, lines in hidden.items() if id_ not in apart for line in lines]
+        within_reach = secret_lines(beside, shown)
+        for cell in tests:
+            _shorten_tracebacks(cell, secret_lines(hidden[_grade_id(cell)], shown))
         for cell in nb.cells:
-            for output in cell.get("outputs", []):
-                _clean(output, lines)
+            if _is_test(cell) and _grade_id(cell) in apart:
+                continue  # what it says beside that is what the answer said
+            if any(quotes(_text(one), within_reach) for one in cell.get("outputs", [])):
+                cell.outputs = [new_output("stream", name="stdout", text=WITHHELD)]
         return nb, resources
+
+    def _tests_apart(self, tests: Sequence[NotebookNode], resources: Resources) -> frozenset[str]:
+        """The grade ids of the tests that never were where the learner's cells ran."""
+        directory = _directory_of(self)
+        # Jupyter notes times in each cell that it ran: our record would be of an earlier grading.
+        if directory is None or any("execution" in cell.metadata for cell in tests):
+            return frozenset()
+        about = resources["nbgrader"]
+        entry = Journal(directory.state).read(about["assignment"], about["student"])
+        if entry is None:
+            return frozenset()
+        safe = {one.id: ran_apart(entry.record, one) for one in entry.record.exercises}
+        found = {id_: _names(id_, about["notebook"]) & safe.keys() for id_ in map(_grade_id, tests)}
+        return frozenset(id_ for id_, ns in found.items() if ns and all(safe[n] for n in ns))
 
 
 class PageStyle(CSSHTMLHeaderPreprocessor):
@@ -75,22 +102,42 @@ def _split(source: str) -> tuple[str, list[str]]:
     return "\n".join(outside), inside
 
 
-def _clean(output: NotebookNode, lines: Iterable[str]) -> None:
+def _grade_id(test: NotebookNode) -> str:
+    return str(test.metadata.nbgrader.grade_id)
+
+
+def _names(grade_id: str, notebook: str) -> set[str]:
+    """What a record may call the exercise of a test cell, also where there are several notebooks.
+
+    >>> sorted(_names("test-flatten", "first"))
+    ['first.flatten', 'first.test-flatten', 'flatten', 'test-flatten']
+    """
+    ids = (grade_id, grade_id.removeprefix(TEST_PREFIX))
+    return {name for id_ in ids for name in (id_, f"{notebook}.{id_}")}
+
+
+def _directory_of(step: NbGraderPreprocessor) -> CourseDirectory | None:
+    """The course directory of the command that carries out a step; None where there is none."""
+    owner = step.parent
+    while owner is not None and not hasattr(owner, "coursedir"):
+        owner = owner.parent
+    return CourseDirectory(Path(owner.coursedir.root), owner.config) if owner is not None else None
+
+
+def _shorten_tracebacks(test: NotebookNode, lines: Iterable[str]) -> None:
+    """Leave of a traceback that quotes the test how it ended: the message may be the learner's."""
+    for output in test.get("outputs", []):
+        if output.output_type == "error" and quotes(_text(output), lines):
+            output.traceback = [f"{output.ename}: {output.evalue}"]
+
+
+def _text(output: NotebookNode) -> str:
+    """All that an output says, as a reader sees it: without colours, and without HTML's escapes."""
     if output.output_type == "stream":
-        output.text = withhold(output.text, lines)
+        said = [output.text]
     elif output.output_type == "error":
-        output.traceback = [_plain(one, lines) for one in output.traceback]
-        output.evalue = withhold(output.evalue, lines)
+        said = [*output.traceback, output.ename, output.evalue]
     else:
-        output.data = _without_hidden_lines(output.data, lines)
-
-
-def _plain(text: str, lines: Iterable[str]) -> str:
-    """A part of a traceback; its colours go where they would hide a hidden line."""
-    plain = strip_ansi(text)
-    return withhold(plain, lines) if any(line in plain for line in lines) else text
-
-
-def _without_hidden_lines(data: Mapping[str, Any], lines: Iterable[str]) -> dict[str, Any]:
-    both = [*lines, *map(escape, lines)]
-    return {kind: withhold(v, both) if isinstance(v, str) else v for kind, v in data.items()}
+        said = [one for one in output.data.values() if isinstance(one, str)]
+        said += [unescape(one) for one in said]
+    return str(strip_ansi("\n".join(said)))

@@ -1,7 +1,7 @@
 """`autograder feedback`: the page a learner gets, made from the record and nothing else that runs.
 
-Of hidden tests a page shows the name of the check and its message, never source, input or value;
-`withhold` takes them out of whatever learner code could have printed.
+Of hidden tests a page shows the name of the check and its message, never source, input or value.
+Where learner code ran beside them, what it said is left out as soon as it quotes one (`WITHHELD`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from autograder.console import Progress, say
 from autograder.course_directory import CourseDirectory, load_course
@@ -38,7 +39,8 @@ from autograder.reporting.pages.html import markdown, plain, render
 from autograder.reporting.pages.layout_figure import picture_of
 from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, state_of
 
-REMOVED = "[a line of a hidden test was removed here]"
+# In the place of all that was said: a mark in the place of a line would tell which guess was right.
+WITHHELD = "[What was shown here quotes a hidden test, so all of it is left out.]"
 _TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
 _BARE_NAME = re.compile(r"[\w.]+,?")  # `torch.float64,` neither
 # What IPython and its kernel call a cell says nothing to the one who wrote it.
@@ -65,6 +67,7 @@ class ExerciseView:
     code: str
     pictures: tuple[Picture, ...]
     error: str
+    withheld: str
     checks: tuple[CheckView, ...]
     beliefs: tuple[Explanation, ...]
     score: float
@@ -193,11 +196,10 @@ def page_of(
     stale: bool = False,
 ) -> str:
     """The page of one submission; `cells` are the executed ones by their grade id."""
-    views = [
-        _exercise_view(exercise, found, known, cells, entry)
-        for exercise in lesson.exercises
-        if (found := record.exercise(exercise.name)) is not None
-    ]
+    found = [(one, mine) for one in lesson.exercises if (mine := record.exercise(one.name))]
+    beside = [one for one, mine in found if not ran_apart(record, mine)]
+    hidden = hidden_lines(*beside)
+    views = [_exercise_view(one, mine, known, cells, entry, hidden) for one, mine in found]
     beliefs = ranked(check for view in views for check in revealing_checks(view.record))
     sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
     penalty = entry.penalty if entry else 0.0
@@ -218,24 +220,39 @@ def page_of(
     )
 
 
-def withhold(text: str, hidden: Iterable[str]) -> str:
-    """`text` without any of the `hidden` lines."""
-    for line in hidden:
-        text = text.replace(line, REMOVED)
-    return text
+def ran_apart(record: SubmissionRecord, exercise: ExerciseRecord) -> bool:
+    """Whether the hidden tests of an exercise never were where the learner's code ran.
+
+    A line of theirs that this code said is a guess then, and must not be confirmed.
+    """
+    return record.runner == "engine" and record.sandboxed and exercise.isolated
 
 
-def hidden_lines(exercise: Exercise) -> tuple[str, ...]:
-    """The lines of an exercise's hidden tests that nobody may read, longest first."""
+def quotes(text: str, hidden: Iterable[str]) -> bool:
+    """Whether one of the `hidden` lines stands in `text`."""
+    return any(line in text for line in hidden)
+
+
+def hidden_lines(*exercises: Exercise) -> tuple[str, ...]:
+    """The lines of the exercises' hidden tests that nobody may read, longest first."""
+    inside, shown = [], []
+    for one in exercises:
+        hidden, outside = _parts_of_test(one)
+        inside += hidden
+        shown += [*outside, one.task, one.answer_source]
+    return secret_lines(inside, "\n".join(shown))
+
+
+def _parts_of_test(exercise: Exercise) -> tuple[list[str], list[str]]:
+    """The lines of a test cell that are hidden, and those that are not."""
     if exercise.given is not None:
         shown = exercise.given.tests.split("\n")
-        inside = [line for line in exercise.test_source.split("\n") if line not in shown]
-        return secret_lines(inside, "\n".join([*shown, exercise.task, exercise.answer_source]))
+        return [line for line in exercise.test_source.split("\n") if line not in shown], shown
     try:
         outside, inside = split_regions(exercise.test_source, HIDDEN)
     except RegionError:
-        outside, inside = [], exercise.test_source.split("\n")
-    return secret_lines(inside, "\n".join([*outside, exercise.task, exercise.answer_source]))
+        return exercise.test_source.split("\n"), []
+    return inside, outside
 
 
 def secret_lines(inside: Iterable[str], shown: str) -> tuple[str, ...]:
@@ -251,10 +268,12 @@ def _exercise_view(
     known: Mapping[str, Explanation],
     cells: Mapping[str, RawCell],
     entry: GradebookEntry | None,
+    hidden: tuple[str, ...],
 ) -> ExerciseView:
-    hidden = hidden_lines(exercise)
     cell = cells.get(exercise.answer_id, {})
-    code = _code(exercise, cell)
+    code, error, withheld = _code(exercise, cell), _error_of(cell), ""
+    if quotes("\n".join([error, *_said(record)]), hidden):
+        record, error, withheld = replace(record, checks=(), notes=()), "", WITHHELD
     by_hand = entry is not None and exercise.test_id in entry.manual
     score = entry.points[exercise.test_id] if entry and by_hand else record.score
     return ExerciseView(
@@ -264,8 +283,9 @@ def _exercise_view(
         state="broken" if code and state_of(record) == "open" else state_of(record),
         code=code,
         pictures=pictures_of(cell) if exercise.manual else (),
-        error=withhold(_error_of(cell), hidden),
-        checks=_check_views(record, hidden),
+        error=error,
+        withheld=withheld,
+        checks=_check_views(record),
         beliefs=tuple(explain(id_, known) for id_ in ranked(revealing_checks(record))),
         score=score,
         by_hand=by_hand,
@@ -273,7 +293,16 @@ def _exercise_view(
     )
 
 
-def _check_views(record: ExerciseRecord, hidden: tuple[str, ...]) -> tuple[CheckView, ...]:
+def _said(record: ExerciseRecord) -> list[str]:
+    """All that a record says in words; code that ran beside its test may have made them up."""
+    found = [*record.notes]
+    for one in record.checks:
+        words = (one.name, one.message, one.actual, one.expected, one.call, one.misconception)
+        found += filter(None, words)
+    return [plain(text) for text in found]
+
+
+def _check_views(record: ExerciseRecord) -> tuple[CheckView, ...]:
     views, shown = [], set()
     for check in record.checks:
         open_ = check.attempted and not check.passed and check.reached
@@ -281,31 +310,28 @@ def _check_views(record: ExerciseRecord, hidden: tuple[str, ...]) -> tuple[Check
         if check.reached:
             shown.add(check.message)
         picture = picture_of(check) if open_ and not check.hidden and not repeats else None
-        views.append(CheckView(_withheld(check, hidden), repeats, picture))
+        views.append(CheckView(_without_values(check), repeats, picture))
     return tuple(views)
 
 
-def _withheld(check: CheckRecord, hidden: tuple[str, ...]) -> CheckRecord:
+def _without_values(check: CheckRecord) -> CheckRecord:
     """The check as it may be shown: a hidden one without values, whoever made the record."""
-    shown = {
-        "message": withhold(check.message, hidden),
-        "actual": None if check.hidden or check.actual is None else check.actual,
-        "expected": None if check.hidden or check.expected is None else check.expected,
-        "call": None if check.hidden else check.call,
-    }
-    shown = {key: plain(withhold(v, hidden)) if v else v for key, v in shown.items()}
+    values = (check.actual, check.expected, check.call)
+    actual, expected, call = (
+        None if check.hidden or text is None else plain(text) for text in values
+    )
     return CheckRecord(
-        name=withhold(check.name, hidden),
+        name=plain(check.name),
         passed=check.passed,
         attempted=check.attempted,
         hidden=check.hidden,
         misconception=check.misconception,
-        message=shown["message"] or "",
-        actual=shown["actual"],
-        expected=shown["expected"],
+        message=plain(check.message),
+        actual=actual,
+        expected=expected,
         weight=check.weight,
         reached=check.reached,
-        call=shown["call"],
+        call=call,
     )
 
 

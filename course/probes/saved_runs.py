@@ -102,13 +102,15 @@ class _Run:
         torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
-        self.model, self.draws = made(kind), draws
+        self.model, self.teacher, self.draws = made(kind), made("linear"), draws
+        self.taught = False
         self.optimizer = _Moving(list(self.model.parameters()))
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, _rate)
         self.generators = [torch.Generator().manual_seed(seed + k) for k in range(generators)]
 
     def parts(self, names: Sequence[str]) -> dict[str, Any]:
-        """Those of the parts."""
+        """Those of the parts. With a "teacher" among them, the losses depend on it."""
+        self.taught = "teacher" in names
         return {name: getattr(self, name) for name in names}
 
     def step(self) -> float:
@@ -118,6 +120,8 @@ class _Run:
             order = order[torch.randperm(6, generator=generator)]
         noise = sum(DRAWN[name]() for name in self.draws)
         batch = _DATA[order[:3]]
+        if self.taught:
+            noise = noise + self.teacher(batch).detach()
         weights = torch.linspace(0.5, 1.5, 3, dtype=torch.float64)[:, None]
         loss = (weights * (self.model(batch) - noise).square()).mean()
         loss.backward()
@@ -155,7 +159,8 @@ def resumed(
         stops: The steps before which it's saved.
         steps: How many steps a run has.
         generators: How many generators of its own a run has.
-        parts: The attributes of a run that are to be saved.
+        parts: The attributes of a run that are to be saved; it may have a "teacher", too, which is
+            a linear layer.
         also: More names for its parts.
         missing: Whether the second run, which gets a copy of the file at another place, finds none.
         twice: Whether a third run resumes, too.

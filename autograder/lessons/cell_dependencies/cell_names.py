@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
+from autograder.lessons.definitions import MOST_PARSED_CHARS
+
 # With one of these, code finds names by their text, or counts what was run before it.
 _REACHING_NAMES = frozenset(
     {
@@ -43,7 +45,7 @@ Import = tuple[str, str, str]  # a module, a name in it or "", and the name that
 # What IPython makes Python of: magics, shell, help, calls without parentheses, prompts, `await`
 # outside of functions, and a cell that begins with an indent.
 _IPYTHONS = re.compile(
-    r"[%!?]|>>>|\bIn \[|\b(await|async)\b|^\s*[,;/]|\A([ \t]*\n)*[ \t]+\S", re.MULTILINE
+    r"[%!?]|>>>|\bIn \[|\b(await|async)\b|^[^\S\n]*[,;/]|\A([ \t]*\n)*[ \t]+\S", re.MULTILINE
 )
 
 
@@ -56,9 +58,27 @@ class Code:
     table: symtable.SymbolTable
 
 
-@lru_cache(maxsize=256)  # each question about a cell asks for it
+_kept = dict[str, Code | None]()  # each question about a cell asks for it
+_KEPT_CHARS = 2**19  # of their texts: what is read of one takes hundreds of times its size
+
+
 def read_code(source: str) -> Code | None:
-    """The code of a cell, None where it is no plain Python; of bad syntax nothing ever runs."""
+    """The code of a cell, None where it is no plain Python; of bad syntax nothing ever runs.
+
+    None, too, where it is longer than anyone writes.
+    """
+    if len(source) > MOST_PARSED_CHARS:
+        return None
+    if source in _kept:
+        return _kept[source]
+    found = _read(source)
+    if sum(map(len, _kept)) + len(source) > _KEPT_CHARS:
+        _kept.clear()
+    _kept[source] = found
+    return found
+
+
+def _read(source: str) -> Code | None:
     try:
         tree = ast.parse(source)
     except SyntaxError:

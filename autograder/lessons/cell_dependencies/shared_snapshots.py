@@ -51,6 +51,8 @@ def snapshot_places(
         lesson: What is known of the lesson's own cells.
     """
     found = dict[int, int]()
+    if lesson.is_too_long(run.values()):
+        return found
     waiting, needed = list[int](), set[str]()
     before = list[_Touch]()
     modules = dict[str, Import]()  # names that stand for one module, whichever cell imports it

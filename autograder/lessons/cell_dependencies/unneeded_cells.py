@@ -37,6 +37,7 @@ from autograder.lessons.cell_dependencies.cell_names import (
     words_of,
 )
 from autograder.lessons.cells import RawCell, grader, is_answer, role
+from autograder.lessons.definitions import MOST_PARSED_CHARS
 
 _CHANGING = frozenset({"seed", "set_default_dtype"})
 MOST_DRAWS = 2**20  # of a cell that only shows: a few milliseconds
@@ -94,6 +95,8 @@ class ShownCells:
                 ask for by its name.
         """
         code = {n: one["source"] for n, one in enumerate(cells) if one["cell_type"] == "code"}
+        if self.is_too_long(code.values()):
+            return frozenset()
         if any(self.changes_common(text) for text in code.values() if text not in self._own):
             return frozenset()
         read = {n: asked_for(t) if n in apart else self.mentioned(t) for n, t in code.items()}
@@ -127,6 +130,10 @@ class ShownCells:
             bound |= words | bound_anyhow(text)
             used |= words | used_names(text)
         return frozenset(bound & used) - self.common
+
+    def is_too_long(self, texts: Iterable[str]) -> bool:
+        """Whether of these cells a learner wrote more than is read here, where no limit holds."""
+        return sum(len(text) for text in texts if text not in self._own) > MOST_PARSED_CHARS
 
     def has(self, source: str) -> bool:
         """Whether a cell is the lesson's own, and no answer."""

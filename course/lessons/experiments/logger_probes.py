@@ -145,7 +145,7 @@ class _Functions(TorchFunctionMode):
 
 
 def _spoil(value: Any) -> None:
-    """Change lists and dicts, and those inside them."""
+    """Change lists and dicts, and those inside them and inside tuples."""
     if isinstance(value, dict):
         for one in list(value.values()):
             _spoil(one)
@@ -154,6 +154,9 @@ def _spoil(value: Any) -> None:
         for one in value:
             _spoil(one)
         value.append("spoilt")
+    elif isinstance(value, tuple):
+        for one in value:
+            _spoil(one)
 
 
 def _logged(

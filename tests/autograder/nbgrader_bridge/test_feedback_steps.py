@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode, from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
+from traitlets.config import Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.feedback_steps import TABLES, UNREADABLE, WithholdHiddenTests
-from autograder.reporting.feedback import REMOVED
+from autograder.records.journal import Journal
+from autograder.reporting.feedback import WITHHELD
 from tests.autograder import tiny
+from tests.autograder.classroom import double, flatten, record
 
 ROOT = Path(__file__).parents[3]
 LINE = "hidden_seen = flatten_answer(torch.arange(6.0).view(2, 3).t())"
 
 
-def shown(**changes: dict[str, Any]) -> dict[str, NotebookNode]:
-    """The tiny lesson's cells by id, with these changes, as nbgrader's page would show them."""
+class Converter(Configurable):
+    """What nbgrader gives a step as its owner."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.coursedir = SimpleNamespace(root=str(root))
+
+
+def shown(root: Path | None = None, **changes: dict[str, Any]) -> dict[str, NotebookNode]:
+    """The tiny lesson's cells by id, with these changes, as nbgrader's page would show them.
+
+    `root` is the course directory whose journal tells how the notebook ran.
+    """
     content = tiny.notebook()
     for cell in content["cells"]:
         cell.update(changes.get(cell["id"].replace("-", "_"), {}))
-    notebook, _ = WithholdHiddenTests().preprocess(from_dict(content), {})
+    step = WithholdHiddenTests(parent=None if root is None else Converter(root))
+    about = {"assignment": tiny.SLUG, "student": "ada", "notebook": tiny.SLUG}
+    notebook, _ = step.preprocess(from_dict(content), {"nbgrader": about})
     return {cell.id: cell for cell in notebook.cells}
 
 
@@ -47,7 +64,7 @@ def test_a_traceback_in_colours_does_not_quote_a_hidden_line() -> None:
         output_type="error", ename="TypeError", evalue="no", traceback=["Error", frame]
     )
     (output,) = shown(test_flatten=about)["test-flatten"].outputs
-    assert output.traceback == ["Error", f"----> 8 {REMOVED}"]
+    assert output.traceback == ["TypeError: no"]
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])
@@ -55,13 +72,48 @@ def test_what_a_learners_cell_displays_does_not_quote_a_hidden_line(kind: str) -
     quoted = "whole = double_answer(torch.arange(3))"
     about = cell_with(output_type="display_data", metadata={}, data={kind: f"<b>{quoted}</b>"})
     (output,) = shown(flatten=about)["flatten"].outputs
-    assert output.data[kind] == f"<b>{REMOVED}</b>"
+    assert output.text == WITHHELD
 
 
-def test_what_a_learners_cell_prints_does_not_quote_a_hidden_line() -> None:
-    about = cell_with(output_type="stream", name="stdout", text=f"In[5]:\n{LINE}\n")
-    (output,) = shown(flatten=about)["flatten"].outputs
-    assert output.text == f"In[5]:\n{REMOVED}\n"
+GUESSES = {
+    "outputs": [
+        {"output_type": "stream", "name": "stdout", "text": text}
+        for text in ("a wrong guess\n", f"a right one:\n{LINE}\nand more\n")
+    ]
+}
+
+
+def test_what_a_learners_cell_prints_beside_a_hidden_line_is_left_out_too() -> None:
+    (output,) = shown(flatten=GUESSES)["flatten"].outputs
+    assert output.text == WITHHELD
+
+
+def test_a_guess_is_not_confirmed_where_the_hidden_tests_ran_apart(tmp_path: Path) -> None:
+    Journal(tmp_path / ".autograder").write(record("ada"), "run")
+    cell = shown(tmp_path, flatten=GUESSES)["flatten"]
+    assert cell.outputs == GUESSES["outputs"]
+
+
+@pytest.mark.parametrize("of_before", ["no record", "not isolated", "run by Jupyter since"])
+def test_a_hidden_line_may_have_leaked_where(tmp_path: Path, of_before: str) -> None:
+    isolated = of_before != "not isolated"
+    if of_before != "no record":
+        one = record("ada", flatten(isolated=isolated), double(isolated=isolated))
+        Journal(tmp_path / ".autograder").write(one, "run")
+    source = next(one for one in tiny.notebook()["cells"] if one["id"] == "test-double")
+    times = {"execution": {"iopub.status.busy": "2026-01-10T12:00:00Z"}}
+    more = times if of_before == "run by Jupyter since" else {}
+    test = {"metadata": source["metadata"] | more}
+    (output,) = shown(tmp_path, flatten=GUESSES, test_double=test)["flatten"].outputs
+    assert output.text == WITHHELD
+
+
+def test_a_test_that_ran_apart_keeps_what_the_answer_said(tmp_path: Path) -> None:
+    Journal(tmp_path / ".autograder").write(record("ada"), "run")
+    frames = ["Error", f"----> 8 {LINE}", f"ValueError: {LINE}"]
+    about = cell_with(output_type="error", ename="ValueError", evalue=LINE, traceback=frames)
+    (output,) = shown(tmp_path, test_flatten=about)["test-flatten"].outputs
+    assert output.traceback == [f"ValueError: {LINE}"]
 
 
 def test_a_mark_in_a_learners_own_cell_hides_and_stops_nothing() -> None:

@@ -24,7 +24,7 @@ from autograder.lessons.release import class_editions
 from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
 from autograder.reporting import feedback
-from autograder.reporting.feedback import REMOVED, hidden_lines, page_of, withhold, write_pages
+from autograder.reporting.feedback import WITHHELD, hidden_lines, page_of, secret_lines, write_pages
 from autograder.reporting.misconceptions import explanations
 from course.inspection.facts import facts
 from tests.autograder import tiny
@@ -226,14 +226,37 @@ def test_a_page_needs_nothing_from_the_network(course: Path) -> None:
     assert not re.search(r"(src|href)=\"(https?:)?//", found)
 
 
-def test_lines_of_hidden_tests_are_taken_out_of_what_a_learner_printed(course: Path) -> None:
-    exercise = find_lesson(course, SLUG).exercise("flatten")
-    (line, *_) = hidden_lines(exercise)
-    error = {"output_type": "error", "ename": "ValueError", "evalue": f"stolen: {line}"}
-    checks = failing(message=f"look: {line}", actual=line, expected="x")
-    found = page(course, checks, cells=cell("def flatten(x): steal()", **error))
-    assert html.escape(line) not in found
-    assert found.count(REMOVED) == 3
+BESIDE_ITS_TEST: list[dict[str, Any]] = [
+    {"record": {"sandboxed": False}},
+    {"record": {"runner": "stock"}},
+    {"exercise": {"isolated": False}},
+]
+
+
+@pytest.mark.parametrize("about", BESIDE_ITS_TEST, ids=str)
+def test_what_quotes_a_hidden_test_is_left_out_whole(course: Path, about: dict[str, Any]) -> None:
+    (line, *_) = hidden_lines(find_lesson(course, SLUG).exercise("flatten"))
+    error = {"output_type": "error", "ename": "ValueError", "evalue": f"guess 1\n{line}\nguess 2"}
+    answer = cell("def flatten(x): steal()", **error)
+    one = replace(failing(message="look here", actual="y"), **about.get("exercise", {}))
+    found = page(course, one, cells=answer, **about.get("record", {}))
+    assert (html.escape(line) in found, found.count(WITHHELD)) == (False, 1)
+    assert not re.search("guess|look here", found)  # nobody learns which guess was right
+
+
+def test_a_made_up_table_that_quotes_a_hidden_test_is_left_out_too(course: Path) -> None:
+    (line, *_) = hidden_lines(find_lesson(course, SLUG).exercise("flatten"))
+    for key in ("name", "message", "actual", "call", "misconception"):
+        one = replace(failing(**{key: f"\x1b[1m{line}", "expected": "x"}), isolated=False)
+        found = page(course, one)
+        assert (html.escape(line) in found, found.count(WITHHELD)) == (False, 1)
+
+
+def test_a_guess_is_not_confirmed_where_the_hidden_tests_ran_apart(course: Path) -> None:
+    (line, *_) = hidden_lines(find_lesson(course, SLUG).exercise("flatten"))
+    error = {"output_type": "error", "ename": "ValueError", "evalue": line}
+    found = page(course, failing(message=line), cells=cell("def flatten(x): guess()", **error))
+    assert (found.count(html.escape(line)), WITHHELD in found) == (2, False)
 
 
 def test_values_of_a_hidden_check_are_not_shown_even_if_a_record_has_them(course: Path) -> None:
@@ -243,7 +266,9 @@ def test_values_of_a_hidden_check_are_not_shown_even_if_a_record_has_them(course
 
 
 def test_short_and_public_lines_are_not_withheld() -> None:
-    assert withhold("x[0]:", ["]: secret line"]) == "x[0]:"
+    assert secret_lines(
+        ["):", "torch.float64,", "x = secret(1)", "y = shown(1)"], "y = shown(1)"
+    ) == ("x = secret(1)",)
 
 
 def spread(answers: Sequence[BankAnswer]) -> list[BankAnswer]:

@@ -236,6 +236,17 @@ def test_whatever_part_is_missing_shows_in_the_losses(missing: str) -> None:
     assert seen["later"] != [seen["losses"][2:]]
 
 
+def test_a_run_may_have_two_models_of_one_class() -> None:
+    class ByClass(File):
+        def __init__(self, path: str, parts: dict[str, Any], generators: list[Any]) -> None:
+            super().__init__(path, {type(one).__name__: one for one in parts.values()}, generators)
+
+    for file, same in ((File, True), (ByClass, False)):
+        every = ("model", "teacher", "optimizer", "scheduler")
+        seen = resumed.procedure(file, "linear", parts=every)
+        assert (seen["later"] == [seen["losses"][2:]]) is same
+
+
 @pytest.mark.parametrize("kind", ["resting", "drawing"])
 @pytest.mark.parametrize("elsewhere", [True, False])
 def test_a_file_may_be_resumed_often_and_from_another_process(kind: str, elsewhere: bool) -> None:

@@ -128,8 +128,8 @@ def kept(config: dict[str, Any], *script: list[Any]) -> dict[str, Any]:
 
 
 def test_everything_that_was_handed_over_is_changed() -> None:
-    seen = kept({"a": [1]}, ["log", {"x": torch.tensor(1.0)}], ["spoil config"])
-    assert seen["config"] == {"a": [1, "spoilt"], "spoilt": 1}
+    seen = kept({"a": [1], "b": ([],)}, ["log", {"x": torch.tensor(1.0)}], ["spoil config"])
+    assert seen["config"] == {"a": [1, "spoilt"], "b": (["spoilt"],), "spoilt": 1}
     assert seen["rows"] == [{"x": 77.0, "spoilt": 1}]
     assert seen["types"] == [{"x": "Tensor", "spoilt": "int"}]
     assert seen["alive"]
