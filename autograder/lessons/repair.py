@@ -37,7 +37,6 @@ _MOST_NOTES = 50  # each is on every page about the submission, and in its recor
 _ANSWERS_NBYTES = 32 * 2**20  # of the pictures in all answers together
 _LOST_WORDS = "*This cell was missing. A person looks for the answer in the rest of the notebook.*"
 _COPY = "An untouched copy of `{}` stood there, too; it was left out."
-_MORE_CELLS = "{:,} more cells beside it were too many to put together; they are where they were."
 _LOST_CODE = "# This cell was missing. What it asks for is looked for in the other cells."
 
 
@@ -270,8 +269,9 @@ class _Repair:
                     "beside it."
                 )
             if found.more:
-                remarks.append(_MORE_CELLS.format(found.more))
-                self._notes.append(f"`{name}`: {_MORE_CELLS.format(found.more)}")
+                cells = "1 more cell" if found.more == 1 else f"{found.more:,} more cells"
+                remarks.append(f"{cells} beside it, too many to put together, stayed in place.")
+                self._notes.append(f"Of `{name}`, {remarks[-1]}")
             if remarks:
                 self._remarks[name] = " ".join(remarks)
         return moved

@@ -22,6 +22,8 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from traitlets import Bool
 
+from autograder.nbgrader_bridge.drawings import is_tame, is_tame_svg
+
 Resources = dict[str, Any]
 
 _ATTRIBUTES: dict[str, set[str]] = {
@@ -46,7 +48,9 @@ _STYLES = {
 _CLASS = re.compile(r"highlight|hll|dataframe|pm-[a-z-]+|[a-z]{1,2}[0-9]?")
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 _LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
-_SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
+# One that is not closed reaches to the end: then each character is looked at once.
+_SVG = re.compile(r"<svg\b.*?(?:</svg\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_NOT_SHOWN = "a drawing (SVG) is not shown here"
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
 
 
@@ -80,7 +84,7 @@ def inert(html: str) -> str:
     >>> inert("<b onclick='x()'>no</b><script>x()</script><img src='https://x.org'>")
     '<b>no</b><img>'
     """
-    still = _SVG.sub(lambda found: _picture(found[0], ""), html)
+    still = _SVG.sub(lambda found: _picture(found[0], "") or f"({_NOT_SHOWN})", html)
     return nh3.clean(
         still,
         attributes=_ATTRIBUTES,
@@ -95,7 +99,8 @@ def _kept(element: str, attribute: str, value: str) -> str | None:
     if attribute == "class":
         return " ".join(filter(_CLASS.fullmatch, value.split())) or None
     if attribute == "src":
-        return value if _PICTURE.match(value) else None
+        shown = _PICTURE.match(value)
+        return value if shown and (shown[1] != "svg+xml" or is_tame(value)) else None
     if attribute == "href":
         return value if _LINK.match(value) else None
     return value
@@ -105,7 +110,8 @@ def _inert_data(data: Mapping[str, Any]) -> dict[str, str]:
     """The forms of an output that a page may show; templates put most of them in as they stand."""
     texts = {kind: _joined(value) for kind, value in data.items()}
     if "image/svg+xml" in texts:  # by its own text it would be a part of the page
-        texts["text/html"] = _picture(texts["image/svg+xml"], texts.get("text/plain", ""))
+        drawn = _picture(texts["image/svg+xml"], texts.get("text/plain", ""))
+        texts["text/html"] = drawn or f"<p>({_NOT_SHOWN})</p>"
     made = {kind: make(texts[kind]) for kind, make in _FORMS.items() if kind in texts}
     shown = {kind: text for kind, text in made.items() if text}
     return shown or {"text/plain": f"({', '.join(texts) or 'nothing'}: not shown on this page)"}
@@ -116,6 +122,9 @@ def _joined(value: Any) -> str:
 
 
 def _picture(svg: str, alt: str) -> str:
+    """The drawing as a picture; empty where a browser might never be done with it."""
+    if not is_tame_svg(svg):
+        return ""
     content = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{content}">'
 

@@ -14,13 +14,18 @@ from autograder.lessons.cells import RawCell, grade_id
 from autograder.lessons.model import Lesson
 from autograder.records.model import SubmissionRecord
 
-# A browser shows these as a picture, and runs nothing that stands in them.
-_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
+# A browser shows these as a picture, and runs nothing that stands in them. An SVG is none of them:
+# one of a few lines keeps a browser busy for ever.
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_DRAWING = "image/svg+xml"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that was pasted into an answer; `address` is a data: URL of the whole of it."""
+    """A picture that was pasted into an answer.
+
+    `address` is a data: URL of the whole of it; empty for a drawing (SVG), which no page shows.
+    """
 
     name: str
     address: str
@@ -60,12 +65,12 @@ def _executed(path: Path, lesson: Lesson) -> dict[str, RawCell]:
 
 
 def pictures_of(cell: RawCell) -> tuple[Picture, ...]:
-    """The pictures of a cell, in the order of their names; what is none is left out."""
+    """The pictures of a cell and its drawings, by name; what is neither is left out."""
     attached = cell.get("attachments")
     if not isinstance(attached, dict):
         return ()
     addresses = ((name, _address(attached[name])) for name in sorted(attached))
-    return tuple(Picture(name, address) for name, address in addresses if address)
+    return tuple(Picture(name, address) for name, address in addresses if address is not None)
 
 
 def _work_below(task: str, cells: Sequence[RawCell], lessons: Iterable[str]) -> RawCell:
@@ -82,8 +87,8 @@ def _work_below(task: str, cells: Sequence[RawCell], lessons: Iterable[str]) -> 
     return {"cell_type": "markdown", "metadata": {}, "source": text, "attachments": pictures}
 
 
-def _address(bundle: object) -> str:
-    """The data: URL of an attachment; empty where it is no picture that can be shown."""
+def _address(bundle: object) -> str | None:
+    """The data: URL of an attachment; empty for a drawing, None where it is no picture at all."""
     found = bundle.items() if isinstance(bundle, dict) else ()
     for kind, data in found:
         text = "".join(data) if isinstance(data, list) else data
@@ -93,4 +98,4 @@ def _address(bundle: object) -> str:
             except (binascii.Error, ValueError):
                 continue
             return f"data:{kind};base64,{base64.b64encode(raw).decode()}"
-    return ""
+    return "" if isinstance(bundle, dict) and _DRAWING in bundle else None

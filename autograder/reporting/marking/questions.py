@@ -137,7 +137,8 @@ def _text(cell: RawCell, notes: Iterable[str] = ()) -> str:
     """What the learner wrote, and what else has to be known of it; a page shows its pictures."""
     attached = cell.get("attachments")
     pictures = ", ".join(sorted(attached)) if isinstance(attached, dict) else ""
-    shown = "which the page beside this sheet shows" if pictures_of(cell) else "see formgrader"
+    is_shown = any(one.address for one in pictures_of(cell))
+    shown = "which the page beside this sheet shows" if is_shown else "see formgrader"
     said = [one for one in notes if one not in (ANSWER_TO_MARK, TASK_TO_MARK)]
     said += [f"With a picture, {shown}: {pictures}."] if pictures else []
     source = str(cell.get("source", ""))

@@ -23,6 +23,9 @@ from autograder.submissions.class_list import delimiter_of
 COLUMNS = ("answer_id", "points", "comment", "answer", "max", "lesson", "question", "version")
 _NEEDED = frozenset(COLUMNS) - {"answer", "max"}
 _CELL_CHARS = 30_000  # a spreadsheet's cell takes 32,767
+# Where programs end a cell that are set to part them by semicolons or tabs, as in many countries:
+# the quotes around the whole of it mean nothing then.
+_ENDS_CELL = re.compile(r"([\n\t;\x85\u2028\u2029])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -53,7 +56,7 @@ def sheet(rows: Iterable[tuple[str, ...]]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    writer.writerows([guarded(_plain(cell)) for cell in row] for row in rows)
+    writer.writerows(map(_written, rows))
     return buffer.getvalue().encode("utf-8-sig", "replace")  # Excel asks for the mark
 
 
@@ -119,6 +122,22 @@ def unguarded(cell: str) -> str:
     ['=1+1', "'=1", "'tis", '- a list', '-', '']
     """
     return cell[1:] if cell[:1] == "'" and _needs_guard(cell[1:]) else cell
+
+
+def _written(row: tuple[str, ...]) -> list[str]:
+    cells = dict(zip(COLUMNS, map(_plain, row), strict=True))
+    cells["answer"] = _guarded_throughout(cells["answer"])
+    return [guarded(cell) for cell in cells.values()]
+
+
+def _guarded_throughout(answer: str) -> str:
+    r"""An answer no part of which is a formula either; nobody reads it back.
+
+    >>> _guarded_throughout('It copies;=1+1;"=2"\n- a list; x=1')
+    'It copies;\'=1+1;\'"=2"\n\'- a list; x=1'
+    """
+    first, *rest = _ENDS_CELL.split(answer)
+    return first + "".join(f"'{one}" if _needs_guard(one.lstrip('"')) else one for one in rest)
 
 
 def _needs_guard(cell: str) -> bool:

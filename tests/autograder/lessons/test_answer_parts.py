@@ -165,6 +165,22 @@ def test_pictures_of_all_parts_are_kept_under_names_of_their_own() -> None:
     }
 
 
+def test_an_answer_is_put_together_from_a_hundred_cells_and_the_rest_is_counted() -> None:
+    many = [words(f"part {n}", f"part-{n}") for n in range(2_000)]
+    result = repaired(below(handed_in(why="Mine."), "why", *many))
+    assert text_of(result, "why").endswith("\n\npart 98")
+    assert len(result.cells) == len(SOURCE) + 2_000 - 99
+    assert "from 100 cells. 1,901 more cells beside it, too many" in record(result).notes[1]
+
+
+def test_a_part_with_more_pictures_than_an_answer_takes_stays_where_it_is() -> None:
+    own = words("So:", "own")
+    own["attachments"] = {f"{n}.png": {"image/png": "AAAA"} for n in range(101)}
+    result = repaired(below(handed_in(why="Mine."), "why", own))
+    assert (text_of(result, "why"), len(result.cells)) == ("Mine.", len(SOURCE) + 1)
+    assert "1 more cell" in result.notes[0]
+
+
 def test_a_picture_larger_than_other_cells_may_have_is_kept_in_an_answer() -> None:
     cells = handed_in(why="![a](attachment:a.png)")
     cells[1]["attachments"] = {"a.png": {"image/png": "A" * 20_000_000}}

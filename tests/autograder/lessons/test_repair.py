@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import json
 import pickle
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.engine.plan import CellKind, plan, setup_source
+from autograder.lessons.cell_dependencies.cell_names import read_code
+from autograder.lessons.definitions import defined
 from autograder.lessons.model import Lesson, all_lessons
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from tests.autograder.engine.exam import (
@@ -299,6 +303,35 @@ def test_no_stub_overwrites_what_another_cell_of_the_learner_defines(elsewhere: 
     assert sources(result)["twice"].startswith("# This cell was missing")
     assert "NotImplementedError" not in sources(result)["twice"]
     assert result.notes == ("`twice` is missing; what your other cells define counts.",)
+
+
+def test_cells_beyond_measure_give_fifty_notes_and_their_number() -> None:
+    about = {"nbgrader": {"grade": True, "grade_id": "none"}}
+    many = [{**words("", f"own-{n}"), "metadata": about} for n in range(2_000)]
+    notes = repaired([*handed_in(), *many]).notes
+    assert (len(notes), notes[-1]) == (51, "And 1,950 more notes of this kind.")
+
+
+def test_text_that_nobody_writes_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = list[int]()
+    real = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text: parsed.append(len(text)) or real(text))
+    large = ["a = 0\n" * 50_000 + TWICE, *(f"b{n} = 0\n" * 20_000 for n in range(10))]
+    cells = [
+        *without("twice")(handed_in()),
+        *(code(one, f"own-{n}") for n, one in enumerate(large)),
+    ]
+    assert repaired(cells).notes == ("`twice` is missing; what your other cells define counts.",)
+    result = repaired([cell for cell in cells if cell["id"] != "own-0"])
+    assert result.missing == {"twice"}
+    assert sum(parsed) <= 800_000
+
+
+def test_blank_lines_take_no_time_to_read() -> None:
+    begun = time.process_time()
+    defined("\n" * 150_000 + "x(")
+    read_code("\n" * 150_000 + "x(")
+    assert time.process_time() - begun < 5  # it took minutes
 
 
 def test_a_name_that_only_the_lesson_or_the_inside_of_a_function_binds_is_no_answer() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from nbconvert.exporters import HTMLExporter
 from nbformat import from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.inert_html import inert
+from course.figures import show_storage
 
 ROOT = Path(__file__).parents[3]
 # Each would call `act()`, fetch from evil.test or cover the page, were it put in as it stands.
@@ -65,11 +68,57 @@ def test_tables_pictures_and_links_stay() -> None:
     assert inert("<details open><summary>s</summary>t</details>").startswith("<details open")
 
 
-def test_a_drawing_becomes_a_picture() -> None:
-    assert re.fullmatch(
-        r'a<img alt="" src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+">b',
-        inert("a<svg width='1'><script>act()</script></svg>b"),
-    )
+START = (
+    "<svg xmlns='http://www.w3.org/2000/svg' xmlns:x='http://www.w3.org/1999/xlink'>"
+    "<rect id='a0' width='9' height='9'/>"
+)
+NESTED = "".join(
+    f"<g id='a{n + 1}'><use x:href='#a{n}'/><use x:href='#a{n}' x='1'/></g>" for n in range(30)
+)
+TAME = {
+    "plain": f"{START}<path id='p' d='M0 0'/><use x:href='#p'/></svg>",
+    "clipped": f"{START}<clipPath id='c'><rect/></clipPath><g clip-path='url(#c)'/></svg>",
+}
+WILD = {
+    "no SVG": "<svg width='1'></svg>",
+    "nested": f"{START}{NESTED}</svg>",
+    "a use of a use": f"{START}<use id='a' x:href='#a0'/><use x:href='#a'/></svg>",
+    "a filter": f"{START}<g style='filter:blur(9999px)'/></svg>",
+    "a filter, too": f"{START}<g filter='blur(9999px)'/></svg>",
+    "a pattern": f"{START}<pattern/></svg>",
+    "a clip of a clip": f"{START}<clipPath id='c' clip-path='url(#c)'><rect/></clipPath></svg>",
+    "an entity": f"<!DOCTYPE svg [<!ENTITY a 'b'>]>{START}</svg>",
+    "a default": f"<!DOCTYPE svg [<!ATTLIST g filter CDATA 'blur(9px)'>]>{START}<g/></svg>",
+    "a style sheet": f"<?xml-stylesheet href='data:text/css,*{{}}'?>{START}</svg>",
+    "styles": f"{START}<style>*{{filter:blur(9px)}}</style></svg>",
+    "another encoding": f"<?xml version='1.0' encoding='utf-16'?>{START}</svg>",
+    "deep": f"{START}{'<g>' * 60}{'</g>' * 60}</svg>",
+    "many": f"{START}{'<g/>' * 30_000}</svg>",
+    "long copies": START
+    + f"<path id='p' d='{'M' * 9_000}'/>"
+    + "<use x:href='#p'/>" * 1_000
+    + "</svg>",
+}
+
+
+@pytest.mark.parametrize("svg", TAME.values(), ids=TAME)
+def test_a_drawing_becomes_a_picture(svg: str) -> None:
+    picture = r'<img alt="" src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+">'
+    assert re.fullmatch(f"a{picture}b", inert(f"a{svg}b"))
+
+
+@pytest.mark.parametrize("svg", WILD.values(), ids=WILD)
+def test_a_drawing_that_may_take_for_ever_is_not_shown(svg: str) -> None:
+    address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    shown = page("feedback", showing(image_svg__xml=svg), showing(text_html=f"<p>{svg}</p>"))
+    shown += inert(f'<img src="{address}">')
+    assert "data:image/svg" not in shown
+    assert shown.count("a drawing (SVG) is not shown here") == 2
+
+
+def test_the_courses_own_figures_are_shown() -> None:
+    figure = show_storage(torch.arange(6).view(2, 3).t())._repr_html_()
+    assert 'src="data:image/svg+xml;base64,' in inert(figure)
 
 
 class Acting(HTMLParser):

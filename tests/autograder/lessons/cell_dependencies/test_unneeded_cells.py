@@ -60,6 +60,13 @@ def test_who_uses_a_name_has_every_cell_run_that_shares_it() -> None:
     assert left_out(code("print(rows)", "own")) == {"alone"}
 
 
+def test_more_text_than_anyone_writes_is_not_read_and_has_every_cell_run() -> None:
+    many = [code("a = 0\n" * 10_000, f"own-{n}") for n in range(4)]
+    assert left_out(*many[:1]) == {"made", "looked-at", "alone"}
+    assert left_out(*many) == set()
+    assert mentioned("a = 0\n" * 40_000) is None
+
+
 def test_a_name_of_a_parameter_is_not_the_notebooks() -> None:
     assert "made" in left_out(code("def total(rows):\n    return rows.sum()", "total"))
 

@@ -23,6 +23,8 @@ from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import JournalError, only_grader
 from autograder.records.model import ExerciseRecord, Status
 from autograder.records.runner import Outcome
+from autograder.reporting.export_csv import inert
+from autograder.reporting.learners_work import Picture, pictures_of
 from autograder.reporting.marking import questions
 from autograder.reporting.marking.anonymous import AnonymousKeyError, pseudonyms
 from autograder.reporting.marking.entering import Marked, take_in
@@ -32,6 +34,7 @@ from autograder.reporting.marking.sheet import (
     guarded,
     read_points,
     read_sheet,
+    sheet,
     unguarded,
 )
 from tests.autograder import tiny
@@ -202,6 +205,9 @@ def test_a_picture_in_an_answer_is_said_to_be_there() -> None:
     cell = {"source": "see", "attachments": {"drawing.png": {"image/png": "aGk="}}}
     said = "With a picture, which the page beside this sheet shows: drawing.png."
     assert questions._text(cell) == f"see\n\n[{said}]"
+    svg = {"source": "see", "attachments": {"drawing.svg": {"image/svg+xml": "aGk="}}}
+    assert questions._text(svg) == "see\n\n[With a picture, see formgrader: drawing.svg.]"
+    assert pictures_of(svg) == (Picture("drawing.svg", ""),)  # a page says that there is one
     odd = {"source": "see", "attachments": {"drawing.xyz": {"image/xyz": "aGk="}}}
     assert questions._text(odd) == "see\n\n[With a picture, see formgrader: drawing.xyz.]"
 
@@ -449,6 +455,16 @@ def test_points_by_hand_reach_the_learners_page(course: CourseDirectory) -> None
 @pytest.mark.parametrize("text", ["=1", "'=1", "''=1", "'", "''", "'tis", "-", "- a", "@x", "\ta"])
 def test_a_guarded_cell_comes_back(text: str) -> None:
     assert unguarded(guarded(text)) == text
+
+
+def test_no_part_of_an_answer_is_a_formula_whatever_parts_the_cells() -> None:
+    answer = 'It copies;=1+1;"=2";x\n=3\n\t=4\r\n ＝5'
+    text = sheet([("id", "", "", answer, "3", "lesson", "why", "v")]).decode("utf-8-sig")
+    for mark in ";\t":
+        quoted = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+        cells = [cell for row in quoted for cell in row]
+        cells += [cell.lstrip('"') for line in text.splitlines() for cell in line.split(mark)]
+        assert [cell for cell in cells if inert(cell) != cell] == []
 
 
 def test_points_are_read_as_written() -> None:
