@@ -70,8 +70,10 @@ def _is_shallow(root: ElementTree.Element) -> bool:
 def _is_plain(root: ElementTree.Element) -> bool:
     """Whether there are only elements and values that reach for no others, but by clips."""
     for one in root.iter():
-        kind = one.tag.removeprefix(_SVG) if isinstance(one.tag, str) else ""
-        if kind not in _ELEMENTS or (kind == "style" and not _STYLE.fullmatch(one.text or "")):
+        space, kind = one.tag[: len(_SVG)], one.tag[len(_SVG) :]
+        if space != _SVG or kind not in _ELEMENTS:
+            return False
+        if kind == "style" and not _STYLE.fullmatch(one.text or ""):
             return False
         if kind in _SHAPES and len(one):
             return False

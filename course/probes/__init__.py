@@ -8,8 +8,9 @@ from course.lazy import lazy_names
 
 if TYPE_CHECKING:
     from course.probes.decorator import probe
+    from course.probes.forks import in_a_fork
     from course.probes.modules import modules_named, names_used
-    from course.probes.orders import orders_drawn
+    from course.probes.orders import hashes_of_another_process, orders_drawn
     from course.probes.saved_runs import carried_on, resumed
     from course.probes.training import loop_run
     from course.probes.transfers import copies_asked, delivered, fetched, pinned_batches

@@ -301,14 +301,15 @@ def submit(
 
 
 def _known_parameters(seen: Observation) -> tuple[str, ...]:
-    """The parameters' names as the first visible call showed them; messages name them.
+    """The parameters' names as the last visible call showed them; messages name them.
 
     A function can rename its own, and would tell by them what a hidden call has given it.
     """
     known = _session.asked.parameters
     if called_from_hidden_part(sys._getframe(1)):
         return known.get(seen.name, ())
-    return known.setdefault(seen.name, seen.parameters)
+    known[seen.name] = seen.parameters
+    return seen.parameters
 
 
 def _misspelt(seen: Observation, request: Request) -> bool:

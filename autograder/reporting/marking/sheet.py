@@ -136,8 +136,9 @@ def _guarded_throughout(answer: str) -> str:
     >>> _guarded_throughout('It copies;=1+1;"=2"\n- a list; x=1')
     'It copies;\'=1+1;\'"=2"\n\'- a list; x=1'
     """
-    first, *rest = _ENDS_CELL.split(answer)
-    return first + "".join(f"'{one}" if _needs_guard(one.lstrip('"')) else one for one in rest)
+    parts = _ENDS_CELL.split(answer)  # a mark stands between any two
+    guards = [at and at % 2 == 0 and _needs_guard(one.lstrip('"')) for at, one in enumerate(parts)]
+    return "".join(f"'{one}" if guard else one for one, guard in zip(parts, guards, strict=True))
 
 
 def _needs_guard(cell: str) -> bool:

@@ -464,7 +464,7 @@ def test_no_part_of_an_answer_is_a_formula_whatever_parts_the_cells() -> None:
         quoted = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
         cells = [cell for row in quoted for cell in row]
         cells += [cell.lstrip('"') for line in text.splitlines() for cell in line.split(mark)]
-        assert [cell for cell in cells if inert(cell) != cell] == []
+        assert [cell for cell in cells if inert(cell.strip("\t")) != cell.strip("\t")] == []
 
 
 def test_points_are_read_as_written() -> None:
