@@ -51,7 +51,11 @@ def orders_drawn(
 
 @contextmanager
 def hashes_of_another_process(salt: int | None) -> Iterator[None]:
-    """The function `hash` of a process with another PYTHONHASHSEED, or the one that's there."""
+    """The function `hash` of a process with another PYTHONHASHSEED, or the one that's there.
+
+    Args:
+        salt: Another one gives texts another hash; None leaves `hash` alone.
+    """
     usual = builtins.hash
     if salt is not None:
         builtins.hash = lambda value: usual((salt, value) if _holds_text(value) else value)
