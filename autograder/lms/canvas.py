@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autograder.console import points
-from autograder.lms.interface import ArchiveName, GradeLine, Lms, Owner, letters
+from autograder.lms.interface import ARCHIVES, ArchiveName, GradeLine, Lms, Owner, letters
 
 if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
@@ -29,7 +29,6 @@ _NAME = re.compile(
     r"(?:(?P<name>(?!LATE_).+?)_)?(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
 )
-_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -52,7 +51,7 @@ class Canvas(Lms):
         a folder that only looks alike, such as autumn_2026_11_homework.
         """
         found = _NAME.fullmatch(path[0])
-        if found is None or (len(path) > 1 and not path[0].lower().endswith(_ARCHIVES)):
+        if found is None or (len(path) > 1 and not path[0].lower().endswith(ARCHIVES)):
             return None
         file = (path[-1] if len(path) > 1 else found["rest"]) or ""
         owner = Owner(self.name, found["name"] or "", found["number"])

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
+# The endings of the archives that people pack their work into, and that `collect` opens.
+TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+ARCHIVES = (".zip", *TARS)
+
 
 @dataclass(frozen=True, order=True)
 class Owner:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO
 
 from autograder.errors import AutograderError
+from autograder.lms.interface import ARCHIVES, TARS
 
 MiB = 2**20
 _BLOCK_NBYTES = MiB
@@ -35,8 +36,7 @@ OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/
 OWN_NBYTES = 512 * MiB
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
 _TWICE = "its name occurs twice in the archive; the first is kept"
-_TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
-ARCHIVES = (".zip", *_TARS)
+_HARD_PACKED = (b"BZh", b"\xfd7zXZ")  # a few bytes of these unpack to gigabytes in one step
 _CAUSES: dict[type[BaseException], str] = {  # whose own messages speak of Python, or are empty
     OverflowError: "a number in it is too large",
     RecursionError: "it is nested too deeply",
@@ -205,7 +205,7 @@ def _paths(path: Path) -> Iterator[tuple[str, ...]]:
 @contextmanager
 def _archive_at(path: Path) -> Iterator[tarfile.TarFile | zipfile.ZipFile]:
     """The archive at `path`; whatever its reading raises becomes an `ArchiveError`."""
-    is_tar = path.name.lower().endswith(_TARS)
+    is_tar = path.name.lower().endswith(TARS)
     try:
         with path.open("rb") as file:
             if is_tar:
@@ -349,6 +349,11 @@ def opened(
 def _nested_tar(
     data: bytes, parts: tuple[str, ...], budget: _Budget
 ) -> Iterator[ArchiveFile | RefusedEntry]:
+    if data.startswith(_HARD_PACKED):
+        yield RefusedEntry(
+            parts, "is packed by bzip2 or xz; only .zip, .tar and .tar.gz are opened"
+        )
+        return
     left, tar = budget.nbytes, io.BytesIO()
     try:
         # Unpacked within bounds first: a header of a tar may announce gigabytes, which are read.

@@ -20,9 +20,8 @@ from autograder.lessons.cells import cells_of, grade_id
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, read_submission
 from autograder.lms import read_name
-from autograder.lms.interface import ArchiveName, Owner
+from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
 from autograder.submissions.archive import (
-    ARCHIVES,
     ArchiveFile,
     RefusedEntry,
     Sharing,

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autograder.lms import read_name
-from autograder.lms.interface import ArchiveName, Owner
-from autograder.submissions.archive import ARCHIVES
+from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
 from autograder.submissions.matching import FOLDER, Roster
 
 _NAMED = (".ipynb", *ARCHIVES)  # files whose own names may say whose they are

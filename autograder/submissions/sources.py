@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.lms.interface import ARCHIVES
 from autograder.submissions.archive import (
     ArchiveError,
     ArchiveFile,
@@ -27,7 +28,7 @@ from autograder.submissions.archive import (
 from autograder.submissions.folder import read_start, reason_of
 
 _NOTEBOOK = ".ipynb"
-_READ = (_NOTEBOOK, ".zip", ".tar", ".tgz", ".tar.gz", ".txt")  # others are only named
+_READ = (_NOTEBOOK, *ARCHIVES, ".txt")  # others are only named
 NO_NOTEBOOK = "is not a notebook (.ipynb)"
 GIT = ".git"  # the folder that makes another one a repository
 

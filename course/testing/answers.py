@@ -272,7 +272,6 @@ def submit(
     `leaves` says what the call has to leave as it was; None: nobody asks.
     """
     seen = _session.backend.run(request, live)
-    seen = with_changes(seen, parameters=_known_parameters(seen))
     if request.each:
         seen = with_changes(seen, attempted=seen.attempted and _any_attempted(seen))
     if not request.options.operators:
@@ -290,7 +289,8 @@ def submit(
         misconception = leaves.misconception
     elif leaves is not None:
         gradients = request.options.backward and not request.each  # those fill no `.grad`
-        effects = tuple(side_effects(seen, leaves.may_change, request.each, gradients))
+        named = with_changes(seen, parameters=_known_parameters(seen))
+        effects = tuple(side_effects(named, leaves.may_change, request.each, gradients))
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count

@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -21,6 +22,7 @@ from autograder.submissions.archive import ArchiveError, Bounds, RefusedEntry, r
 from autograder.submissions.collect import Collected, collect
 from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import read_roster
+from autograder.submissions.sources import read_source
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG
 
@@ -522,3 +524,14 @@ def test_a_name_that_is_no_utf8_is_shown(root: Path, tmp_path: Path) -> None:
     Path(os.fsdecode(folder + b"/jos\xe9/x.ipynb")).write_text(NOTEBOOK)
     (who,) = taken_in(root, tmp_path / "subs").unmatched
     assert who.key == "subs/jos�"
+
+
+@pytest.mark.parametrize(("ending", "packed"), [(".tar.bz2", "bz2"), (".tar.xz", "xz")])
+def test_a_tar_that_is_packed_otherwise_is_refused_by_name(
+    tmp_path: Path, ending: str, packed: Literal["bz2", "xz"]
+) -> None:
+    with tarfile.open(tmp_path / f"ada{ending}", f"w:{packed}"):
+        pass
+    [refused] = read_source(tmp_path)
+    assert isinstance(refused, RefusedEntry)
+    assert refused.reason == "is packed by bzip2 or xz; only .zip, .tar and .tar.gz are opened"
