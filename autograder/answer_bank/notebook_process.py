@@ -35,7 +35,7 @@ def main() -> None:
     setups = json.loads(sys.argv[3])
 
     def prepare() -> Callable[[Message, Forks], Message]:
-        from autograder.engine.student.trusted_modules import load_modules
+        from autograder.engine.loaded_ahead import load_modules
 
         shell = _prepared_shell()
         load_modules(modules_needed(setups))  # so that no fork pays for it

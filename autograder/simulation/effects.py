@@ -144,7 +144,7 @@ def _slips(said: int, found: Effects) -> Iterator[str]:
 def main(source: str, report: str) -> None:
     """Run the notebook `source` in this process and write its cells' effects to `report`."""
     from autograder.engine.kernel.shell import new_shell, record_with, warm_up
-    from autograder.engine.student.trusted_modules import load_modules, load_offered
+    from autograder.engine.loaded_ahead import load_modules, load_offered
     from autograder.lessons.imported_modules import modules_needed
 
     cells = [one for one in cells_of(read_notebook(Path(source))) if one["cell_type"] == "code"]

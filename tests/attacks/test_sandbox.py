@@ -81,7 +81,7 @@ for folder, _, files in sorted(os.walk(root)):
     assert said.splitlines() == [
         *["False"] * 3,
         ". descendants.py fork_server.py linux.py",
-        "engine limits.py",
+        "engine limits.py loaded_ahead.py",
         "engine/forkserver process_usage.py student_fork_server.py",
         "engine/kernel output_recorder.py shell.py",
         "engine/protocol frames.py",

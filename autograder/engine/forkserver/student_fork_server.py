@@ -159,12 +159,8 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     import torch.utils.data
 
     from autograder.engine.kernel.shell import new_shell, warm_up
-    from autograder.engine.student.trusted_modules import (
-        load_modules,
-        load_trusted,
-        warm_up_recording,
-        warm_up_torch,
-    )
+    from autograder.engine.loaded_ahead import load_modules, warm_up_recording, warm_up_torch
+    from autograder.engine.student.trusted_modules import load_trusted
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)

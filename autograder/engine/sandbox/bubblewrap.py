@@ -231,6 +231,7 @@ STUDENT_SIDE = (
     "linux.py",
     "engine/__init__.py",
     "engine/limits.py",
+    "engine/loaded_ahead.py",
     "engine/forkserver/__init__.py",
     "engine/forkserver/process_usage.py",
     "engine/forkserver/student_fork_server.py",

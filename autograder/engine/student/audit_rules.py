@@ -21,72 +21,31 @@ __all__ = [
 # What leads to other code's frames, objects or memory, and what changes code.
 FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
 PARTS = {"__code__", "__defaults__", "__kwdefaults__"}
-WATCHED = frozenset(
-    {
-        "code.__new__",
-        "exec",
-        "function.__new__",
-        "gc.get_objects",
-        "gc.get_referents",
-        "gc.get_referrers",
-        "import",
-        "marshal.loads",
-        "object.__getattr__",
-        "object.__setattr__",
-        "open",
-        "sys._current_exceptions",
-        "sys._current_frames",
-        "sys._getframe",
-        "sys.addaudithook",
-        "sys.monitoring.register_callback",
-        "sys.setprofile",
-        "sys.settrace",
-        *(
-            f"ctypes.{name}"
-            for name in (
-                "addressof",
-                "call_function",
-                "cdata",
-                "cdata/buffer",
-                "dlopen",
-                "dlsym",
-                "dlsym/handle",
-                "string_at",
-                "wstring_at",
-            )
-        ),
-    }
+_OF_PYTHON = """
+code.__new__ exec function.__new__ gc.get_objects gc.get_referents gc.get_referrers import
+marshal.loads object.__getattr__ object.__setattr__ open sys._current_exceptions
+sys._current_frames sys._getframe sys.addaudithook sys.monitoring.register_callback sys.setprofile
+sys.settrace
+"""
+_OF_CTYPES = (
+    "addressof call_function cdata cdata/buffer dlopen dlsym dlsym/handle string_at wstring_at"
 )
-# Functions of libraries that hand on what they were asked for; their caller counts as asking.
-CONDUITS: dict[str, frozenset[str] | None] = {  # None: all of the module, or of the package
-    "IPython.core.debugger": None,
+WATCHED = frozenset([*_OF_PYTHON.split(), *(f"ctypes.{name}" for name in _OF_CTYPES.split())])
+_OF_INSPECT = """
+currentframe getasyncgenlocals getcoroutinelocals getgeneratorlocals getinnerframes getouterframes
+stack trace
+"""
+# Functions of libraries that hand on what they were asked for; their caller counts as asking. None:
+# all of the module, or of the package.
+CONDUITS: dict[str, frozenset[str] | None] = {
+    **dict.fromkeys(("IPython.core.debugger", "IPython.terminal.embed", "IPython.utils.frame")),
     "IPython.core.interactiveshell": frozenset({"get_local_scope", "var_expand"}),
-    "IPython.terminal.embed": None,
-    "IPython.utils.frame": None,
-    "asyncio.base_tasks": None,
-    "bdb": None,
-    "code": None,
-    "ctypes": None,
-    "debugpy": None,
-    "inspect": frozenset(
-        {
-            "currentframe",
-            "getasyncgenlocals",
-            "getcoroutinelocals",
-            "getgeneratorlocals",
-            "getinnerframes",
-            "getouterframes",
-            "stack",
-            "trace",
-        }
-    ),
+    **dict.fromkeys(("asyncio.base_tasks", "bdb", "code", "ctypes", "debugpy")),
+    "inspect": frozenset(_OF_INSPECT.split()),
     "logging": frozenset({"<lambda>", "currentframe"}),
-    "pdb": None,
-    "profile": None,
-    "pydantic": None,
+    **dict.fromkeys(("pdb", "profile", "pydantic", "trace")),
     "signal": frozenset({"signal"}),
     "torch._jit_internal": frozenset({"createResolutionCallbackFromFrame"}),
-    "trace": None,
     "traceback": frozenset({"walk_stack", "walk_tb"}),
 }
 

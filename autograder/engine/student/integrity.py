@@ -20,8 +20,7 @@ import gc
 import types
 import warnings
 from collections.abc import Callable, Iterable
-from itertools import chain
-from operator import attrgetter, eq, is_
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
@@ -71,39 +70,34 @@ class IntegrityCheck:
         """
         modules = list(modules)
         spaces = _spaces(modules)
-        fixed = [space for space, grows in spaces if not grows] + [vars(one) for one in copies]
-        some = [(space, tuple(space)) for space, grows in spaces if grows]
-        some += [(vars(one), tuple(n for n in names if n in vars(one))) for one, names in _ALSO]
-        values = [value for space, _ in spaces for value in space.values()]
-        values += [space[name] for space, names in some for name in names]
-        cells = {id(cell): cell for value in values for cell in _cells(value)}
-        self._fixed = tuple(fixed)
-        self._some = tuple((space.__getitem__, names) for space, names in some)
-        self._cells = tuple(cells.values())
-        self._objects = tuple(one for module in modules for one in _constant_objects(module))
-        self._versions = _versions(fixed)
-        self._versions_of_some = _versions(space for space, _ in some)
+        self._fixed = [(space, tuple(space)) for space, grows in spaces if not grows]
+        self._some = [(space, tuple(space)) for space, grows in spaces if grows]
+        for one, names in _ALSO:
+            self._some.append((vars(one), tuple(name for name in names if name in vars(one))))
+        values = [space[name] for space, names in self._fixed + self._some for name in names]
+        self._fixed += [(vars(one), tuple(vars(one))) for one in copies]
+        self._cells = [*{id(cell): cell for value in values for cell in _cells(value)}.values()]
+        self._objects = [one for module in modules for one in _constant_objects(module)]
 
     def verifier(self) -> Callable[[], bool]:
         """A function that tells whether all of it still stands; its loops are C's, for speed."""
         every, same, each, error = all, is_, map, (AttributeError, KeyError)
-        compare, compare_some = self._comparison(), _comparison_of(self._some)
-        objects, kind, space_of = self._objects, type, _space_of
-        kinds = tuple(each(kind, objects))
-        held, has_versions = tuple(each(space_of, objects)), bool(self._versions)
-        words = [*self._versions, *map(_content_address, self._cells)]
-        contents = tuple(each(_content, self._cells))
-        look = _reader(words, self._fixed, self._cells, contents)
-        look_at_some = _reader(self._versions_of_some, self._some)
-        first, latest = look(), [b""]
+        objects, kind, space_of = tuple(self._objects), type, _space_of
+        kinds, held = tuple(each(kind, objects)), tuple(each(space_of, objects))
+        versions = _versions(space for space, _ in self._fixed)
+        words = [*versions, *map(_content_address, self._cells)]
+        look = _reader(words, self._fixed, self._cells, tuple(each(_content, self._cells)))
+        look_at_some = _reader(_versions(space for space, _ in self._some), self._some)
+        compare, compare_some = _comparison(self._fixed, False), _comparison(self._some, True)
+        first, latest, has_versions, nothing = look(), [look_at_some()], bool(versions), b""
 
         def intact() -> bool:
             try:
                 # No number comes twice: what was changed and put back is seen, too.
-                if look() != first or not (has_versions or compare()):
+                if look() != first or not (has_versions or compare(nothing, nothing)):
                     return False
                 some = look_at_some()
-                if not some or some != latest[0]:  # a name came to one, or nobody can say
+                if not has_versions or some != latest[0]:  # a name came to one, or nobody can say
                     if not compare_some(some, latest[0]):
                         return False
                     latest[0] = some
@@ -115,46 +109,29 @@ class IntegrityCheck:
 
         return intact
 
-    def _comparison(self) -> Callable[[], bool]:
-        """A function that tells whether the dictionaries that do not grow hold what they do now."""
-        every, same, each, chained, equal = all, is_, map, chain.from_iterable, eq
-        fixed, size = self._fixed, len
-        values = tuple(space.values() for space in fixed)  # views: they show what is there
-        sizes = tuple(each(size, fixed))
-        # In their order: who takes a name out and puts another one in puts it at the end.
-        held = tuple(chained(values))
 
-        def compare() -> bool:
-            try:
-                return every(each(equal, each(size, fixed), sizes)) and every(
-                    each(same, chained(values), held)
-                )
-            except RuntimeError:  # one of them grew meanwhile
-                return False
-
-        return compare
+_Spaces = list[tuple[Any, tuple[str, ...]]]  # dictionaries, and the names that are looked at
 
 
-_Look = Callable[[str], Any]
+def _comparison(spaces: _Spaces, grows: bool) -> Callable[[bytes, bytes], bool]:
+    """A function that tells whether the names of these spaces stand for what they do now.
 
-
-def _comparison_of(some: Iterable[tuple[_Look, tuple[str, ...]]]) -> Callable[[bytes, bytes], bool]:
-    """A function that tells whether these names stand for what they do now.
-
-    It is given the version numbers of the spaces now and when they were last compared; where these
-    are the same, nobody has to look.
+    Unless a space `grows`, no name may come to it either.
+    It is given the spaces' version numbers now and when they were last compared; where these are
+    the same, nobody has to look. Without such numbers it looks at all.
     """
-    every, same, each, size = all, is_, map, _WORD_NBYTES
-    others = tuple(
-        (slice(at * size, (at + 1) * size), look, of, tuple(each(look, of)))
-        for at, (look, of) in enumerate(some)
-    )
+    every, same, each, size, word = all, is_, map, len, _WORD_NBYTES
+    remembered = []
+    for at, (space, names) in enumerate(spaces):
+        part, look = slice(at * word, (at + 1) * word), space.__getitem__
+        counted = names if grows else space
+        remembered.append((part, look, names, tuple(map(look, names)), counted, len(counted)))
 
     def compare(now: bytes, then: bytes) -> bool:
         return every(
             [
-                every(each(same, each(look, of), was))
-                for at, look, of, was in others
+                size(counted) == count and every(each(same, each(look, names), was))
+                for at, look, names, was, counted, count in remembered
                 if not now or now[at] != then[at]
             ]
         )

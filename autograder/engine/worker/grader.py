@@ -23,12 +23,12 @@ from autograder import linux
 from autograder.engine.checker.template import CheckerTemplate
 from autograder.engine.kernel.shell import Shell, new_shell, warm_up
 from autograder.engine.limits import Limits
+from autograder.engine.loaded_ahead import load_modules, load_offered, warm_up_torch
 from autograder.engine.outcomes import CellOutcome
 from autograder.engine.plan import CellKind, Step, plan, setup_source, snapshot_places_of
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
 from autograder.engine.scoring import judge, modes_note, notes_of, submission_status
-from autograder.engine.student.trusted_modules import load_modules, load_offered, warm_up_torch
 from autograder.engine.worker.checker_client import (
     Checker,
     CheckerFailed,

@@ -43,7 +43,7 @@ def declares_form(cells: Sequence[RawCell]) -> bool:
 
 
 def is_project(cells: Sequence[RawCell]) -> bool:
-    """Whether the notebook is a project: a script to mend, without predictions and deep dives."""
+    """Whether the notebook is a project: a script to mend, without deep dives."""
     return any(role(cell).get("kind") == PROJECT for cell in cells)
 
 
@@ -53,6 +53,7 @@ def lint_form(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     if is_project(cells):
         yield from _opening(cells)
         yield from _project(cells, lesson)
+        yield from _predictions(cells)
         yield from _tasks(cells)
         yield from _minutes(cells, lesson, PROJECT_MINUTES)
     elif declares_form(cells):
