@@ -11,12 +11,16 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+import torch
+
 from course.hidden_lines import called_from_hidden_part
 from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import RANDOM_STATE
 from course.serialization.received import (
     Absent,
     AbsentError,
+    Handle,
+    SeenTensor,
     Value,
     as_node,
     looking,
@@ -348,8 +352,24 @@ def _not_of_the_kind(error: Exception, looked: Sequence[Value]) -> Failure:
     if not looked:
         return Failure(f"this could not be checked: {why}", other_kind=True)
     last = looked[-1]
-    words = f"{last.where} is not of the kind that was asked for ({why})"
+    words = f"{last.where} is {_kind_of(last)}, which isn't what the check expects here ({why})"
     return Failure(words, brief(last), call=last.call, other_kind=True)
+
+
+def _kind_of(value: Value) -> str:
+    """What kind of thing a value is, as a learner would say it."""
+    match as_node(value):
+        case None:
+            return "None"
+        case SeenTensor() | torch.Tensor():
+            return "a tensor"
+        case Handle() as handle:
+            return f"a live {handle.kind}"
+        case bool() | float() | complex() | str() | list() | tuple() | set() | dict() as plain:
+            return f"a {type(plain).__name__}"
+        case int():
+            return "an int"
+    return "another kind of object"
 
 
 def _call_of(failure: Failure | None, subjects: Sequence[Subject]) -> str | None:

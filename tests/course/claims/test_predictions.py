@@ -24,6 +24,8 @@ CODE = "x = torch.zeros(2, 3)\nx.t().stride()"
 @pytest.fixture(autouse=True)
 def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
+    # As beside a learner's notebook: the lines of lesson 17 measure its script.
+    monkeypatch.syspath_prepend(Path(__file__).parents[3] / "source" / "17-project")
     monkeypatch.setattr(predictions, "_told", {})
 
 

@@ -359,7 +359,6 @@ def test_each_question_in_a_lesson_exists(path: Path) -> None:
         for given in node.args
         if isinstance(given, ast.Constant)
     ]
-    kinds = {cell["metadata"].get("course", {}).get("kind") for cell in cells}
-    assert asked or "project" in kinds  # a project asks by its script
+    assert asked
     known = {entry.id for entry in (*claims(), *prediction.predictions())}
     assert [id for id in asked if id not in known] == []

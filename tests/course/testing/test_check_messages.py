@@ -79,6 +79,26 @@ TOLD: list[tuple[Make, Answer, str, str, str | None, str | None, int]] = [
         0,
     ),
     (
+        lambda c, s: c.that(lambda: sorted(s.result.plain) == [1, 2]),
+        lambda x: 0,
+        "the condition holds",
+        "the result of `f` is an int, which isn't what the check expects here"
+        " (TypeError: 'int' object is not iterable)",
+        "0",
+        None,
+        0,
+    ),
+    (
+        lambda c, s: c.that(lambda: s.result.plain.keys() == {"a"}),
+        lambda x: x,
+        "the condition holds",
+        "the result of `f` is a tensor, which isn't what the check expects here"
+        " (AttributeError: 'Tensor' object has no attribute 'keys')",
+        "float32 (2, 3) [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]",
+        None,
+        0,
+    ),
+    (
         lambda c, s: c.shape(s.result, [3, 2]),
         lambda x: x,
         "the shape is right",
