@@ -326,7 +326,19 @@ def twice(x):
 }
 
 
-@pytest.mark.parametrize("attack", NOTICED)
+USUAL = (
+    *(
+        "a limit set through frames",
+        "all objects",
+        "a traceback's frame",
+        "an audit hook of its own",
+    ),
+    *("memory by address", "memory as a file", "code under a library's name"),
+    *("a note of its own in the operator log", "IPython's local scope"),
+)
+
+
+@pytest.mark.parametrize("attack", sampled(NOTICED, *USUAL, why="attacks of every kind"))
 def test_reaching_for_what_measures_is_a_case_for_a_person(tmp_path: Path, attack: str) -> None:
     status, score, notes = graded(tmp_path, NOTICED[attack])
     assert (status, score) == (Status.TAMPERED, 0.0)
@@ -566,7 +578,10 @@ def twice(x):
 }
 
 
-@pytest.mark.parametrize("attack", CHANGED)
+CHANGES = ("a limit", "facts, by a class that is looked at in between", "a handler of the modes")
+
+
+@pytest.mark.parametrize("attack", sampled(CHANGED, *CHANGES, why="attacks of every kind"))
 def test_measuring_code_that_was_changed_is_noticed(tmp_path: Path, attack: str) -> None:
     status, score, _ = graded(tmp_path, CHANGED[attack])
     assert (status, score) in [(Status.TAMPERED, 0.0), (Status.CRASHED, 0.0)]
@@ -673,7 +688,10 @@ def twice(x):
 }
 
 
-@pytest.mark.parametrize("attack", USELESS)
+DETOURS = ("the wrong answer alone", "both modes switched off", "a thread", "NumPy")
+
+
+@pytest.mark.parametrize("attack", sampled(USELESS, *DETOURS, why="attacks of every kind"))
 def test_going_round_what_measures_earns_no_more_than_the_wrong_answer(
     tmp_path: Path, attack: str
 ) -> None:
@@ -907,9 +925,15 @@ def test_an_answer_that_is_compiled_is_measured_as_it_was_written(
     assert graded(tmp_path, compiled) == (Status.GRADED, FULL, "")
 
 
-USUAL = ("a training step", "looking at functions", "errors", "a forgotten breakpoint", "a figure")
+HARMLESS = (
+    "a training step",
+    "looking at functions",
+    "errors",
+    "a forgotten breakpoint",
+    "a figure",
+)
 
 
-@pytest.mark.parametrize("what", sampled(HONEST, *USUAL, why="honest code of every kind"))
+@pytest.mark.parametrize("what", sampled(HONEST, *HARMLESS, why="honest code of every kind"))
 def test_honest_code_is_not_noticed(tmp_path: Path, what: str) -> None:
     assert graded(tmp_path, RIGHT, HONEST[what]) == (Status.GRADED, FULL, "")
