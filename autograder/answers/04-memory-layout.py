@@ -2444,3 +2444,10 @@ def dense_rows(x):
     if x.dim() == 0 or x.shape[-1] == 1 or x.stride(-1) == 1:
         return x
     return x.clone(memory_format=torch.contiguous_format)
+
+
+# %% wrong linear: float32 zeros for a bias -> zeros-change-nothing
+def linear(x, weight, bias=None):
+    if bias is None:
+        bias = torch.zeros(weight.shape[0])
+    return x @ weight.t() + bias

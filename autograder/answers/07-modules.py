@@ -962,8 +962,8 @@ def idle(model, x):
         if not asked or not out.requires_grad:
             return list(asked)
         found = torch.autograd.grad(out.sum(), list(asked.values()), allow_unused=True)
-    idle_too = [n for n, p in model.named_parameters() if not p.requires_grad]
-    return [name for name, one in zip(asked, found, strict=True) if one is None] + idle_too
+    used = {name for name, one in zip(asked, found, strict=True) if one is not None}
+    return [name for name, _ in model.named_parameters() if name not in used]
 
 
 # %% wrong idle: in eval -> a-look-needs-eval
@@ -2947,3 +2947,65 @@ def untie(model):
             names.append(name)
         met.add(id(one))
     return names
+
+
+# %% wrong standardise: vectors of len(mean) -> a-mean-is-a-vector
+class Standardise(nn.Module):
+    """(x - mean) / std * weight + bias, with the last two learned."""
+
+    def __init__(self, mean, std):
+        super().__init__()
+        features = len(mean)
+        self.weight = nn.Parameter(torch.ones(features, dtype=mean.dtype))
+        self.bias = nn.Parameter(torch.zeros(features, dtype=mean.dtype))
+        self.register_buffer("mean", mean.detach().clone())
+        self.register_buffer("std", std.detach().clone())
+
+    def forward(self, x):
+        return (x - self.mean) / self.std * self.weight + self.bias
+
+
+# %% wrong classifier: a ModuleList for the encoder -> a-list-is-a-sequence
+class Classifier(nn.Module):
+    """Raw scores of shape (batch, classes) for pictures of one size."""
+
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        self.encoder = nn.ModuleList()
+        height, width = size
+        for out_channels in channels:
+            self.encoder.append(
+                nn.Sequential(
+                    nn.Conv2d(in_channels, out_channels, 3, padding=1),
+                    nn.BatchNorm2d(out_channels),
+                    nn.ReLU(),
+                    nn.MaxPool2d(2),
+                )
+            )
+            in_channels = out_channels
+            height, width = height // 2, width // 2
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(in_channels * height * width, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, classes),
+        )
+
+    def forward(self, x):
+        for block in self.encoder:
+            x = block(x)
+        return self.head(x)
+
+
+# %% wrong idle: all names beside the gradients of some -> two-lists-go-together
+def idle(model, x):
+    """The names of the parameters that require grad but get none from model(x)."""
+    names = [name for name, _ in model.named_parameters()]
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    out = model(x)
+    if not parameters:
+        return []
+    if not out.requires_grad:
+        return [name for name, p in model.named_parameters() if p.requires_grad]
+    grads = torch.autograd.grad(out.sum(), parameters, allow_unused=True)
+    return [name for name, grad in zip(names, grads) if grad is None]

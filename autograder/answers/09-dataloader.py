@@ -2886,3 +2886,28 @@ class PaddedBatch:
 
     def pin_memory(self):
         return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% wrong to-device: pins each tensor itself -> each-copy-has-to-be-pinned
+def to_device(batch, device):
+    """The batch with all its tensors on the device, in the same structure."""
+    if isinstance(batch, torch.Tensor):
+        if batch.device.type == "cpu" and not batch.is_pinned():
+            batch = batch.pin_memory()
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: to_device(part, device) for key, part in batch.items()}
+    if type(batch) in (list, tuple):
+        return type(batch)([to_device(part, device) for part in batch])
+    return batch
+
+
+class PaddedBatch:
+    """Padded sequences and their lengths, which a loader can pin."""
+
+    def __init__(self, tokens, lengths):
+        self.tokens = tokens
+        self.lengths = lengths
+
+    def pin_memory(self):
+        return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())

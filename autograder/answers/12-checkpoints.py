@@ -3396,3 +3396,24 @@ def plain(value):
         if isinstance(value, kind):
             return kind(plain(one) for one in value)
     raise TypeError(f"{type(value).__name__} has no plain form")
+
+
+# %% wrong named-in: searches whole words of what dis prints -> a-text-is-an-import
+import io
+import pickletools
+import zipfile
+
+
+def named_in(path):
+    """What the pickle of a checkpoint would import: a sorted list of "module.name"."""
+    archive = zipfile.ZipFile(path)
+    name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+    printed = io.StringIO()
+    pickletools.dis(archive.read(name), printed)
+    found = set()
+    for line in printed.getvalue().splitlines():
+        if " STACK_GLOBAL" in line or " INST " in line:
+            raise ValueError(line)
+        if " GLOBAL " in line:
+            found.add(line.split("'")[1].replace(" ", "."))
+    return sorted(found)

@@ -135,7 +135,7 @@ def classified(
     """What a convolutional classifier registers and computes, and which parameters learn.
 
     Its weights are overwritten with known ones before it's called; "start" are its buffers before
-    that.
+    that. "sequences" are the parts of encoder and head that run their modules in order.
 
     Args:
         make: Called with `*plan`; returns the model.
@@ -160,8 +160,11 @@ def classified(
     out = model(x)
     out.square().sum().backward()
     learns = [name for name, one in model.named_parameters() if one.grad is not None]
-    kept = [one.clone() for one in model.buffers() if one.is_floating_point()]
-    return {**seen, "out": out.detach(), "learns": learns, "layers": _leaves(model), "kept": kept}
+    seen |= {"out": out.detach(), "learns": learns, "layers": _leaves(model)}
+    seen["kept"] = [one.clone() for one in model.buffers() if one.is_floating_point()]
+    parts = {name for name, one in model.named_modules() if isinstance(one, nn.Sequential)}
+    blocks = {"encoder", "head", *(f"encoder.{n}" for n in range(len(plan[1])))}
+    return seen | {"sequences": sorted(parts & blocks)}
 
 
 def _leaves(model: nn.Module) -> list[str]:

@@ -40,6 +40,8 @@ class Wired(nn.Module):
         if kind == "frozen":
             self.extra.requires_grad_(False)
             self.last.requires_grad_(False)
+        if kind == "frozen first":
+            self.first.requires_grad_(False)
         if kind == "all frozen":
             self.requires_grad_(False)
 
