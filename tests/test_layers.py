@@ -67,14 +67,15 @@ BRIDGE = "autograder.nbgrader_bridge"
 # In the engine a row is what runs in one process, or talks to it.
 INSIDE = {
     f"{ENGINE}.limits": GROUND,
+    f"{ENGINE}.loaded_ahead": set(),
     f"{ENGINE}.outcomes": set(),
     f"{ENGINE}.own_resources": GROUND | {f"{ENGINE}.limits"},
     f"{ENGINE}.protocol": GROUND,
     f"{ENGINE}.kernel": GROUND | {f"{ENGINE}.limits", "course.hidden_lines"},
     f"{ENGINE}.sandbox": GROUND | {f"{ENGINE}.limits", f"{ENGINE}.protocol"},
-    f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.protocol"},
+    f"{ENGINE}.student": {f"{ENGINE}.kernel", f"{ENGINE}.loaded_ahead", f"{ENGINE}.protocol"},
     f"{ENGINE}.forkserver": GROUND
-    | {f"{ENGINE}.limits", f"{ENGINE}.kernel", f"{ENGINE}.sandbox", f"{ENGINE}.student"},
+    | {f"{ENGINE}.{name}" for name in ("limits", "kernel", "loaded_ahead", "sandbox", "student")},
 }
 # What is decided before and after a run knows no process.
 DECISIONS = {

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch.overrides import resolve_name
-
-if TYPE_CHECKING:
-    from autograder.engine.student.trusted_modules import Trusted
 
 # What every set-up cell imports; a lesson's other modules are loaded when it is first graded.
 _OFFERED = (
@@ -53,15 +50,17 @@ def warm_up_torch() -> None:
     torch.manual_seed(torch.initial_seed())  # 5 ms: reads the sources named in a stack trace
 
 
-def warm_up_recording(trusted: Trusted) -> None:
+def warm_up_recording(find: Callable[[str, str], Any], profiler: object) -> None:
     """Record a call that does nothing: a process's first takes 2 ms more than the others.
 
     Each snapshot would spend them anew.
+
+    Args:
+        find: Gives an object of a measuring module, by the module's name and its own.
+        profiler: The operator log.
     """
-    trusted.get("course.inspection.operator_notes", "operators_of_torch")()
-    monitor = trusted.get("course.testing.recording", "Monitor")(
-        profiler=trusted.capabilities.profiler
-    )
-    usual = trusted.get("course.testing.recording", "USUAL")
-    run = trusted.get("course.testing.recording", "run_recorded")
+    find("course.inspection.operator_notes", "operators_of_torch")()
+    monitor = find("course.testing.recording", "Monitor")(profiler=profiler)
+    usual = find("course.testing.recording", "USUAL")
+    run = find("course.testing.recording", "run_recorded")
     run(lambda: None, known=set(), options=usual, monitor=monitor)

@@ -169,7 +169,7 @@ def _prepare(settings: ForkServerSettings) -> _Ready:
     gc.freeze()  # the shell's first cells collect garbage: 0.1 s over all that torch imports
     warm_up(shell)
     warm_up_torch()
-    warm_up_recording(trusted)
+    warm_up_recording(trusted.get, trusted.capabilities.profiler)
     student = "autograder.engine.student.student_process"
     integrity = trusted.get("autograder.engine.student.integrity", "IntegrityCheck")
     measuring = integrity(trusted.modules.values(), trusted.frozen)

@@ -130,7 +130,7 @@ class _Saved:
     """A tensor that a graph keeps for its backward pass, for as long as the graph is there."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        self.tensor = tensor
+        self.tensor = tensor.detach()  # a result may hold the graph, which would hold itself then
         storage = tensor.untyped_storage()
         self.address, self.nbytes = storage.data_ptr(), storage.nbytes()
 
