@@ -6,7 +6,14 @@ import linecache
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["BEGIN", "END", "called_from_hidden_part", "first_hidden_line", "is_hidden_line"]
+__all__ = [
+    "BEGIN",
+    "END",
+    "called_from_hidden_part",
+    "cell_of",
+    "first_hidden_line",
+    "is_hidden_line",
+]
 
 BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
@@ -28,11 +35,16 @@ def first_hidden_line(cell: str) -> int:
     return next((number for number, text in lines if text.strip() == BEGIN), 0)
 
 
-def called_from_hidden_part(frame: FrameType | None) -> bool:
-    """Whether the cell that leads to this frame is at a hidden line, in a helper of it or not."""
+def cell_of(frame: FrameType | None) -> str:
+    """The file name of the cell that leads to this frame; "" where none does."""
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    cell = frame.f_code.co_filename if frame is not None else ""
+    return frame.f_code.co_filename if frame is not None else ""
+
+
+def called_from_hidden_part(frame: FrameType | None) -> bool:
+    """Whether the cell that leads to this frame is at a hidden line, in a helper of it or not."""
+    cell = cell_of(frame)
     while frame is not None:
         # Only the lines of the cell itself are read: linecache would load every library file.
         if frame.f_code.co_filename == cell and is_hidden_line(cell, frame.f_lineno):

@@ -12,10 +12,10 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any, Protocol, cast
 
-from course.hidden_lines import called_from_hidden_part
+from course.hidden_lines import called_from_hidden_part, cell_of
 from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
@@ -228,11 +228,19 @@ class CallOutcome:
 
 @dataclass
 class Asked:
-    """What came of requests, the handles that were given out for them, and answers' parameters."""
+    """What came of requests, and what was given out and seen for them.
+
+    Attributes:
+        seen: The outcomes.
+        handles: Those of the answers, by name.
+        parameters: The answers' parameters, by name.
+        hidden_in: The cells, by file name, that have come to a hidden line.
+    """
 
     seen: list[CallOutcome] = field(default_factory=list)
     handles: dict[str, Answer] = field(default_factory=dict)
     parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    hidden_in: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -262,6 +270,18 @@ def outcomes() -> list[CallOutcome]:
     return _session.asked.seen
 
 
+def is_hidden(frame: FrameType | None) -> bool:
+    """Whether what this frame asks or checks is hidden.
+
+    Its line is, or one that the same cell has come to before: an answer may have kept what it was
+    given there, and what a visible check tells in full would tell it.
+    """
+    cell, begun = cell_of(frame), _session.asked.hidden_in
+    if called_from_hidden_part(frame):
+        begun.add(cell)
+    return cell in begun
+
+
 def submit(
     request: Request,
     live: Callable[..., Any] | None = None,
@@ -271,6 +291,7 @@ def submit(
 
     `leaves` says what the call has to leave as it was; None: nobody asks.
     """
+    is_hidden(sys._getframe(1))  # from here on, where this line is
     seen = _session.backend.run(request, live)
     if request.each:
         seen = with_changes(seen, attempted=seen.attempted and _any_attempted(seen))
@@ -306,7 +327,7 @@ def _known_parameters(seen: Observation) -> tuple[str, ...]:
     A function can rename its own, and would tell by them what a hidden call has given it.
     """
     known = _session.asked.parameters
-    if called_from_hidden_part(sys._getframe(1)):
+    if is_hidden(sys._getframe(1)):
         return known.get(seen.name, ())
     known[seen.name] = seen.parameters
     return seen.parameters

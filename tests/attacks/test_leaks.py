@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from autograder.records.runner import Outcome
-from tests.autograder.engine.exam import answers, exam_cells, grade, shown
+from tests.autograder.engine.exam import (
+    answers,
+    exam_cells,
+    grade,
+    graded_cell,
+    printed,
+    shown,
+    solution,
+)
 
 # Writes the head of a frame to whatever leads to the grader.
 FRAME = """\
@@ -94,6 +104,23 @@ def total(x):
     total.__code__ = total.__code__.replace(co_varnames=(told, *others))
     x.add_(1)
     return x.sum() * 0""",
+    "a notice of its own": """\
+import sys
+def total(x):
+    given = (f"HID{int(x.max())}", (), {})
+    sys.audit("pytorch-measured", "call", given, [])
+    return x.sum() * 0""",
+    "the name of an attribute in a notice": """\
+import sys
+class Name(str):
+    __hash__ = str.__hash__
+    def __format__(self, how):
+        return self.told
+def total(x):
+    name = Name("tb_frame")
+    name.told = f"HID{int(x.max())}"
+    sys.audit("object.__getattr__", x, name)
+    return x.sum() * 0""",
     "the size of a frame": FRAME.format(buffers=1, size="int(x.max()) * 10**9"),
     "the number of its buffers": FRAME.format(buffers="60_000 + int(x.max())", size=0),
 }
@@ -148,7 +175,9 @@ def got():
     return open("/tmp/kept").read()""",
     "memory that forks share": """\
 import mmap
-kept = mmap.mmap(-1, 4096)
+file = open("/tmp/kept", "w+b")
+file.truncate(4096)
+kept = mmap.mmap(file.fileno(), 4096)
 def put(n):
     kept.write(f" HID{n}".encode())
 def got():
@@ -193,3 +222,54 @@ def total(x):
     (check, *_) = answers(outcome)["total"].checks
     assert "\\x1b[31mred \\u202e backwards" in check.message
     assert "\x1b" not in told(outcome)
+
+
+KEEPS = """\
+kept = []
+def total(x):
+    if x.max() > 100:
+        kept.append(x.clone())
+    return kept[0] if kept and x.max() < 100 else x.sum()"""
+HIDDEN = """\
+### BEGIN HIDDEN TESTS
+check.equal(total(torch.tensor([5.0, 8.0, 4711.0])).result, torch.tensor(4724.0))
+### END HIDDEN TESTS
+"""
+VISIBLE = "check.equal(total(torch.arange(float(n))).result, torch.tensor(n * (n - 1) / 2))\n"
+ASKED_LATER = {
+    "below the hidden tests": f"{HIDDEN}n = 3\n{VISIBLE}",
+    "in the next round of a loop": "for n in (3, 4):\n" + indent(VISIBLE + HIDDEN, "    "),
+}
+
+
+@pytest.mark.parametrize("place", ASKED_LATER)
+def test_a_visible_check_that_comes_later_is_told_like_a_hidden_one(
+    tmp_path: Path, place: str
+) -> None:
+    asked = ASKED_LATER[place]
+    test = f'total = answer("total")\ncheck = Check("total")\n{asked}check.score(3)'
+    source = exam_cells()
+    source[3] = graded_cell("total", test, 3)
+    cells = list(source)
+    cells[2] = solution("total", KEEPS)
+    outcome = grade(tmp_path, cells, source, patient=True)
+    assert "4711" not in told(outcome)
+    assert answers(outcome)["total"].score < 3.0
+
+
+SLEEP_S = 0.7
+ENDS = f"""\
+import os, time
+print(time.monotonic())
+def total(x):
+    if x.max() > 100:
+        time.sleep({SLEEP_S})
+        os._exit(3)
+    return x.sum()"""
+
+
+def test_what_cells_show_once_hidden_tests_have_asked_is_shown_to_nobody(tmp_path: Path) -> None:
+    """They run once more where a call has ended a process that several tests asked."""
+    outcome = grade(tmp_path, exam_cells(total=ENDS), patient=True)
+    passed = time.monotonic() - float(printed(outcome, "total"))
+    assert passed > 2 * SLEEP_S  # both calls came after what is shown

@@ -88,6 +88,19 @@ def twice(x):
     gc = importlib.import_module("gc")
     logs = [one for one in gc.get_objects() if type(one).__name__ == "_Operators"]
     return x * 2""",
+    "frames, by what the hook asks of an object": """\
+import sys
+class Caller:
+    @property
+    def f_code(self):
+        self.found = sys._getframe(2)
+        raise ValueError
+def twice(x):
+    try:
+        sys.audit("sys._getframe", Caller())
+    except ValueError:
+        pass
+    return x * 2""",
     "a traceback's frame": """\
 def twice(x):
     try:
@@ -343,6 +356,20 @@ def test_reaching_for_what_measures_is_a_case_for_a_person(tmp_path: Path, attac
     status, score, notes = graded(tmp_path, NOTICED[attack])
     assert (status, score) == (Status.TAMPERED, 0.0)
     assert "was not graded: " in notes
+
+
+def test_no_code_of_a_learner_runs_where_the_hook_looks_away(tmp_path: Path) -> None:
+    asked = """\
+import sys
+class Generation:
+    def __index__(self):
+        sys._getframe(1)
+        return 0
+def twice(x):
+    sys.audit("pytorch-measured", "objects", (Generation(),), [])
+    return x * 2"""
+    status, score, _ = graded(tmp_path, asked)
+    assert (status, score) == (Status.GRADED, 0.0)  # the call is refused
 
 
 def test_the_note_names_the_cell_and_what_it_did(tmp_path: Path) -> None:

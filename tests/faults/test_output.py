@@ -24,7 +24,7 @@ from tests.autograder.engine.exam import (
     [
         "print('x' * 100_000_000)",
         "import os\nos.write(1, b'x' * 100_000_000)",
-        "import os\nos.system('head -c 100000000 /dev/zero | tr \"\\\\0\" x')",
+        "import os\nos.system('yes xxxxxxxxxxxxxxx | tr -d \"\\\\n\" | head -c 100000000')",
     ],
     ids=["print", "descriptor", "program"],
 )
@@ -33,7 +33,7 @@ def test_a_hundred_megabytes_on_one_line_leave_a_little(tmp_path: Path, flood: s
     assert outcome.record.score == 5.0
     text = printed(outcome, "total")
     assert len(text) < 101_000
-    assert re.search(r"99,900,00\d more characters were printed and left out", text)
+    assert re.search(r"99,900,0\d\d more characters were printed and left out", text)
 
 
 @pytest.mark.exhaustive("endings that take seconds")

@@ -1,13 +1,14 @@
 """Calls to the kernel that no notebook needs, refused to learners' code.
 
-They hold memory that no limit counts (memfd, System V segments), reach into other processes, show
-what others have read, or have been ways out of sandboxes.  The namespaces and limits hold without
-this filter; it is a second line of defence.
+They hold memory that no limit counts (memfd, System V segments, shared memory without a file),
+reach into other processes, show what others have read, or have been ways out of sandboxes.  The
+namespaces and limits hold without this filter; it is a second line of defence.
 """
 
 from __future__ import annotations
 
 import errno
+import mmap
 import platform
 import socket
 import struct
@@ -61,10 +62,14 @@ REFUSED: dict[str, tuple[int, int]] = {
 }
 # Of these only the domain AF_UNIX: processes of a submission may talk to each other, no more.
 SOCKETS: dict[str, tuple[int, int]] = {"socket": (41, 198), "socketpair": (53, 199)}
+# Not shared memory without a file: its pages stay when no process has them mapped any more.
+MAPPING = (9, 222)  # mmap
+_SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 _X32_BIT = 0x40000000  # the second set of numbers that x86-64 kernels may offer
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _RETURN, _AND = 0x20, 0x15, 0x35, 0x06, 0x54
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_ARCHITECTURE_AT, _NUMBER_AT, _FIRST_ARGUMENT_AT, _THIRD_ARGUMENT_AT = 4, 0, 16, 32
+_ARCHITECTURE_AT, _NUMBER_AT = 4, 0
+_FIRST_ARGUMENT_AT, _THIRD_ARGUMENT_AT, _FOURTH_ARGUMENT_AT = 16, 32, 40
 _AF_NETLINK, _NETLINK_ROUTE = 16, 0
 
 
@@ -83,16 +88,19 @@ def refuse_dangerous_calls(*, loopback: bool = False) -> bool:
     numbers = sorted({both[column] for both in REFUSED.values()})
     sockets = sorted(both[column] for both in SOCKETS.values())
     look = _look_with_internet() if loopback else _look_for([socket.AF_UNIX])
-    return linux.set_seccomp(_program(architecture, numbers, sockets, look))
+    return linux.set_seccomp(_program(architecture, numbers, sockets, MAPPING[column], look))
 
 
-def _program(architecture: int, numbers: list[int], sockets: list[int], look: list[bytes]) -> bytes:
+def _program(
+    architecture: int, numbers: list[int], sockets: list[int], mapping: int, look: list[bytes]
+) -> bytes:
     """The filter in the kernel's small language: refuse these numbers, allow the others.
 
     A jump counts the instructions that it leaves out. After the tests, one for each number, stand
-    the instruction that allows, the one that refuses, and the look at a socket's domain.
+    the instruction that allows, the one that refuses, and the looks at a socket's domain and at the
+    flags of a mapping.
     """
-    tests = len(numbers) + len(sockets)
+    tests = len(numbers) + len(sockets) + 1
     program = [
         _step(_LOAD, 0, 0, _ARCHITECTURE_AT),
         _step(_EQUAL, 1, 0, architecture),  # another architecture's numbers mean other calls
@@ -104,11 +112,20 @@ def _program(architecture: int, numbers: list[int], sockets: list[int], look: li
         to_refusal = tests - index
         is_socket = index >= len(numbers)
         program.append(_step(_EQUAL, to_refusal + is_socket, 0, number))
-    program += [
-        _step(_RETURN, 0, 0, _ALLOW),
-        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
+    domains = [
         *look,
         _step(_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
+        _step(_RETURN, 0, 0, _ALLOW),
+    ]
+    program += [
+        _step(_EQUAL, 2 + len(domains), 0, mapping),
+        _step(_RETURN, 0, 0, _ALLOW),
+        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        *domains,
+        _step(_LOAD, 0, 0, _FOURTH_ARGUMENT_AT),
+        _step(_AND, 0, 0, _SHARED_ANONYMOUS),
+        _step(_EQUAL, 0, 1, _SHARED_ANONYMOUS),
+        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
         _step(_RETURN, 0, 0, _ALLOW),
     ]
     return b"".join(program)

@@ -74,7 +74,7 @@ def install(
     copying = frozenset({own_frames.frames_of_a_cell.__code__})
     spaces = {id(vars(module)) for module in trusted}
     watch = _watcher(spaces, readers, copying, libraries, own_cells)
-    originals = dict[str, Callable[..., Any]]()
+    originals = dict[str, tuple[str, Callable[..., Any]]]()
     _add_hook(answers, note, watch, originals)
     _stand_before(originals)
     vars(sys.modules["gc"])["get_objects"] = _objects()  # `gc` is a frozen copy here
@@ -167,38 +167,29 @@ def _add_hook(
     answers: Answers,
     note: Callable[[str], None],
     watch: Callable[[str, Any], str | None],
-    originals: dict[str, Callable[..., Any]],
+    originals: dict[str, tuple[str, Callable[..., Any]]],
 ) -> None:
     own, watched, busy = _EVENT, WATCHED, list[bool]()
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
+        said: str | None = "raised an audit event of its own"  # where its arguments are odd
         busy.append(True)  # what the watcher asks itself
         try:
             said = watch(event, arguments)
         finally:
             busy.clear()
-        if said:
-            note(said)
+            if said:
+                note(said)
 
     def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name, original = originals[name]  # our own word: a learner may ask for any
         look("pytorch-measured.call", (name, *args))
         try:
-            return None, originals[name](*args, **kwargs)
+            return None, original(*args, **kwargs)
         except BaseException as error:
             return error, None
 
-    everything, kind_of = gc.get_objects, type
-    kinds_of, theirs = vars(type)["__mro__"].__get__, {torch.Tensor, torch.nn.Module}
-
-    def objects(generation: int | None) -> list[object]:
-        busy.append(True)  # it is for who asks for tensors, as one does to find what keeps memory
-        try:
-            found = everything(generation)
-        finally:
-            busy.clear()
-        return [one for one in found if not theirs.isdisjoint(kinds_of(kind_of(one)))]
-
-    answers = {**answers, "call": call, "objects": objects}
+    answers = {**answers, "call": call, "objects": _teller_of_objects(busy)}
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == own:
@@ -212,12 +203,30 @@ def _add_hook(
     sys.addaudithook(hook)
 
 
-def _stand_before(originals: dict[str, Callable[..., Any]]) -> None:
+def _teller_of_objects(busy: list[bool]) -> Callable[[int | None], list[object]]:
+    """What `gc.get_objects` tells who looks for what keeps memory: tensors and modules."""
+    everything, kind_of = gc.get_objects, type
+    kinds_of, theirs = vars(type)["__mro__"].__get__, {torch.Tensor, torch.nn.Module}
+
+    def objects(generation: int | None) -> list[object]:
+        if generation is not None and type(generation) is not int:
+            raise TypeError("gc.get_objects() takes an int or None")  # its code is the learner's
+        busy.append(True)
+        try:
+            found = everything(generation)
+        finally:
+            busy.clear()
+        return [one for one in found if not theirs.isdisjoint(kinds_of(kind_of(one)))]
+
+    return objects
+
+
+def _stand_before(originals: dict[str, tuple[str, Callable[..., Any]]]) -> None:
     """Have functions noticed that raise no audit event, wherever a module has a name for them."""
     for module, name in GUARDED:
         original = getattr(sys.modules[module], name)
         key = f"{module}.{name}"
-        originals[key] = original
+        originals[key] = key, original
 
         guarded = _guarded(key)
         for other in list(sys.modules.values()):
@@ -274,7 +283,7 @@ def _watcher(
     own_cells: set[str],
 ) -> Callable[[str, Any], str | None]:
     """A function that says what a learner's code just did, None where it was somebody else."""
-    frame_of, asks = sys._getframe, _asker(trusted, libraries, own_cells)
+    frame_of, asks, is_plain = sys._getframe, _asker(trusted, libraries, own_cells), _is_plain
     string_at = ctypes.string_at.__code__
 
     def watch(event: str, arguments: Any) -> str | None:
@@ -289,6 +298,8 @@ def _watcher(
         # It looks at frames and gives none away.
         if event == "sys._getframe" and frame_of(3).f_code in copying:
             return None
+        if not is_plain(event, arguments):  # code of its own would run, and nobody see it
+            return "raised an audit event of its own"
         what = _sensitive(event, arguments, trusted, (*libraries, *own_cells))
         if what is None or not asks(frame_of(1), event, arguments):
             return None
@@ -307,7 +318,7 @@ def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace t
         return type(name) is str and known_name(name)  # a subclass says what it likes
 
     def module_of(frame: FrameType) -> str:
-        return str(frame.f_globals.get("__name__"))
+        return _module_name(frame.f_globals)
 
     def is_conduit(frame: FrameType) -> bool:
         module = module_of(frame)
@@ -344,6 +355,19 @@ def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace t
         return is_conduit(passed[-1]) or (makes and module_of(passed[-1]) == "torch.library")
 
     return asks
+
+
+def _is_plain(event: str, arguments: Any) -> bool:
+    """Whether the arguments of an event are what Python itself gives: anybody may raise one."""
+    if event.startswith("object."):
+        return type(arguments[1]) is str
+    return event != "sys._getframe" or type(arguments[0]) is FrameType
+
+
+def _module_name(names: dict[str, Any]) -> str:
+    """The name of the module that these are the names of; both may be of a learner's class."""
+    name = dict.get(names, "__name__")
+    return name if type(name) is str else ""
 
 
 def _asked_name(event: str, arguments: Any) -> str | None:
@@ -437,6 +461,6 @@ def _attribute(event: str, arguments: Any, trusted: set[int]) -> str | None:
         return None
     measures = id(owner.__globals__) in trusted
     if event == "object.__setattr__":
-        own = not measures and owner.__globals__.get("__name__") == "__main__"
+        own = not measures and _module_name(owner.__globals__) == "__main__"
         return None if own else f"changed {name} of a function that is not its own"
     return f"read {name} of a function that measures" if measures else None

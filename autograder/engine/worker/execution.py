@@ -61,6 +61,7 @@ class Execution:
         snapshot_places: Mapping[int, int] | None = None,
         suspect: int | None = None,
         last_attempt: bool = False,
+        shown: Mapping[int, CellOutcome] | None = None,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -74,6 +75,7 @@ class Execution:
                 notebook; those that it does not name look at it where they stand.
             suspect: The step whose test ended the checker when all of this was tried before.
             last_attempt: A checker that breaks costs only the exercise that it was at.
+            shown: What cells showed when all of this was tried before, and tests had begun.
         """
         self._snapshot_places = {} if last_attempt else dict(snapshot_places or {})
         self._steps, self._material, self._limits = steps, material, limits
@@ -84,7 +86,8 @@ class Execution:
         self._suspect, self._last_attempt = suspect, last_attempt
         self._budget = Budget(limits.outputs_nbytes)
         self._own = frozenset(material.cells)
-        self.outcomes: dict[int, CellOutcome] = {}
+        self.outcomes: dict[int, CellOutcome] = dict(shown or {})
+        self._has_asked = bool(shown)  # whether hidden tests may have begun
         self.put_back = frozenset[str]()  # modes that cells left on; no exercise was asked in them
 
     def run(self) -> None:
@@ -98,6 +101,7 @@ class Execution:
                 if failed_step is None:
                     self.put_back |= student.put_back
                     student.finish()
+                    self._has_asked = True
                     left = self._run_tests(student, snapshots, left) - skipped
                     if not left:
                         return
@@ -112,6 +116,13 @@ class Execution:
             if self._out_of_time():
                 break
         self._mark_unreached(skipped)
+
+    @property
+    def shown(self) -> dict[int, CellOutcome]:
+        """What cells have shown, where tests have begun since; nothing before."""
+        code = [step.index for step in self._steps if step.kind is not CellKind.TEST]
+        found = {index: self.outcomes[index] for index in code if index in self.outcomes}
+        return found if self._has_asked else {}
 
     @property
     def own_cells(self) -> tuple[str, ...]:
@@ -176,7 +187,7 @@ class Execution:
             end = student.run(step.source, outputs, until, plain=plain, own=own, name=step.name)
         except ProcessFailed as failed:
             failure = self._naming_the_limit(failed.failure)
-            self.outcomes[step.index] = CellOutcome(tuple(outputs.as_list()), failure=failure)
+            self._note(step, CellOutcome(tuple(outputs.as_list()), failure=failure))
             return False
         outputs.end_with(end.error, end.value)
         outputs.drop_metadata(TABLE_KEY)
@@ -186,8 +197,19 @@ class Execution:
         if outcome.memory_error and end.nbytes > 0.6 * self._limits.memory_nbytes:
             reason = "took more memory than a submission may and kept it"
             outcome = replace(outcome, failure=Failure(FailureCause.OUT_OF_MEMORY, reason))
-        self.outcomes[step.index] = outcome
+        self._note(step, outcome)
         return outcome.failure is None
+
+    def _note(self, step: Step, outcome: CellOutcome) -> None:
+        """Keep what became of a cell.
+
+        Cells that run once more after a hidden test has asked may have learnt from it, by the clock
+        at least: what they show then is shown to nobody.
+        """
+        first = self.outcomes.get(step.index)
+        if self._has_asked and first is not None:
+            outcome = replace(first, failure=outcome.failure or first.failure)
+        self.outcomes[step.index] = outcome
 
     def _run_tests(
         self, student: StudentProcess, snapshots: Mapping[int, Snapshot], tests: Collection[int]

@@ -160,10 +160,13 @@ class Grader:
     def _grade(self, job: Job, repaired: Repaired, begun: float) -> Outcome:
         reasons: list[str] = []
         suspect: int | None = None
+        shown: dict[int, CellOutcome] = {}
         for attempt in range(_ATTEMPTS):
             try:
                 last = attempt + 1 == _ATTEMPTS
-                return self._execute(job, repaired, begun, suspect=suspect, last_attempt=last)
+                return self._execute(
+                    job, repaired, begun, shown, suspect=suspect, last_attempt=last
+                )
             except (ForkServerError, SandboxError, CheckerFailed, OSError) as error:
                 reasons.append(str(error))
                 suspect = error.step if isinstance(error, CheckerFailed) else None
@@ -180,6 +183,7 @@ class Grader:
         job: Job,
         repaired: Repaired,
         begun: float,
+        shown: dict[int, CellOutcome],
         *,
         suspect: int | None,
         last_attempt: bool,
@@ -201,10 +205,12 @@ class Grader:
             snapshot_places=snapshot_places_of(steps, prepared.shown),
             suspect=suspect,
             last_attempt=last_attempt,
+            shown=shown,
         )
         try:
             execution.run()
         finally:
+            shown.update(execution.shown)
             execution.close()
         record = _record(job, steps, execution, repaired, begun, self._sandbox)
         return Outcome(record, _notebook(repaired.cells, prepared, steps, execution.outcomes))
