@@ -83,4 +83,7 @@ c.HTMLExporter.preprocessors = [
     "autograder.nbgrader_bridge.feedback_steps.PageStyle",
 ]
 # A script in an answer, or in what it displays, would run in the browser of whoever marks it.
-c.HTMLExporter.filters = {"markdown2html": "autograder.nbgrader_bridge.inert_html.inert_markdown"}
+c.HTMLExporter.filters = {
+    "markdown2html": "autograder.nbgrader_bridge.inert_html.inert_markdown",
+    "clean_html": "autograder.nbgrader_bridge.inert_html.inert_raw",
+}

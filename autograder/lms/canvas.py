@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
 _NAME = re.compile(
-    r"(?:(?P<name>(?!LATE_).+?)_)?(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
+    r"(?:(?P<name>(?!LATE_).*?)_)?(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
 )
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -38,6 +38,7 @@ class Canvas(Lms):
     name = "canvas"
     title = "Canvas"
     number_lasts = True
+    writes_folders = False
     folders = True
     not_in_zip = (
         "is not in the zip, only in the folder: `autograder collect` the archive that Canvas "
@@ -47,11 +48,12 @@ class Canvas(Lms):
     def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
         """The user, the file and its number, and whether it was late.
 
-        Canvas names files, no folders: what has anything below it is a learner's own archive, or
-        a folder that only looks alike, such as autumn_2026_11_homework.
+        Canvas names files, no folders. What has anything below it is a learner's own archive, or
+        the name of their file had a slash in it. Where no name comes first, it is neither, but a
+        folder such as 2026_01_15.
         """
         found = _NAME.fullmatch(path[0])
-        if found is None or (len(path) > 1 and not path[0].lower().endswith(ARCHIVES)):
+        if found is None or (len(path) > 1 and not _is_files(found)):
             return None
         file = (path[-1] if len(path) > 1 else found["rest"]) or ""
         owner = Owner(self.name, found["name"] or "", found["number"])
@@ -71,6 +73,12 @@ class Canvas(Lms):
         # Digits alone, and what begins as an anonymous name, would be read as a number.
         bare = name.isdigit() or known.number.startswith("anon_") or name == "anon"
         return "_".join([*filter(None, [] if bare else [name]), known.number, known.file_id, page])
+
+
+def _is_files(found: re.Match[str]) -> bool:
+    """Whether a folder in the form of a file's name is one: it bears the name of a person."""
+    is_person = found["name"] is not None or found["number"].startswith("anon_")
+    return is_person or found[0].lower().endswith(ARCHIVES)
 
 
 def _rows(one: GradeLine) -> list[list[str]]:

@@ -103,6 +103,9 @@ class Lms(ABC):
         title: How a sentence names it.
         number_lasts: Whether the number in an archive's names is the person's everywhere, as in
             the column `lms_user_id` of students.csv, and not only in this one assignment.
+        writes_folders: Whether a folder in its archive may be one that it has made. Where it makes
+            none, one in its form comes from a slash in the name of a learner's file, and holds no
+            second file.
         worksheet: The list that it gives beside an archive; None where there is none.
         folders: Whether feedback is also written as a folder a learner, to attach by hand.
         not_in_zip: Why a learner whom it cannot know by name is left out of the feedback zip.
@@ -111,6 +114,7 @@ class Lms(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     number_lasts: ClassVar[bool]
+    writes_folders: ClassVar[bool] = True
     worksheet: ClassVar[Worksheet | None] = None
     folders: ClassVar[bool] = False
     not_in_zip: ClassVar[str]

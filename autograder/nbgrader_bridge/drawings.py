@@ -1,17 +1,24 @@
-"""Which SVG a page may show: one that a browser draws in no time, as those of our figures.
+"""Which pictures a page may show: those that a browser draws in no time, as our figures.
 
-An SVG is a program: copies of copies, filters and patterns let a few lines keep a browser busy for
-ever.  What is let through is what matplotlib writes: shapes, and copies of single paths.
+A picture of a few kilobytes may take gigabytes once it is unpacked.  An SVG is a program: copies of
+copies, filters and patterns let a few lines keep a browser busy for ever.  What is let through is
+what matplotlib writes: shapes, and copies of single paths.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import io
 import re
+import warnings
 from collections import Counter
 from xml.etree import ElementTree
 
+from PIL import Image
+
+_MOST_PIXELS = 25_000_000  # a photo; a browser takes four bytes for each
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MOST_CHARS = 4 * 2**20
 _MOST_ELEMENTS, _MOST_COPIED_CHARS, _DEPTH = 20_000, 8 * 2**20, 50
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -26,6 +33,17 @@ _REACHES = re.compile(r"url|filter|mask|marker|clip|[\\@&]", re.IGNORECASE)
 _OTHERWISE = re.compile(
     r"<!(ENTITY|ATTLIST)|<\?(?!xml\s)|<\?xml[^>]*encoding\s*=\s*[\"'](?!utf-8[\"'])", re.IGNORECASE
 )
+
+
+def is_small(picture: bytes) -> bool:
+    """Whether a PNG, JPEG, GIF or WebP has no more pixels than a photo, by what its head says."""
+    try:
+        with warnings.catch_warnings():  # Pillow warns of large ones, which are refused here
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(picture), formats=_FORMATS) as found:
+                return found.width * found.height <= _MOST_PIXELS
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return False
 
 
 def is_tame(address: str) -> bool:

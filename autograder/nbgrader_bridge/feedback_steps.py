@@ -7,7 +7,7 @@ cell whole, with templates that leave the notebook's style sheet out (nbgrader 0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.course_directory import CourseDirectory
+from autograder.engine.outcomes import FailureCause
 from autograder.lessons.model import TEST_PREFIX
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions
 from autograder.records.journal import Journal
@@ -36,6 +37,7 @@ TABLES = """
 """
 
 Resources = dict[str, Any]
+_CAUSES = frozenset(FailureCause)
 
 
 class WithholdHiddenTests(NbGraderPreprocessor):
@@ -44,7 +46,8 @@ class WithholdHiddenTests(NbGraderPreprocessor):
     nbgrader's ClearHiddenTests also reads the learner's own cells, where a stray mark would end
     the pages of the whole class, and leaves outputs as they are: a traceback quotes its cell, and
     where all cells ran in one process, a later one may have printed it.  What quotes a test is left
-    out whole: of many guesses nobody learns which was right.
+    out whole: of many guesses nobody learns which was right.  Of an exception in a cell with hidden
+    tests only the name stays.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
@@ -60,7 +63,8 @@ class WithholdHiddenTests(NbGraderPreprocessor):
         beside = [line for id_, lines in hidden.items() if id_ not in apart for line in lines]
         within_reach = secret_lines(beside, shown)
         for cell in tests:
-            _shorten_tracebacks(cell, secret_lines(hidden[_grade_id(cell)], shown))
+            if any(line.strip() for line in hidden[_grade_id(cell)]):
+                _shorten_errors(cell)
         for cell in nb.cells:
             if _is_test(cell) and _grade_id(cell) in apart:
                 continue  # what it says beside that is what the answer said
@@ -124,11 +128,20 @@ def _directory_of(step: NbGraderPreprocessor) -> CourseDirectory | None:
     return CourseDirectory(Path(owner.coursedir.root), owner.config) if owner is not None else None
 
 
-def _shorten_tracebacks(test: NotebookNode, lines: Iterable[str]) -> None:
-    """Leave of a traceback that quotes the test how it ended: the message may be the learner's."""
+def _shorten_errors(test: NotebookNode) -> None:
+    """Leave the names of the exceptions that ended a cell with hidden tests.
+
+    A traceback quotes the test, and the text may be the answer's own: what it raised tells what it
+    was given, wherever the test uses a result that is not there. Our words on a cell that could not
+    run to its end stay.
+    """
     for output in test.get("outputs", []):
-        if output.output_type == "error" and quotes(_text(output), lines):
-            output.traceback = [f"{output.ename}: {output.evalue}"]
+        if output.output_type == "error" and not _is_ours(output):
+            output.evalue, output.traceback = "", [output.ename]
+
+
+def _is_ours(error: NotebookNode) -> bool:
+    return error.ename in _CAUSES and error.traceback == [error.evalue]
 
 
 def _text(output: NotebookNode) -> str:

@@ -4,6 +4,10 @@
 (nbgrader 0.9.6, nbconvert 7): a script in an answer in words, or in an output, would run in the
 browser of whoever marks it, as that person. nbgrader_config.py puts the step and the filter below
 before that. What stays is text, tables, pictures that the page itself holds, and links to follow.
+
+They are rendered in the instructor's process, where no clock stops them. The parser of Markdown
+looks for the end of a formula from each of its beginnings on: 40 KB of those take it a minute.  A
+text that is too long for one in words, or begins too many formulas, is shown as it was written.
 """
 
 from __future__ import annotations
@@ -52,6 +56,13 @@ _LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 _SVG = re.compile(r"<svg\b.*?(?:</svg\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _NOT_SHOWN = "a drawing (SVG) is not shown here"
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
+_FORMULA = re.compile(r"\\\\[(\[]|\\begin\b")
+# Of our lessons the longest text has 1,700 characters, and all texts of the longest 58,000.
+_TEXT_CHARS, _FORMULAS, _PAGE_CHARS = 5_000, 100, 100_000
+_TAG = re.compile(r"<(?!/?span\b)")  # those of highlighted code cost nothing
+_TAGS = 10_000  # in HTML; 40,000 of them in one another take nine seconds
+_PICTURE_CHARS = 64 * 2**20  # a text may name a picture again and again
+_SPENT = "autograder_spent"  # where a page's resources keep what was rendered for it
 
 
 class MakeInert(Preprocessor):
@@ -72,10 +83,44 @@ class MakeInert(Preprocessor):
 
 @pass_context
 def inert_markdown(context: Context, source: str) -> str:
-    """Markdown as HTML that does not act, with the pictures attached to the cell."""
+    """Markdown as HTML that does not act, with the pictures attached to the cell.
+
+    What would take too long, by itself or with all that the page has rendered before, is shown as
+    it was written, and so is what cannot be rendered, as where a picture is missing.
+    """
     pictures = context.get("cell", {}).get("attachments", {})
+    if not _may_render(source, pictures, context.get("resources", {})):
+        return _as_written(source)
     renderer = IPythonRenderer(escape=False, attachments=pictures)
-    return inert(MarkdownWithMath(renderer=renderer).render(source))
+    try:
+        return inert(MarkdownWithMath(renderer=renderer).render(source))
+    except Exception:  # whatever nbconvert makes of a learner's text and pictures
+        return _as_written(source)
+
+
+def _may_render(source: str, pictures: Mapping[str, Any], resources: Resources) -> bool:
+    """Whether a text is soon rendered; then it counts for its page."""
+    if len(source) > _TEXT_CHARS or len(_FORMULA.findall(source)) > _FORMULAS:
+        return False
+    largest = max((len(str(one)) for one in pictures.values()), default=0)
+    chars, shown = resources.get(_SPENT, (0, 0))
+    chars, shown = chars + len(source), shown + source.count("![") * largest
+    if chars > _PAGE_CHARS or shown > _PICTURE_CHARS:
+        return False
+    resources[_SPENT] = chars, shown
+    return True
+
+
+def _as_written(source: str) -> str:
+    return f"<pre>{escape(source)}</pre>"
+
+
+def inert_raw(html: str | bytes) -> str:
+    """In the place of nbconvert's `clean_html`, which leaves ids and classes of nbgrader's own.
+
+    A raw cell in HTML becomes part of the page through it.
+    """
+    return inert(html.decode("utf-8", "replace") if isinstance(html, bytes) else str(html))
 
 
 def inert(html: str) -> str:
@@ -85,6 +130,8 @@ def inert(html: str) -> str:
     '<b>no</b><img>'
     """
     still = _SVG.sub(lambda found: _picture(found[0], "") or f"({_NOT_SHOWN})", html)
+    if len(_TAG.findall(still)) > _TAGS:  # for each, the parser looks through all that are open
+        return _as_written(html)
     return nh3.clean(
         still,
         attributes=_ATTRIBUTES,

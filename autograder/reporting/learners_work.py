@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.course_directory import CourseDirectory
 from autograder.lessons.cells import RawCell, grade_id
 from autograder.lessons.model import Lesson
+from autograder.nbgrader_bridge.drawings import is_small
 from autograder.records.model import SubmissionRecord
 
 # A browser shows these as a picture, and runs nothing that stands in them. An SVG is none of them:
@@ -24,7 +25,8 @@ _DRAWING = "image/svg+xml"
 class Picture:
     """A picture that was pasted into an answer.
 
-    `address` is a data: URL of the whole of it; empty for a drawing (SVG), which no page shows.
+    `address` is a data: URL of the whole of it; empty for what no page shows: a drawing (SVG), or
+    more pixels than a browser should unpack.
     """
 
     name: str
@@ -88,14 +90,15 @@ def _work_below(task: str, cells: Sequence[RawCell], lessons: Iterable[str]) -> 
 
 
 def _address(bundle: object) -> str | None:
-    """The data: URL of an attachment; empty for a drawing, None where it is no picture at all."""
+    """The data: URL of an attachment; empty where it is not shown, None where it is no picture."""
     found = bundle.items() if isinstance(bundle, dict) else ()
     for kind, data in found:
-        text = "".join(data) if isinstance(data, list) else data
+        text = "".join(map(str, data)) if isinstance(data, list) else data
         if kind in _PICTURES and isinstance(text, str):
             try:
                 raw = base64.b64decode("".join(text.split()), validate=True)
             except (binascii.Error, ValueError):
                 continue
-            return f"data:{kind};base64,{base64.b64encode(raw).decode()}"
+            address = f"data:{kind};base64,{base64.b64encode(raw).decode()}"
+            return address if is_small(raw) else ""
     return "" if isinstance(bundle, dict) and _DRAWING in bundle else None

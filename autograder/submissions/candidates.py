@@ -257,10 +257,10 @@ def _answered(
 def _may_answer(best: Sequence[_Part], place: Place, lessons: tuple[Lesson, ...]) -> bool:
     """Whether a notebook answers a lesson by its cells, or by a name that it may turn out to have.
 
-    That is its own, or what is left of it without what an LMS has added.
+    That is its own, or what is left of it without what an LMS has added, to whichever part.
     """
-    written = read_name(place.path, place.outside)
-    files = {place.path[-1], written.file if written else ""}
+    names = [read_name(place.path[at:], place.outside - at) for at in range(place.outside)]
+    files = {place.path[-1], *(one.file for one in names if one)}
     return any(_answered(best, file, place.path, lessons) for file in files)
 
 
@@ -303,14 +303,17 @@ def _with_times(
 def _is_nbgraders(place: Place, named: ArchiveName, source: _Source, slugs: Sequence[str]) -> bool:
     """Whether a timestamp.txt lies where nbgrader writes one, and a learner does not.
 
-    That is a folder of its inbound/, or a student's for a lesson as in submitted/.
+    That is a folder of its inbound/, or a student's for a lesson in its submitted/. In a folder
+    that learners share, each lays into their own what they like, and calls it as they like; what
+    the folder above all of them is called is not theirs to say.
     """
     path, at = place.path, named.at
     if named.owner.lms != FOLDER or path[: at + 1] in source.with_git:
         return False
-    if len(path) == at + 2:
-        return path[at].count("+") > 1
-    return len(path) == at + 3 and path[at] == named.owner.name and path[at + 1] in slugs
+    if path[:at] == ("inbound",) and len(path) == 3:
+        return path[1].count("+") > 1
+    is_work = path[:at] == ("submitted",) and len(path) == 4
+    return is_work and path[1] == named.owner.name and path[2] in slugs
 
 
 def _time_of(found: _Found) -> dict[str, datetime]:

@@ -48,9 +48,9 @@ class FolderName:
     """Whom the name of a folder, or of a file, means.
 
     `student` is empty where it means nobody, or it is not clear whom; `somebody` is true where it
-    means a person, whether or not it is clear whom.  `before` is what stands before a sign of the
-    student at its end, as the assignment does before the name of a repository of GitHub Classroom,
-    and `by_ending` is true where nothing else says whom it means.
+    means a person, whether or not it is clear whom.  `before` is what stands before a sign of a
+    student at its end, as the assignment does before the user's name in what GitHub Classroom calls
+    a repository, and `by_ending` is true where nothing else says whom it means.
     """
 
     student: str = ""
@@ -97,7 +97,7 @@ class Roster:
             names: All that stand beside one another, without what is no name of a person.
         """
         read = {name: self.folder_name(name) for name in names}
-        before = {one.before for one in read.values() if one.student and one.before is not None}
+        before = {one.before for one in read.values() if one.before is not None}
         longer = tuple(f"{one}{hyphen}" for one in before for hyphen in "-_")
         return {
             name: one.student
@@ -135,9 +135,9 @@ class Roster:
             before, ending = self._ending(bare)
             whole = self._by_whole_name(bare)
             if whole is None:
-                self._folders[name] = FolderName(ending, bool(ending), before, by_ending=True)
+                self._folders[name] = FolderName(ending, before is not None, before, by_ending=True)
             else:
-                before = before if ending == whole else None
+                before = before if ending and ending == whole else None
                 self._folders[name] = FolderName(whole, True, before)
         return self._folders[name]
 
@@ -157,13 +157,18 @@ class Roster:
     def _ending(self, name: str) -> tuple[str | None, str]:
         """What stands before the longest sign at the end of a name, and whose sign it is.
 
-        So GitHub Classroom calls repositories: the assignment, a hyphen, and the user's name.
+        So GitHub Classroom calls repositories: the assignment, a hyphen, and the user's name. That
+        name is anybody's choice, and may be another student's id: then somebody is meant, but
+        nobody can tell who. Only a name of their own in the column `lms_user_id` says it.  Without
+        anything before it, the sign is what an instructor's file says beside its lesson.
         """
         for hyphen in re.finditer("[-_]", name):
-            sign = name[hyphen.end() :].casefold()
+            before, sign = name[: hyphen.start()].casefold(), name[hyphen.end() :].casefold()
+            if sign in self._logins:
+                return before, self._logins[sign]
             # week-1 is nobody's
             if sign in self._signs and (len(sign) >= _LONG_NUMBER or not sign.isdecimal()):
-                return name[: hyphen.start()].casefold(), self._signs[sign]
+                return before, "" if before else self._signs[sign]
         return None, ""
 
     @cached_property
@@ -179,6 +184,18 @@ class Roster:
             for sign in filter(None, (one.id, one.lms_user_id, one.email)):
                 found[sign.casefold()].add(one.id)
         return {sign: min(ids) for sign, ids in found.items() if len(ids) == 1}
+
+    @cached_property
+    def _logins(self) -> dict[str, str]:
+        """The names on GitHub, or in an LMS, that are one student's alone.
+
+        Numbers are Canvas's, and anybody may call themselves by one on GitHub.
+        """
+        found: dict[str, set[str]] = defaultdict(set)
+        for one in self.students:
+            if one.lms_user_id and not one.lms_user_id.isdecimal():
+                found[one.lms_user_id.casefold()].add(one.id)
+        return {login: min(ids) for login, ids in found.items() if len(ids) == 1}
 
     def _named(self, name: str) -> list[str]:
         """The students who have this name, in the first spelling in which there are any."""

@@ -7,6 +7,7 @@ source, are those that a learner has chosen for work of their own: they never sa
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -53,12 +54,14 @@ class Owners:
 
     def __init__(self, places: Iterable[Place], roster: Roster, slugs: Sequence[str]) -> None:
         self._roster, self._slugs, self._top = roster, slugs, _Level()
-        for place in places:
-            self._enter(place, read_name(place.path, place.outside))
+        known = list(places)
+        self._several = _with_several_files(known)
+        for place in known:
+            self._enter(place, self._written(place))
 
     def of(self, place: Place) -> ArchiveName:
         """Whose a file is; where nothing says so, the folder or archive in which it lies."""
-        written = read_name(place.path, place.outside)
+        written = self._written(place)
         folder = self._by_folder(place, written)
         asked = written.at if written and not folder else len(place.path)
         at, student = self._by_hand(place.path[:asked]) or folder or (0, None)
@@ -66,6 +69,9 @@ class Owners:
             return written or ArchiveName(Owner(FOLDER, _nobodys(place), ""), place.path[-1])
         name = student or "/".join(place.path[: at + 1])
         return ArchiveName(Owner(FOLDER, name, ""), place.path[-1], at=at)
+
+    def _written(self, place: Place) -> ArchiveName | None:
+        return read_name(place.path, place.outside, self._several)
 
     def _enter(self, place: Place, written: ArchiveName | None) -> None:
         level = self._top
@@ -102,6 +108,13 @@ class Owners:
                 return at, level.people.get(self._name(place, at), "")
             level = level.below[place.path[at]]
         return None
+
+
+def _with_several_files(places: Iterable[Place]) -> set[tuple[str, ...]]:
+    """The folders of the source that hold more than one file, an archive counting as one."""
+    files = {place.path[: place.outside] for place in places}
+    held = Counter(path[:end] for path in files for end in range(1, len(path)))
+    return {folder for folder, count in held.items() if count > 1}
 
 
 def _nobodys(place: Place) -> str:

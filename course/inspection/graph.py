@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from course.inspection.facts import facts
+from course.inspection.parts import held_within, parts_of
 from course.inspection.tree_leaves import tree_leaves
 
 __all__ = ["Saved", "nodes_behind", "saved_by"]
@@ -64,11 +65,18 @@ def _saved(node: Any) -> Iterator[Saved]:
     for attribute in dir(node):
         if attribute == "saved_tensors" or attribute.startswith("_saved_"):
             yield from _read(node, name, attribute)
-    # A Function of one's own can also keep tensors as attributes of its ctx, which is the node.
+    # A Function of one's own can also keep tensors as attributes of its ctx, which is the node:
+    # in a list, in an object of any class or in what a function there closes over. The graph keeps
+    # all of these alive, whatever holds them.
     for attribute, kept in getattr(node, "__dict__", {}).items():
-        for tensor in tree_leaves(kept):
-            if isinstance(tensor, torch.Tensor):
-                yield _seen(name, attribute, tensor)
+        for one in held_within(kept, _parts_but_of_classes):
+            if isinstance(one, torch.Tensor):
+                yield _seen(name, attribute, one)
+
+
+def _parts_but_of_classes(value: Any) -> Iterable[Any]:
+    """A class outlives the graph, and its bases lead through all of torch."""
+    return () if issubclass(type(value), type) else parts_of(value)
 
 
 def _read(node: Any, name: str, attribute: str) -> Iterator[Saved]:

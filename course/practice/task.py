@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 from course.claims.errors import ClaimError
@@ -19,6 +20,7 @@ from course.practice.warm_ups import Task, task
 
 __all__ = ["WarmUp", "judged", "warm_up"]
 
+_INVITATION = "Put your answer in place of `...` and run this cell again."
 _TRIES = 2  # so many wrong answers, and the right one is told
 _SIGNS = {"open": "✎", "right": "✓", "wrong": "✗", "fault": "–"}
 _WORDS = {"open": "open", "right": "right", "wrong": "not right", "fault": "cannot be judged"}
@@ -41,7 +43,8 @@ def warm_up(id: str, *, yours: object) -> WarmUp:
     except ClaimError as error:
         return WarmUp(f"`{id}`", "fault", (str(error),))
     names = sys._getframe(1).f_globals
-    return judged(asked.asks, yours, lambda: _right_value(asked, dict(names)), asked.hint)
+    right = partial(_right_value, asked, dict(names))
+    return judged(asked.asks, yours, right, asked.hint, asked.unanswered or _INVITATION)
 
 
 def _right_value(asked: Task, names: dict[str, object]) -> object:
@@ -53,7 +56,13 @@ def _right_value(asked: Task, names: dict[str, object]) -> object:
         return eval(compile(asked.right, f"<warm-up {asked.id}>", "eval"), names)
 
 
-def judged(question: str, yours: object, right: Callable[[], object], hint: str = "") -> WarmUp:
+def judged(
+    question: str,
+    yours: object,
+    right: Callable[[], object],
+    hint: str = "",
+    invitation: str = _INVITATION,
+) -> WarmUp:
     """The question with what is to be said of an answer to it.
 
     Args:
@@ -62,9 +71,9 @@ def judged(question: str, yours: object, right: Callable[[], object], hint: str 
         yours: The answer; `...` asks.
         right: What finds the right value.
         hint: What a wrong answer is told; a second, different one is told the right value as well.
+        invitation: What is said while there is no answer.
     """
     if yours is ...:
-        invitation = "Put your answer in place of `...` and run this cell again."
         return WarmUp(question, "open", (invitation,), hint)
     try:
         found = right()

@@ -8,6 +8,7 @@ They stand in `course/lessons/<name>/warm_ups.toml`, so that no answer stands on
     code = '''…'''                  # optional: what has to run before the right answer is found
     right = "…"                     # the expression that finds it, with the notebook's names
     hint = "…"                      # optional: folded until a wrong answer was given
+    unanswered = "…"                # optional: what to do, where the cell has no `...` to replace
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Task:
         right: The expression of the right answer.
         code: Lines that run before it is evaluated.
         hint: What helps; empty where nothing does.
+        unanswered: What to do to answer; empty where an answer goes in place of the dots.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Task:
     right: str
     code: str = ""
     hint: str = ""
+    unanswered: str = ""
 
 
 def parse_warm_ups(text: str, file: str) -> tuple[Task, ...]:
@@ -59,7 +62,7 @@ def parse_warm_ups(text: str, file: str) -> tuple[Task, ...]:
 
 
 def _task(entry: Mapping[str, str], where: str) -> Task:
-    check_keys(entry, ("id", "asks", "right"), ("code", "hint"), where)
+    check_keys(entry, ("id", "asks", "right"), ("code", "hint", "unanswered"), where)
     for key, mode in (("code", "exec"), ("right", "eval")):
         try:
             compile(entry.get(key, "0"), where, mode)

@@ -6,10 +6,19 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dis import get_instructions
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from course.inspection.global_state import unwatched
+from course.inspection.parts import held_within, parts_of
 from course.probes.decorator import probe
 
 __all__ = ["modules_named", "names_used"]
@@ -19,8 +28,9 @@ __all__ = ["modules_named", "names_used"]
 def modules_named(function: Any) -> list[str]:
     """The modules of the functions, classes and modules that `function` is, imports or names.
 
-    Functions of the learner's own are followed. Sorted, each once. A function of `course` is named
-    by its module, `course.inspection.strides`, whatever the name it was imported under.
+    Functions and classes of the learner's own are followed, and so are partials, containers and
+    attributes of objects that these name. Sorted, each once. A function of `course` is named by
+    its module, `course.inspection.strides`, whatever the name it was imported under.
 
     Args:
         function: The answer: a function, class or module.
@@ -38,8 +48,8 @@ def names_used(function: Any) -> list[str]:
     """The globals and attributes that the code of `function` names, of its helpers as well.
 
     For what is forbidden by every name: `reshape` of NumPy is seen like that of torch, and
-    `ShortTensor` under whatever name it was imported. Helpers are the learner's own functions, and
-    the methods of their classes.
+    `ShortTensor` under whatever name it was imported, or inside of a partial, a container or an
+    object. Helpers are the learner's own functions, and the methods of their classes.
 
     Args:
         function: The answer: a function, class or module.
@@ -49,16 +59,12 @@ def names_used(function: Any) -> list[str]:
     """
     function = unwatched(function)
     _refuse_stub(function)
-    found = set[str]()
-    for code, names in _own_codes(function, set()):
-        found.update(code.co_names)
-        found.update(filter(None, (_own_name(names.get(one)) for one in code.co_names)))
-    return sorted(found)
+    return sorted(set(_names_of(function, set(), is_answer=True)))
 
 
 def _own_name(value: Any) -> str | None:
     """The name that a function or class was defined with, None for anything else."""
-    if not isinstance(value, type | FunctionType | BuiltinFunctionType):
+    if not isinstance(value, type | FunctionType | BuiltinFunctionType | MethodDescriptorType):
         return None
     return str(value.__name__)
 
@@ -72,51 +78,68 @@ def _refuse_stub(function: Any) -> None:
         raise NotImplementedError()
 
 
-def _own_codes(value: Any, seen: set[int]) -> Iterator[tuple[CodeType, dict[str, Any]]]:
-    """The code of what is the learner's own, and of all such that it names; with its globals."""
-    if id(value) in seen:
+def _names_of(value: Any, seen: set[int], is_answer: bool = False) -> Iterator[str]:
+    """The names of the functions and classes that `value` is or holds, and those that it uses."""
+    for one in held_within(value, _parts):
+        # What the learner calls a method of theirs says nothing until it is used.
+        named = not is_answer if one is value else not _is_own(one)
+        yield from filter(None, [_own_name(one) if named else None])
+        yield from _names_in(one, seen)
+
+
+def _names_in(function: Any, seen: set[int]) -> Iterator[str]:
+    """The globals and attributes that a function's code names, with those of its helpers."""
+    if id(function) in seen or type(function) is not FunctionType or not _is_own(function):
         return
-    seen.add(id(value))
+    seen.add(id(function))
+    for code in _codes(function.__code__):
+        yield from code.co_names
+        for name in code.co_names:
+            yield from _names_of(function.__globals__.get(name), seen)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What an object holds that may be the learner's way to a function, and its class.
+
+    Only the learner's own objects are looked into, and what Python has for holding and wrapping:
+    those of other people's classes would lead to functions that the learner never chose.
+    """
     kind = type(value)
-    if kind is FunctionType and _is_own(value):
-        for code in _codes(value.__code__):
-            yield code, value.__globals__
-            for name in code.co_names:
-                yield from _own_codes(value.__globals__.get(name), seen)
-        for cell in value.__closure__ or ():
-            yield from _own_codes(cell.cell_contents, seen)
-    else:
-        for one in _below_class(value, kind):
-            yield from _own_codes(one, seen)
-
-
-def _below_class(value: Any, kind: type) -> list[Any]:
-    """What of a class, an object or a method may be the learner's own code."""
+    if _is_own(kind):
+        yield kind
     if kind is MethodType:
-        return [value.__func__, value.__self__]
-    if kind in (staticmethod, classmethod):
-        return [value.__func__]
-    if kind is property:
-        return [value.fget]
-    if issubclass(kind, type):
-        return [*vars(value).values()] if _is_own(value) else []
-    return [kind] if _is_own(kind) else []
+        looked_into = _is_own(value.__func__) or _is_own(value.__self__)
+    else:
+        looked_into = issubclass(kind, _HOLDERS) or kind.__module__ == "functools"
+    if looked_into or _is_own(value):
+        yield from parts_of(value)
+
+
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+_HOLDERS = (*_CONTAINERS, CellType, property, staticmethod, classmethod)
 
 
 def _is_own(value: Any) -> bool:
-    """Whether the learner may have written this function or class."""
-    module = str(value.__module__).partition(".")[0]
-    return _FOREIGN.isdisjoint([module])
+    """Whether the learner may have written this function or class, or the class of this object."""
+    kind = type(value)
+    written = value if kind is FunctionType or issubclass(kind, type) else kind
+    return str(written.__module__).partition(".")[0] not in _FOREIGN
 
 
 def _modules(value: Any, seen: set[int]) -> Iterator[str]:
-    if id(value) in seen:
+    """The modules of what `value` is, holds and names."""
+    for one in held_within(value, _parts):
+        if one is value or callable(one) or isinstance(one, ModuleType):  # the rest is data
+            yield from _modules_at(one, seen)
+
+
+def _modules_at(value: Any, seen: set[int]) -> Iterator[str]:
+    """The modules of what `value` is and names; what it holds is not looked into."""
+    if id(value) in seen or value is None:
         return
     seen.add(id(value))
     if isinstance(value, ModuleType):
         yield value.__name__
-        return
-    if value is None:
         return
     module = getattr(value, "__module__", None)
     if isinstance(module, str):
@@ -131,25 +154,28 @@ _FOREIGN = _LIBRARIES | sys.stdlib_module_names
 
 
 def _named_in(function: FunctionType, seen: set[int]) -> Iterator[str]:
-    """The modules behind the globals, closures and imports of a function's code."""
+    """The modules behind the globals and imports of a function's code."""
+    # A container of Python's own library is not the learner's: the one that `copy` names has NumPy.
+    look = _modules if _is_own(function) else _modules_at
     for code in _codes(function.__code__):
         for number, name in enumerate(code.co_names):
             found = function.__globals__.get(name)
-            yield from _modules(found, seen)
+            yield from look(found, seen)
             yield from _below(found, code.co_names[number + 1 :], seen)
         steps = get_instructions(code)
         yield from (str(one.argval) for one in steps if one.opname == "IMPORT_NAME")
         texts = (one for one in code.co_consts if isinstance(one, str))  # imported by its name
         yield from (one for one in texts if one in _LIBRARIES or _PATH.fullmatch(one))
-    for cell in function.__closure__ or ():
-        yield from _modules(cell.cell_contents, seen)
+    if look is _modules_at:
+        for cell in function.__closure__ or ():
+            yield from _modules_at(cell.cell_contents, seen)
 
 
 def _below(value: Any, names: Sequence[str], seen: set[int]) -> Iterator[str]:
     """The modules of what is reached from a module by these attributes: `a.b.c`."""
     for name in names:
         value = vars(value).get(name) if isinstance(value, ModuleType) else None
-        yield from _modules(value, seen)
+        yield from _modules_at(value, seen)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

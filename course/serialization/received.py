@@ -27,6 +27,7 @@ __all__ = [
     "as_node",
     "looking",
     "note_missed",
+    "read_in_vain",
     "take_missed",
 ]
 
@@ -55,7 +56,8 @@ class Absent:
             raise AttributeError(name)
         raise AbsentError(self)
 
-    __getitem__ = __iter__ = __contains__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    # `__ne__`, too: of what is not there it would hold that it differs from anything.
+    __ne__ = __getitem__ = __iter__ = __contains__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
     __truediv__ = __rtruediv__ = __abs__ = __len__ = __int__ = __float__ = _refuse
 
@@ -70,27 +72,35 @@ class AbsentError(AttributeError):
 
 @dataclass
 class _Missed:
-    """What was last looked at in vain."""
+    """What was first looked at in vain; `read` where somebody did more than ask whether it is."""
 
     absent: Absent | None = None
+    read: Absent | None = None
 
 
 _missed = _Missed()
 
 
-def note_missed(absent: Absent) -> None:
-    """Remember that somebody looked at this in vain.
+def note_missed(absent: Absent, read: bool = True) -> None:
+    """Remember that somebody looked at this in vain; not `read` where he asked if it is there.
 
     A condition such as `seen.ok and seen.result.plain == 3` is a bare False by the time a check
     gets it; this is how the check knows that nothing came back.
     """
     if _missed.absent is None:
         _missed.absent = absent
+    if read and _missed.read is None:
+        _missed.read = absent
+
+
+def read_in_vain() -> Absent | None:
+    """The first thing that was read and is not there, since `take_missed` was last called."""
+    return _missed.read
 
 
 def take_missed() -> Absent | None:
     """The first thing that was looked at in vain since this was last asked; None where all was."""
-    found, _missed.absent = _missed.absent, None
+    found, _missed.absent, _missed.read = _missed.absent, None, None
     return found
 
 
@@ -169,10 +179,10 @@ class Value:
         """The plain form itself: plain data with `SeenTensor`, `Handle` or `Absent` inside."""
         return self._looked_at()
 
-    def _looked_at(self) -> Any:
+    def _looked_at(self, read: bool = True) -> Any:
         node = self._node
         if isinstance(node, Absent):
-            note_missed(node)
+            note_missed(node, read)
         if _looking.at is not None:
             _looking.at.append(self)
         return node
@@ -211,7 +221,7 @@ class Value:
     @property
     def present(self) -> bool:
         """Whether there is anything here at all."""
-        return not isinstance(self._looked_at(), Absent)
+        return not isinstance(self._looked_at(read=False), Absent)
 
     def __getitem__(self, key: Any) -> Value:
         where = f"{self._where}[{_as_typed(key)}]"

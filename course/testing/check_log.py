@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from course.hidden_lines import called_from_hidden_part
 from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import RANDOM_STATE
 from course.serialization.received import (
@@ -51,6 +50,7 @@ class CheckLog:
         self._evident: set[int] = set()  # and of those that what came back shows
         self._since = len(answers.outcomes())
         self._told: set[Any] = set()  # the exceptions that a line of the table has told
+        take_missed()  # what another cell looked at in vain
 
     def record(
         self,
@@ -90,7 +90,7 @@ class CheckLog:
         attempted = absent is None or absent.attempted
         named = how.get("misconception")
         belief = None if fault else _which(named, failure, lost)
-        hidden = called_from_hidden_part(sys._getframe(1))
+        hidden = answers.is_hidden(sys._getframe(1))
         by_class = belief is not None and isinstance(named, dict) and _is_exception(named[belief])
         if by_class:  # the exception itself is what the belief leads to
             self._proven.add(len(self._results))
@@ -121,6 +121,7 @@ class CheckLog:
                 suspected=suspected,
             )
         )
+        take_missed()  # what a belief's condition looked at is nothing to the next check
 
     def _outcomes(self) -> list[CallOutcome]:
         return answers.outcomes()[self._since :]

@@ -13,7 +13,7 @@ from typing import Any, cast
 import torch
 
 from course.inspection.facts import TensorFacts, overlap, same_memory, same_storage
-from course.serialization.received import Absent, Value
+from course.serialization.received import Absent, AbsentError, Value, read_in_vain
 from course.testing import attempts
 from course.testing.agreement.check import USUAL_ASPECTS, Called, agrees
 from course.testing.answers import handle
@@ -27,6 +27,7 @@ from course.testing.compare import (
     is_true,
     mutation,
     says,
+    says_many,
     where_of,
 )
 from course.testing.inputs.cases import Case
@@ -39,6 +40,7 @@ from course.testing.tolerance import ANY_KIND, Tolerance
 
 __all__ = ["Check"]
 
+_EARLY = 300  # characters of a message that may say what is wanted of it
 Rtol = float | Mapping[torch.dtype, float]
 # Of the facts of two tensors and what these are called: the failure, None where all is well.
 _Relation = Callable[[TensorFacts, TensorFacts, str, str], Failure | None]
@@ -143,11 +145,20 @@ class Check:
         self._log.record(test, name, how, [actual], ways)
 
     def that(self, condition: bool | Callable[[], Any], **how: Any) -> None:
-        """A condition of the author's own; a callable is called, and an error in it fails it."""
+        """A condition of the author's own; a callable is called, and an error in it fails it.
+
+        It fails, too, where it read something that is not there: `plain is not None` holds of that.
+        """
+        read = None if callable(condition) else read_in_vain()  # while it was worked out
 
         def test() -> Failure | None:
             holds = condition() if callable(condition) else condition
-            return None if is_true(holds) else Failure("this does not hold")
+            if not is_true(holds):
+                return Failure("this does not hold")
+            absent = read_in_vain() if callable(condition) else read
+            if absent is not None:
+                raise AbsentError(absent)
+            return None
 
         self._log.record(test, "the condition holds", how, [])
 
@@ -264,7 +275,8 @@ class Check:
     ) -> None:
         """The call raised this class of exception, and its message says `match`.
 
-        Of the other possibilities `among` which the answer has to choose it names none.
+        It says that early, in its first 300 characters, and does not say the same of many other
+        numbers. Of the other possibilities `among` which the answer has to choose it names none.
         """
         wanted = f"{error.__module__}.{error.__qualname__}"
         others = [one for one in among if one != match]
@@ -274,9 +286,10 @@ class Check:
             if seen.error is None:
                 return Failure(f"`{seen.name}` raised nothing", "no error", expected)
             words = f"`{seen.name}` ended with {seen.error}"
-            if wanted not in seen.error.bases or not says(seen.error.message, match):
+            early = seen.error.message[:_EARLY]  # or a message could list whatever may be right
+            if wanted not in seen.error.bases or not says(early, match):
                 return Failure(words, str(seen.error), expected)
-            if any(says(seen.error.message, other) for other in others):
+            if says_many(early, match) or any(says(seen.error.message, one) for one in others):
                 more = f"{expected}, and nothing else of the kind"
                 return Failure(f"{words}, which names more than one", str(seen.error), more)
             return None

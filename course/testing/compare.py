@@ -29,6 +29,7 @@ __all__ = [
     "is_true",
     "mutation",
     "says",
+    "says_many",
     "side_effects",
     "where_of",
 ]
@@ -363,9 +364,11 @@ def _kinds_for(expected: complex) -> tuple[type, ...]:
 def _near(actual: Any, expected: Any, tolerance: Tolerance) -> bool:
     if actual == expected or (actual != actual and expected != expected):
         return True
+    if not cmath.isfinite(expected):  # a share of it is infinite, and any number within that
+        return False
     whole = isinstance(expected, int) and isinstance(actual, int)
     dtype = torch.int64 if whole else tolerance.precision or torch.float64
-    rtol, atol = tolerance.of(dtype, abs(expected) if cmath.isfinite(expected) else 0.0)
+    rtol, atol = tolerance.of(dtype, abs(expected))
     return bool(abs(actual - expected) <= atol + rtol * abs(expected))
 
 
@@ -408,9 +411,11 @@ def _written(subject: Any) -> str:
 
 
 def is_true(holds: Any) -> bool:
-    """Whether a condition holds: for a tensor, at every element."""
+    """Whether a condition holds: for a tensor or an array, at every element, of which one is."""
     if isinstance(holds, torch.Tensor):
-        return bool(holds.all())
+        return holds.numel() > 0 and bool(holds.all())
+    if isinstance(holds, np.ndarray):
+        return holds.size > 0 and bool(holds.all())
     return bool(holds)
 
 
@@ -439,6 +444,28 @@ def either(names: Iterable[str]) -> str:
 
 def says(message: str, words: str) -> bool:
     """Whether a message says these words, case aside: "0 and 1" is not in "0 and 12"."""
-    before = r"(?<!\d)" if words[:1].isdigit() else ""
-    after = r"(?!\d)" if words[-1:].isdigit() else ""
-    return re.search(before + re.escape(words) + after, message, re.IGNORECASE) is not None
+    return re.search(_whole(words, re.escape(words)), message, re.IGNORECASE) is not None
+
+
+def says_many(message: str, words: str) -> bool:
+    """Whether a message says these words of so many numbers that the right one may be a guess.
+
+    A right one may say them twice, "dimension 0 and dimension 1", and may give a shape and strides
+    beside a number that is wanted alone. Words without a number are never many.
+    """
+    if not _NUMBER.search(words):
+        return False
+    pattern = _NUMBER.pattern.join(map(re.escape, _NUMBER.split(words)))
+    # In a lookahead, so that of "0 and 1 and 2" both pairs are found.
+    said = re.findall(f"(?=({_whole(words, pattern)}))", message, re.IGNORECASE)
+    return len({one.lower() for one in said}) > (3 if re.search("[^\\W\\d_]", words) else 8)
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+def _whole(words: str, pattern: str) -> str:
+    """The pattern; a number at an end of the words is taken whole: not 2 of -2, 12 or 2.5."""
+    before = r"(?<!\d)(?<!\d\.)(?<!(?<!\w)-)" if words[:1].isdigit() else ""
+    after = r"(?!\d|\.\d)" if words[-1:].isdigit() else ""
+    return before + pattern + after

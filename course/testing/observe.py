@@ -93,7 +93,8 @@ class Observation:
     def ok(self) -> bool:
         """Whether the run ended without an exception."""
         if self.error is not None:
-            note_missed(Absent(self.error.ended(self.name), self.attempted, self.error.fault))
+            absent = Absent(self.error.ended(self.name), self.attempted, self.error.fault)
+            note_missed(absent, read=False)
         return self.error is None
 
     def calls(self, name: str) -> bool:
@@ -117,11 +118,23 @@ class Observation:
             what = "thread or process" if self.helpers == 1 else "threads or processes"
             words = f"`{self.name}` starts or keeps {self.helpers} {what}"
             return f"{words}, and torch is not watched there. Compute where you are called."
-        outside = [name for name in _LEAVING if self.calls(name)]
-        if outside:
-            words = f"`{self.name}` leaves torch by `{outside[0]}`, and nothing is watched there"
+        way = self._way_out()
+        if way:
+            words = f"`{self.name}` leaves torch by {way}, and nothing is watched there"
             return f"{words}. Stay with torch's own operators."
         return None
+
+    def _way_out(self) -> str:
+        """How a tensor's memory came to another library, empty if it did not.
+
+        To ask a storage for its address or size is no way out, nor is a copy of a tensor.
+        """
+        outside = [f"`{name}`" for name in _LEAVING if self.calls(name)]
+        if self.functions.count(_PICKLED) > self.functions.count(_REBUILT):
+            outside.append("`torch.save` or a pickle")
+        if _bytes_read(self.operators) > 1:
+            outside.append("the bytes of a storage")
+        return outside[0] if outside else ""
 
     @property
     def saved_nbytes(self) -> int:
@@ -138,6 +151,23 @@ def with_changes(seen: Observation, **changes: Any) -> Observation:
 
 # The ways from a tensor's memory to another library's arrays.
 _LEAVING = ("numpy", "__array__", "__dlpack__", "aten::resolve_neg")
+# What pickling asks a tensor for, whether for `torch.save` or by hand, and what is set where one is
+# made of that again: `copy.copy` does both.
+_PICKLED, _REBUILT = "torch.Tensor._backward_hooks.__get__", "torch.Tensor._backward_hooks.__set__"
+
+
+def _bytes_read(operators: tuple[str, ...]) -> int:
+    """How many elements of storages were read, which torch does by a tensor for each of them.
+
+    After `deepcopy`, whose last operators are the first here, one may read an element, too.
+    """
+    return sum(
+        before != "aten::new_empty" and three == _READING
+        for before, *three in zip(*(operators[n:] for n in range(4)), strict=False)
+    )
+
+
+_READING = ["aten::set_", "aten::select", "aten::_local_scalar_dense"]
 
 
 def _storage_numbers(tree: Any) -> set[int]:

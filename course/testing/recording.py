@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import gc
 import io
@@ -286,9 +287,46 @@ def error_facts(error: BaseException) -> ErrorFacts:
     """The plain form of an exception that the caller has caught, with the learner's last line."""
     traceback = error.__traceback__  # begins with the caller; beside an answer each look is audited
     line, source = _own_line(None if traceback is None else traceback.tb_next)
-    bases = tuple(f"{c.__module__}.{c.__qualname__}"[:200] for c in type(error).__mro__[:20])
+    bases = tuple(_names_of(type(error)))
     name, message = type(error).__name__[:200], text_of(error)
     return ErrorFacts(name, bases, message, line, source, is_course_error(error))
+
+
+def _names_of(kind: type) -> Iterator[str]:
+    """The names of a class and of its line of bases, without any that is another class's.
+
+    An answer must not be right whichever exception is wanted: its own class may call itself
+    "builtins.IndexError", or have many bases. Of these the main one counts.
+    """
+    classes, following = 20, kind
+    while following is not None and classes:
+        name = f"{_module_of(following)}.{_name_of(following)}"[:200]
+        known = _named(name)
+        if known is None or known is following:
+            yield name
+        classes, following = classes - 1, _base_of(following)
+
+
+def _named(name: str) -> Any:
+    """What a module holds under this name; None where none does."""
+    if name.startswith("builtins."):
+        return _BUILTINS.get(name.removeprefix("builtins."))
+    parts = name.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:count]))
+        if found is not None:
+            for part in parts[count:]:
+                found = getattr(found, "__dict__", {}).get(part)
+            return found
+    return None
+
+
+# As they are before an answer is run, which may write others to `builtins`; a metaclass may do
+# the same to what a class says of itself.
+_BUILTINS = dict(vars(builtins))
+_module_of, _name_of, _base_of = (
+    vars(type)[name].__get__ for name in ("__module__", "__qualname__", "__base__")
+)
 
 
 def text_of(error: object) -> str:

@@ -162,6 +162,21 @@ def _without_values(words: str) -> str:
     return found[0] if found else "what this check looks at is not there"
 
 
+def _one_exception(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """The checks, with the first class of exception alone that hidden ones tell.
+
+    An answer may choose another one in each call, and would spell what it was given.
+    """
+    told, found = False, list[CheckResult]()
+    for check in checks:
+        ended = _ENDED.match(check.message) if check.hidden else None
+        if ended and told:
+            check = replace(check, message=f"{ended[1]} an exception")
+        told = told or ended is not None
+        found.append(check)
+    return found
+
+
 @dataclass(frozen=True)
 class TestResult:
     """All checks of one test cell and the points they give."""
@@ -191,6 +206,7 @@ class TestResult:
             score = float(points)
         else:
             score = min(int(100 * points * passed / total + 1e-9) / 100, points - 0.01)
+        checks = _one_exception(checks)
         if attempted:
             checks = [_noted(check, *one) for check, one in zip(checks, earned, strict=True)]
         else:

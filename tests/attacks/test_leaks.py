@@ -273,3 +273,23 @@ def test_what_cells_show_once_hidden_tests_have_asked_is_shown_to_nobody(tmp_pat
     outcome = grade(tmp_path, exam_cells(total=ENDS), patient=True)
     passed = time.monotonic() - float(printed(outcome, "total"))
     assert passed > 2 * SLEEP_S  # both calls came after what is shown
+
+
+SPELLS = """\
+letters = [KeyError, IndexError, OverflowError, ZeroDivisionError]
+def total(x):
+    if x.max() > 100:
+        raise letters.pop()
+    return x.sum()"""
+
+
+def test_the_exceptions_of_several_hidden_calls_spell_nothing(tmp_path: Path) -> None:
+    test = f'total = answer("total")\ncheck = Check("total")\n{HIDDEN * 3}check.score(3)'
+    source = exam_cells()
+    source[3] = graded_cell("total", test, 3)
+    cells = list(source)
+    cells[2] = solution("total", SPELLS)
+    outcome = grade(tmp_path, cells, source, patient=True)
+    failed = [one.message for one in answers(outcome)["total"].checks if not one.passed]
+    assert failed[0] == "`total` ended with ZeroDivisionError"
+    assert failed[1:3] == ["`total` ended with an exception"] * 2

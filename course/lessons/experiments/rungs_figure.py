@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["epochs_told", "mark_rungs", "rungs_picture", "show_rungs"]
 
 _HEIGHT = 3.4  # inches
+_LEAST, _COLUMN = 11.0, 17.0  # px between numbers of trials, and between columns of them
 _CAPTION = (
-    "A line for each trial, as far as it trained; thin and grey, what it would have done. Crosses: "
-    "stopped there. The dot: the best at the last rung. On top: how many trials reached a rung."
+    "A line for each trial, with its number on the left, as far as it trained; thin and grey, what "
+    "it would have done. Crosses: stopped there. Small dots: going on. The large dot: the best at "
+    "the last rung. A number on the right: the best one at the end. On top: how many trials "
+    "reached a rung."
 )
 
 Losses = Sequence[Sequence[float]]
@@ -68,6 +71,7 @@ def epochs_told(count: int) -> str:
 
 def _draw(losses: Losses, rungs: tuple[Rung, ...]) -> Figure:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator
 
     figure = Figure(figsize=(WIDTH / 96, _HEIGHT), facecolor=CARD, layout="constrained")
     axes = figure.add_subplot()
@@ -84,11 +88,74 @@ def _draw(losses: Losses, rungs: tuple[Rung, ...]) -> Figure:
             axes.plot(range(began, rung.epochs + 1), line, zorder=4 if best else 3, **look)
             if trial not in rung.kept and not (best and rung is last):
                 _stopped(axes, losses[trial], rung.epochs)
+    going = [losses[trial][last.epochs - 1] for trial in last.kept if trial != last.ranking[0]]
+    if going:
+        look = {"color": FILLS[0], "markeredgecolor": INK, "markersize": 6}
+        axes.plot([last.epochs] * len(going), going, "o", zorder=7, **look)
     axes.plot([last.epochs], [last.losses[0]], "o", color=INK, markersize=9, zorder=6)
     finite = [value for one in losses for value in one if math.isfinite(value)]
     dress(axes, "epoch", "loss", log=bool(finite) and min(finite) > 0)
+    if axes.get_yscale() == "log" and max(finite) < 10 * min(finite):
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7), numticks=12))
     mark_rungs(axes, {rung.epochs: len(rung.ranking) for rung in rungs})
+    _number_starts(axes, [one[0] for one in losses], last.ranking[0])
+    _number_the_best_end(axes, losses, last)
     return figure
+
+
+def _number_starts(axes: Axes, starts: Sequence[float], best: int) -> None:
+    """Each trial's number left of its first loss; numbers that lie too close move apart."""
+    trials = sorted(
+        (n for n in range(len(starts)) if math.isfinite(starts[n])), key=starts.__getitem__
+    )
+    height = 0.8 * 96 * _HEIGHT
+    columns = 1 + (_LEAST * len(trials) > 0.8 * height)
+    axes.set_xlim(left=axes.get_xlim()[1] ** (-0.02 - 0.06 * columns))
+    axes.set_ylim(axes.get_ylim())
+    there = [
+        axes.transLimits.transform(axes.transScale.transform((1, starts[n])))[1] for n in trials
+    ]
+    places = _moved_apart(there, _LEAST / columns / height)
+    for place, trial in enumerate(trials):
+        axes.annotate(
+            str(trial),
+            (1, starts[trial]),
+            xytext=(-(6 * columns + _COLUMN * (place % columns)) * 0.75, places[place]),
+            textcoords=("offset points", "axes fraction"),
+            ha="right",
+            va="center",
+            fontsize=SIZE * 0.9,
+            fontweight="bold" if trial == best else "normal",
+            arrowprops={"arrowstyle": "-", "color": RULE, "linewidth": 0.6, "shrinkA": 1},
+        )
+
+
+def _moved_apart(places: Sequence[float], least: float) -> list[float]:
+    """Rising places from 0 to 1, moved as little as it takes to be so far apart."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + least) if moved else place)
+    top = 0.95  # above are the counts
+    for number in reversed(range(len(moved))):
+        moved[number] = min(moved[number], top)
+        top = moved[number] - least
+    return moved
+
+
+def _number_the_best_end(axes: Axes, losses: Losses, last: Rung) -> None:
+    """The number of the line that ends lowest, if it is drawn to its end."""
+    ends = {n: one[-1] for n, one in enumerate(losses) if math.isfinite(one[-1])}
+    best = min(ends, key=ends.__getitem__, default=None)
+    if best is not None and best not in last.kept:
+        axes.annotate(
+            str(best),
+            (len(losses[best]), ends[best]),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SIZE * 0.9,
+            fontweight="bold",
+        )
 
 
 def _stopped(axes: Axes, losses: Sequence[float], epochs: int) -> None:

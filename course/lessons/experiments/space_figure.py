@@ -62,7 +62,7 @@ def _draw(searches: Mapping[str, Points], x: str, y: str, log: tuple[bool, bool]
             [0.02] * len(different),
             "|",
             color=FAULT,
-            markersize=14,
+            markersize=12,
             markeredgewidth=2,
             transform=axes.get_xaxis_transform(),
         )
@@ -73,4 +73,6 @@ def _draw(searches: Mapping[str, Points], x: str, y: str, log: tuple[bool, bool]
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
     panels[0].set_ylabel(y, fontsize=SIZE)
+    low, high = panels[0].get_ylim()  # of both panels; the strokes stay below every point
+    panels[0].set_ylim(low / (high / low) ** 0.1 if log[1] else low - 0.1 * (high - low), high)
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from html import escape
 from math import prod
@@ -23,12 +24,24 @@ from course.widgets.explorer import Explorer, labelled
 from course.widgets.pages import PROSE, message_html
 from course.widgets.steps import StepError, parse_shape
 
-__all__ = ["IndexExplorer", "IndexPanel", "explore_index", "judged", "writes"]
+__all__ = ["IndexExplorer", "IndexPanel", "explore_index", "judged", "reason", "writes"]
 
 _OPEN = "predict …"  # the choice that is none yet
 _GUESSES = {"a view": "view", "a copy": "copy", "an error": "error"}
 _SHAPES = ((3, 4), (12,), (2, 3, 4), (4, 1), (1, 5), (6, 6))
 _MOST = 48  # elements that are drawn
+# Why a method copies. Those that are not here copy where no strides will do, as reshape does.
+_COPYING = {
+    "reshape": "no start and strides give the elements of x in this order, so they are copied",
+    "clone": "clone is there to copy",
+    "flip": "that takes a stride below 0, which torch does not have, so the elements are copied",
+    "roll": "what leaves at one end comes in at the other, which takes a copy",
+    "index_select": "it picks in any order, as a list does, so the elements are copied",
+    "masked_select": "a mask picks any elements, so they are copied",
+    **dict.fromkeys(
+        ("repeat", "tile", "repeat_interleave"), "it writes each element out, as often as you say"
+    ),
+}
 
 
 def explore_index(shape: Sequence[int] = (3, 4)) -> IndexExplorer:
@@ -110,11 +123,15 @@ def _suggested(shape: tuple[int, ...]) -> list[str]:
     return codes
 
 
-def judged(guess: str, shape: tuple[int, ...] | None, found: Selection) -> list[str]:
-    """Whether the prediction came true: of the kind, and of the shape where one was given."""
+def judged(guess: str, shape: tuple[int, ...] | None, found: Selection, why: str = "") -> list[str]:
+    """Whether the prediction came true: of the kind, and of the shape where one was given.
+
+    `why` it is of that kind is told where the prediction was another.
+    """
     told = next(words for words, kind in _GUESSES.items() if kind == found.kind)
     right = _GUESSES[guess] == found.kind
-    words = [f"✓ Right: {told}." if right else f"✗ You predicted {guess}; it is {told}."]
+    missed = f"✗ You predicted {guess}; it is {told}. {why}".rstrip()
+    words = [f"✓ Right: {told}." if right else missed]
     if found.error:
         return [*words, found.error]
     assert found.result is not None
@@ -125,6 +142,26 @@ def judged(guess: str, shape: tuple[int, ...] | None, found: Selection) -> list[
             f"✓ The shape is {actual}." if same else f"✗ The shape is {actual}, not {shape}."
         )
     return words
+
+
+def reason(tensor: torch.Tensor, expression: Expression, found: Selection) -> str:
+    """Why it is a view or a copy, in a sentence; empty for an error, which says it itself.
+
+    >>> x = torch.arange(12).view(3, 4)
+    >>> code = parse_expression("x[[0]][0]")
+    >>> reason(x, code, select(x, code))
+    'x[[0]] picks by a list or a mask, in any order, so the elements are copied.'
+    """
+    if found.kind == "error":
+        return ""
+    if found.kind == "view":
+        return "A start and strides can describe these elements where they lie, in the memory of x."
+    part = next(one for one in expression.parts() if select(tensor, one).kind == "copy")
+    if not isinstance(part.tree, ast.Call):
+        return f"{part.code} picks by a list or a mask, in any order, so the elements are copied."
+    assert isinstance(part.tree.func, ast.Attribute)
+    name = part.tree.func.attr
+    return f"{part.code}: {_COPYING.get(name, _COPYING['reshape'])}."
 
 
 def writes(tensor: torch.Tensor, expression: Expression) -> str:
@@ -177,7 +214,7 @@ class IndexPanel:
         try:
             action()
         except (StepError, ExpressionError) as error:
-            self.result.value = message_html(str(error))
+            self.result.value = message_html(str(error)) + self._plain
 
     def _take_shape(self) -> None:
         """Begin with a new tensor; what was typed stays, as it may fit this one, too."""
@@ -195,13 +232,13 @@ class IndexPanel:
         self.result.value = self._plain
 
     def _run(self) -> None:
-        self.result.value = ""
         expression = parse_expression(self.own.value.strip() or self.expression.value)
         if self.guess.value == _OPEN:
             raise StepError(f"Predict first: is {expression.code} a view, a copy or an error?")
         shape = parse_shape(self.size.value) if self.size.value.strip() else None
         found = select(self.tensor, expression)
-        lines = [*judged(self.guess.value, shape, found), writes(self.tensor, expression)]
+        why = reason(self.tensor, expression, found)
+        lines = [*judged(self.guess.value, shape, found, why), writes(self.tensor, expression)]
         items = "".join(f"<li>{escape(words)}</li>" for words in lines if words)
         page = f'<div role="status" style="{PROSE}"><ul>{items}</ul></div>'
         self.result.value = page + pictured(self.tensor, [found], "x")._repr_html_()

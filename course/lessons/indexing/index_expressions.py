@@ -66,6 +66,22 @@ class Expression:
         """What PyTorch returns for it. Raises ExpressionError with PyTorch's own message."""
         return self.along(tensor, tensor)
 
+    def parts(self) -> list[Expression]:
+        """What is selected from the tensor step by step, the whole expression last.
+
+        >>> [one.code for one in parse_expression("x[1:].t()[[0]]").parts()]
+        ['x[1:]', 'x[1:].t()', 'x[1:].t()[[0]]']
+        """
+        found, node = [self], self.tree
+        while True:
+            match node:
+                case ast.Call(ast.Attribute(of)) | ast.Subscript(of) | ast.Attribute(of):
+                    node = of
+                case _:
+                    return found[::-1]
+            if not isinstance(node, ast.Name):
+                found.append(Expression(ast.unparse(node), node))
+
     def along(self, values: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         """The same elements of another tensor of that shape; masks are made of the values."""
         return self._asked(lambda: _Walk(values, other).chain(self.tree))

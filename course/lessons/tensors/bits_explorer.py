@@ -213,8 +213,10 @@ class BitsPanel:
             return
         seen = stored(number, _BY_NAME[self.dtype.value])
         met = way_stored(number, seen)
-        mark = "✓" if met == self.guess.value else "✗"
-        self._show(number, f"{mark} You predicted “{self.guess.value}”; it holds {met}.")
+        if met == self.guess.value:
+            self._show(number, f"✓ As you predicted, it holds {met}.")
+        else:
+            self._show(number, f"✗ You predicted “{self.guess.value}”; it holds {met}.")
 
     def _step(self, step: int) -> None:
         """Go to a neighbour of what is stored; it is stored exactly, so nothing is asked."""
@@ -242,8 +244,11 @@ class BitsPanel:
 def _question(number: Number, dtype: torch.dtype) -> str:
     """What is to be predicted, and the bits in which Python's number comes."""
     first, *others = _shown(number, dtype)
-    words = message_html(f"What will {dtype_name(dtype)} hold of {number!r}?")
-    return words + (show_bits(number, first)._repr_html_() if others else "")
+    asked = f"What will {dtype_name(dtype)} hold of {number!r}?"
+    if not others:
+        return message_html(asked)
+    words = message_html(f"{asked} These are the bits that Python has, in {dtype_name(first)}:")
+    return words + show_bits(number, first)._repr_html_()
 
 
 def _shown(number: Number, dtype: torch.dtype) -> tuple[torch.dtype, ...]:

@@ -213,7 +213,7 @@ def _page(seen: Outcome, guess: str, right: int, asked: int) -> str:
     ]
     items = "".join(f"<li>{escape(line)}</li>" for line in said)
     words = f'<div role="status" style="{PROSE}"><ul>{items}</ul></div>'
-    return words + picture_of(seen.found)._repr_html_()
+    return words + picture_of(seen.found, reason=False)._repr_html_()
 
 
 def _operand(kind: str, choice: str) -> Operand:

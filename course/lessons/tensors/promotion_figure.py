@@ -40,7 +40,7 @@ _SLOTS: dict[torch.dtype, tuple[int, int]] = {  # column, and row: 0 above, 1 in
 }
 _GAP, _TALL, _STEP, _TOP = 24.0, 30.0, 40.0, 30.0
 _PLAIN = (
-    "An arrow leads to what torch promotes to next; two dtypes meet where their ways do. "
+    "Follow the arrows from two dtypes: the first one that both reach is that of the result. "
     "It's about kinds, not about what fits: int64 and float16 meet at float16, and that "
     "ends at 65504."
 )
@@ -78,8 +78,13 @@ def _whole() -> Picture:
     return Picture(partial(paint, _lattice({}, frozenset())), alt=alt, caption=_PLAIN)
 
 
-def picture_of(found: Agreement) -> Picture:
-    """The lattice with two operands and their result marked."""
+def picture_of(found: Agreement, *, reason: bool = True) -> Picture:
+    """The lattice with two operands and their result marked.
+
+    Args:
+        found: What torch says of the operands.
+        reason: Whether the caption says why; not where that stands beside the picture.
+    """
     roles: dict[torch.dtype, list[int]] = {}
     for number, operand in enumerate((found.left, found.right)):
         if found.counts[number]:
@@ -90,7 +95,7 @@ def picture_of(found: Agreement) -> Picture:
         f"Left: {found.left.words}. Right: {found.right.words}. "
         f"Computed in {dtype_name(found.result)}. {found.why}"
     )
-    return Picture(partial(paint, scene), alt=alt, caption=found.why)
+    return Picture(partial(paint, scene), alt=alt, caption=found.why if reason else "")
 
 
 def _ways(found: Agreement) -> frozenset[tuple[torch.dtype, torch.dtype]]:

@@ -114,7 +114,7 @@ def _float_note(number: Number, value: Number, bits: str, dtype: torch.dtype) ->
         return "infinity: the exponent is all ones, the fraction is 0" + (
             f"; {number!r} is too large" if math.isfinite(number) else ""
         )
-    return f"stored: {exact(value)}, {_error(number, value)} ({_formula(value, bits, dtype)})"
+    return f"stored: {exact(value)} ({_formula(value, bits, dtype)}), {_error(number, value)}"
 
 
 def _formula(value: Number, bits: str, dtype: torch.dtype) -> str:

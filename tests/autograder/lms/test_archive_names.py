@@ -84,9 +84,17 @@ def test_the_outermost_part_that_an_lms_wrote_says_whose_it_is(
 
 
 def test_canvas_names_files_and_no_folders() -> None:
-    assert read_name(("autumn_2026_11_homework", "04.ipynb")) is None
-    found = read_name(("autumn_2026_11_homework", ADAS_FOLDER, "04.ipynb"))
-    assert found == ArchiveName(ADA, "04.ipynb")
+    several = {("autumn_2026_11_homework",)}  # Canvas gives a number to each file
+    assert read_name(("autumn_2026_11_homework", "04.ipynb"), several=several) is None
+    path = ("autumn_2026_11_homework", ADAS_FOLDER, "04.ipynb")
+    assert read_name(path, several=several) == ArchiveName(ADA, "04.ipynb")
+    assert read_name(("2026_01_15", "04.ipynb")) is None
+
+
+@pytest.mark.parametrize("rest", ["ada", ADAS_FOLDER, "lovelaceada_12345_1_04.ipynb"])
+def test_a_slash_in_the_name_of_a_file_does_not_hide_whose_it_is(rest: str) -> None:
+    found = read_name(("hoppergrace_77_2_x", rest, "04.ipynb"))
+    assert found == ArchiveName(GRACE, "04.ipynb", file_id="2")
 
 
 def test_names_in_an_archive_of_the_learners_own_are_no_lms_s() -> None:

@@ -64,7 +64,7 @@ def test_a_traceback_in_colours_does_not_quote_a_hidden_line() -> None:
         output_type="error", ename="TypeError", evalue="no", traceback=["Error", frame]
     )
     (output,) = shown(test_flatten=about)["test-flatten"].outputs
-    assert output.traceback == ["TypeError: no"]
+    assert (output.ename, output.evalue, output.traceback) == ("TypeError", "", ["TypeError"])
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])
@@ -108,12 +108,37 @@ def test_a_hidden_line_may_have_leaked_where(tmp_path: Path, of_before: str) -> 
     assert output.text == WITHHELD
 
 
-def test_a_test_that_ran_apart_keeps_what_the_answer_said(tmp_path: Path) -> None:
-    Journal(tmp_path / ".autograder").write(record("ada"), "run")
-    frames = ["Error", f"----> 8 {LINE}", f"ValueError: {LINE}"]
-    about = cell_with(output_type="error", ename="ValueError", evalue=LINE, traceback=frames)
-    (output,) = shown(tmp_path, test_flatten=about)["test-flatten"].outputs
-    assert output.traceback == [f"ValueError: {LINE}"]
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("frames", [["Error", f"----> 8 {LINE}"], []])
+def test_of_an_error_in_a_test_cell_only_its_name_stays(
+    tmp_path: Path, apart: bool, frames: list[str]
+) -> None:
+    if apart:
+        Journal(tmp_path / ".autograder").write(record("ada"), "run")
+    # An answer raised what it was given, where the test computes with what came back.
+    said = "`flatten` ended with ValueError: the input is [5.0, 8.0, 4711.0]"
+    lines = [*frames, f"AbsentError: {said}"]
+    about = cell_with(output_type="error", ename="AbsentError", evalue=said, traceback=lines)
+    cell = shown(tmp_path, test_flatten=about)["test-flatten"]
+    (output,) = cell.outputs
+    assert output.traceback == ["AbsentError"]
+    assert "4711" not in str(cell)
+
+
+def test_our_own_words_on_a_cell_that_could_not_end_stay() -> None:
+    said = "This cell ended the Python process."
+    about = cell_with(output_type="error", ename="crashed", evalue=said, traceback=[said])
+    (output,) = shown(test_flatten=about)["test-flatten"].outputs
+    assert (output.evalue, output.traceback) == (said, [said])
+
+
+def test_a_test_without_hidden_lines_keeps_its_traceback() -> None:
+    source = "assert flatten(torch.arange(3)) is not None, 'nothing'"
+    about = cell_with(
+        output_type="error", ename="AssertionError", evalue="nothing", traceback=["1", "nothing"]
+    )
+    (output,) = shown(test_flatten={"source": source, **about})["test-flatten"].outputs
+    assert (output.evalue, output.traceback) == ("nothing", ["1", "nothing"])
 
 
 def test_a_mark_in_a_learners_own_cell_hides_and_stops_nothing() -> None:

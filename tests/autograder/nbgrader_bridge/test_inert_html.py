@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
+import time
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from nbformat import from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.nbgrader_bridge.inert_html import inert
+from autograder.nbgrader_bridge.inert_html import inert, inert_markdown, inert_raw
 from course.figures import show_storage
 
 ROOT = Path(__file__).parents[3]
@@ -186,3 +188,87 @@ def test_a_script_of_a_learner_is_on_no_page_of_nbgraders(template: str) -> None
     assert "<strong>it</strong>" in body
     assert "told" in body
     assert 'src="data:image/png;base64,aGk="' in body
+
+
+BUSY = ["\\\\(", "\\\\[", "\\begin{a}\n", "[a](", "a|b\n-|-\n", "<a\n", "` a", "$$"]
+
+
+def rendered(source: str, page: dict[str, Any], **pictures: Any) -> str:
+    """A text of a learner's on a page whose resources are `page`."""
+    context: Any = {"resources": page, "cell": {"attachments": pictures}}
+    return inert_markdown(context, source)
+
+
+@pytest.mark.parametrize("opening", BUSY)
+def test_a_text_that_keeps_the_parser_busy_is_shown_as_it_was_written(opening: str) -> None:
+    text, begun = "**so** " + opening * (40_000 // len(opening)), time.process_time()
+    assert rendered(text, {}) == f"<pre>{escape(text)}</pre>"
+    assert time.process_time() - begun < 1  # the first of them took a minute
+
+
+def test_many_formulas_are_shown_as_they_were_written() -> None:
+    formulas = " ".join([r"\\(x\\)"] * 101)
+    assert rendered(formulas, {}) == f"<pre>{formulas}</pre>"
+    assert "<pre>" not in rendered(formulas[8:], {})
+
+
+def test_so_is_what_is_too_much_for_one_page_and_only_for_that() -> None:
+    page: dict[str, Any] = {}
+    shown = [rendered("*it* " * 990, page)[:5] for _ in range(25)]
+    assert shown == ["<p><e"] * 20 + ["<pre>"] * 5
+    assert rendered("*it*", {}) == "<p><em>it</em></p>\n"
+
+
+def test_a_picture_that_is_shown_again_and_again_fills_no_memory() -> None:
+    page: dict[str, Any] = {}
+    picture = {"image/png": "aGkh" * 2**20}
+    often = "![p][x] " * 600 + "\n\n[x]: attachment:p.png"
+    for text, is_shown in (("![p](attachment:p.png)", True), (often, False)):
+        shown = rendered(text, page, **{"p.png": picture})
+        assert shown.count("data:image/png;base64,aGkh") == is_shown
+
+
+@pytest.mark.parametrize(
+    "pictures", [{}, {"p": "none"}, {"p": {}}, {"p": {"image/png": ["a", 3]}}, {"p": {"x": {}}}]
+)
+def test_a_picture_that_is_none_costs_no_page(pictures: dict[str, Any]) -> None:
+    shown = rendered("so ![p](attachment:p)", {}, **pictures)
+    assert "so" in shown and "src" not in shown
+
+
+def test_html_that_keeps_the_parser_busy_is_shown_as_it_was_written() -> None:
+    begun = time.process_time()
+    assert inert("<div>" * 100_000).startswith("<pre>&lt;div&gt;")
+    assert time.process_time() - begun < 1
+
+
+def test_each_page_of_nbgraders_begins_anew() -> None:
+    for _ in range(2):
+        shown = page("feedback", *[words("*it* " * 990)] * 22, words("x" * 5_001))
+        assert shown.count("<em>it</em>") == 990 * 20
+        assert shown.count("<pre>*it*") == 2
+        assert shown.count("<pre>xxx") == 1
+
+
+@pytest.mark.parametrize("kind", ["text/html", ""])
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_a_raw_cell_has_no_ids_and_no_classes_of_nbgraders(template: str, kind: str) -> None:
+    html = "<div id='nav' class='navbar-fixed-top highlight'><b id='b'>told</b></div>" + "".join(
+        HOSTILE
+    )
+    raw = {"cell_type": "raw", "metadata": {"raw_mimetype": kind}, "source": html}
+    body = page(template, raw).partition("<body")[2]
+    if kind:
+        assert '<div class="highlight"><b>told</b></div>' in body
+    assert "navbar-fixed-top highlight" not in body and "evil.test" not in body
+    found = Acting()
+    found.feed(body)
+    assert found.acting == []
+
+
+def test_code_is_highlighted_as_before() -> None:
+    code = showing(text_plain="7") | {"source": "def f(x):\n    return x < 1  # 'a' & b\n"}
+    body = page("feedback", code).partition("<body")[2]
+    assert re.search(r'<div class="highlight[^"]*"><pre>', body)
+    assert '<span class="o">&lt;</span>' in body
+    assert inert_raw(b"<b>\xc3\xa4</b>") == "<b>\u00e4</b>"

@@ -29,7 +29,7 @@ from tests.autograder.classroom import SLUG
 NOTEBOOK = json.dumps(tiny.notebook())
 ROSTER = """id,first_name,last_name,email,lms_user_id
 ada,Ada,Lovelace,ada@uni.example,adalove
-grace,Grace,Hopper,,
+grace,Grace,Hopper,,amazing-grace
 u17,José,Núñez,,jnunez
 """
 
@@ -84,7 +84,7 @@ def packed(path: Path, folder: Path) -> Path:
         ),
         (  # GitHub Classroom
             "ps-1-submissions/ps-1-adalove/nb/01-tiny.ipynb",
-            "ps-1-submissions/ps-1-Grace/01-tiny.ipynb",
+            "ps-1-submissions/ps-1-Amazing-Grace/01-tiny.ipynb",
         ),
         ("01-tiny_ada.ipynb", "grace-01-tiny.ipynb"),
         ("ada.ipynb", "Grace Hopper.ipynb"),
@@ -124,8 +124,9 @@ def test_one_notebook_is_taken_by_its_folder_or_by_hand(root: Path, tmp_path: Pa
 def test_a_repository_is_read_without_its_history_and_its_other_files(
     root: Path, tmp_path: Path
 ) -> None:
-    folder = files(tmp_path / "subs", "ps1-ada/.git/x.ipynb", "ps1-ada/.ipynb_checkpoints/a.ipynb")
-    files(folder / "ps1-ada", "01-tiny.ipynb", **{"README.md": "x", "data.csv": "1"})
+    names = ("ps1-adalove/.git/x.ipynb", "ps1-adalove/.ipynb_checkpoints/a.ipynb")
+    folder = files(tmp_path / "subs", *names)
+    files(folder / "ps1-adalove", "01-tiny.ipynb", **{"README.md": "x", "data.csv": "1"})
     found = taken_in(root, folder)
     assert (students(found), found.refused) == ({"ada": "new"}, ())
     assert found.taken[0].notes == ("2 files that are no notebook stayed where they were",)
@@ -141,7 +142,7 @@ def test_a_folder_without_any_notebook_names_what_it_holds(root: Path, tmp_path:
 
 
 def test_a_time_beside_the_notebook_is_kept(root: Path, tmp_path: Path) -> None:
-    folder = files(tmp_path / "subs", "ada/01-tiny/01-tiny.ipynb")
+    folder = files(tmp_path / "submitted", "ada/01-tiny/01-tiny.ipynb")
     (folder / "ada/01-tiny/timestamp.txt").write_text("2026-07-10 14:00:00 CEST")
     (one,) = taken_in(root, folder).taken
     assert one.submitted_at == "2026-07-10T12:00:00+00:00"
@@ -162,9 +163,36 @@ def test_a_sign_that_two_students_have_names_neither(root: Path, tmp_path: Path)
 
 def test_the_number_of_a_week_is_nobodys(root: Path, tmp_path: Path) -> None:
     (root / "students.csv").write_text("id,lms_user_id\nada,1\nbob,2024001\n")
-    found = taken_in(root, files(tmp_path / "s", "week-1/a/nb.ipynb", "week-2024001/nb.ipynb"))
+    found = taken_in(root, files(tmp_path / "s", "week-1/bob/nb.ipynb", "01-tiny-1.ipynb"))
     assert students(found) == {"bob": "new"}
-    assert [one.key for one in found.unmatched] == ["s/week-1"]
+    assert [one.key for one in found.unmatched] == ["s/01-tiny-1.ipynb"]
+
+
+@pytest.mark.parametrize("name", ["ada", "ADA", "2024001", "u17", "x-ada"])
+@pytest.mark.parametrize("inside", ["01-tiny.ipynb", "ada/x.ipynb"])
+def test_a_name_on_github_that_is_a_students_id_is_anybodys(
+    root: Path, tmp_path: Path, name: str, inside: str
+) -> None:
+    (root / "students.csv").write_text(
+        "id,lms_user_id\nada,12345\ngrace,amazing-grace\nu17,2024001\n"
+    )
+    folder = files(tmp_path / "sub", f"lab1-{name}/{inside}", "lab1-alove/u17/01-tiny.ipynb")
+    found = taken_in(root, folder)
+    assert students(found) == {}
+    assert set(keys(found)) == {f"sub/lab1-{name}", "sub/lab1-alove"}
+    found = taken_in(root, folder, "sub/lab1-alove=ada")
+    assert students(found) == {"ada": "new"}
+
+
+def test_a_name_on_github_is_whose_it_is_said_to_be_though_it_is_anothers_id(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "students.csv").write_text("id,lms_user_id\nada,alove\nkim,ada\n")
+    found = taken_in(root, files(tmp_path / "sub", "lab1-ada/x.ipynb", "lab1-alove/y.ipynb"))
+    assert {one.student: one.file for one in found.taken} == {
+        "ada": "sub/lab1-alove/y.ipynb",
+        "kim": "sub/lab1-ada/x.ipynb",
+    }
 
 
 def test_links_are_not_followed(root: Path, tmp_path: Path) -> None:
@@ -239,7 +267,7 @@ def test_the_name_of_a_learners_zip_says_whose_it_is_and_no_name_in_it(
     ("one", "more", "other"),
     [
         ("ada/a.zip", "ada/deep/er/b.zip", "grace/c.zip"),
-        ("ps-1-ada/a.zip", "ps-1-ada/b.zip", "ps-1-nobody/c.zip"),
+        ("ps-1-adalove/a.zip", "ps-1-adalove/b.zip", "ps-1-nobody/c.zip"),
         ("section-a/ada/a.zip", "section-a/ada/b.zip", "section-a/grace/c.zip"),
         ("lovelaceada_1_2_a.zip", "lovelaceada_1_3_b.zip", "hoppergrace_9_4_c.zip"),
         (
@@ -343,29 +371,72 @@ def test_an_lms_s_name_in_the_folder_of_a_student_says_nothing(root: Path, tmp_p
 
 
 def test_an_lms_s_archive_may_lie_unpacked_in_a_folder(root: Path, tmp_path: Path) -> None:
-    name = "autumn_2026_11_homework/Ada Lovelace_9_assignsubmission_file_/grace/x.ipynb"
-    assert students(taken_in(root, files(tmp_path / "sub", name))) == {"ada": "new"}
+    folder, moodles = "autumn_2026_11_homework", "{}_assignsubmission_file_/grace/x.ipynb"
+    names = [f"{folder}/{moodles.format(who)}" for who in ("Ada Lovelace_9", "Nunez Jose_8")]
+    assert students(taken_in(root, files(tmp_path / "sub", *names))) == {"ada": "new", "u17": "new"}
+
+
+# A slash in the name of a learner's file makes Canvas's name of it look like that of a folder.
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hoppergrace_7_8_ada/x.ipynb",
+        "hoppergrace_7_8_x\\ada\\x.ipynb",
+        "hoppergrace_7_8_ada\\w.zip",
+        "hoppergrace_7_8_x\\Ada Lovelace_9_assignsubmission_file_\\x.ipynb",
+        "hoppergrace_7_8_x/lovelaceada_9_8_x.ipynb",
+        "hoppergrace_7_8_x-ada.zip",
+    ],
+)
+def test_a_slash_in_the_name_of_a_file_on_canvas_makes_it_nobody_elses(
+    root: Path, tmp_path: Path, name: str, alone: bool
+) -> None:
+    own = zip_of(tmp_path / "own.zip", "ada/x.ipynb").read_bytes()
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr(name, own if name.endswith(".zip") else NOTEBOOK)
+        if not alone:
+            archive.writestr("lovelaceada_1_2_x.ipynb", NOTEBOOK)
+    found = taken_in(root, tmp_path / "all.zip")
+    assert students(found) == {"grace": "new"} | ({} if alone else {"ada": "new"})
+    assert (found.unmatched, found.refused) == ((), ())
+
+
+@pytest.mark.parametrize("name", ["_7_8_ada/x.ipynb", "anon_x1_8_ada/x.ipynb"])
+def test_a_slash_gives_nobodys_work_to_nobody(root: Path, tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr(name, NOTEBOOK)
+    found = taken_in(root, tmp_path / "all.zip")
+    assert (students(found), keys(found)) == ({}, [name[: name.index("_8")].lstrip("_")])
+
+
+def test_a_folder_with_a_date_holds_whose_work_its_names_say(root: Path, tmp_path: Path) -> None:
+    found = taken_in(root, files(tmp_path / "sub", "2026_01_15/ada/x.ipynb"))
+    assert students(found) == {"ada": "new"}
 
 
 def test_a_name_on_github_that_ends_as_anothers_is_not_the_others(
     root: Path, tmp_path: Path
 ) -> None:
-    names = ("lab1-Grace/x.ipynb", "lab1-not-adalove/x.ipynb", "lab1-not_ada/ada/x.ipynb")
+    names = ("lab1-jnunez/x.ipynb", "lab1-not-adalove/x.ipynb", "lab1-not_ada/ada/x.ipynb")
     found = taken_in(root, files(tmp_path / "sub", *names))
-    assert students(found) == {"grace": "new"}
+    assert students(found) == {"u17": "new"}
     assert keys(found) == ["sub/lab1-not-adalove", "sub/lab1-not_ada"]
 
 
 def test_an_assignment_on_github_may_have_hyphens(root: Path, tmp_path: Path) -> None:
-    found = taken_in(root, files(tmp_path / "sub", "lab-1-adalove/x.ipynb", "lab-1-grace/x.ipynb"))
-    assert students(found) == {"ada": "new", "grace": "new"}
+    found = taken_in(root, files(tmp_path / "sub", "lab-1-adalove/x.ipynb", "lab-1-jnunez/x.ipynb"))
+    assert students(found) == {"ada": "new", "u17": "new"}
 
 
 @pytest.mark.parametrize("name", ["x_not_ada.ipynb", "01-tiny-not-ada.ipynb"])
 def test_the_names_of_notebooks_end_as_those_on_github(
     root: Path, tmp_path: Path, name: str
 ) -> None:
-    found = taken_in(root, files(tmp_path / "sub", "x_grace.ipynb", "01-tiny-jnunez.ipynb", name))
+    names = ("01-tiny_grace.ipynb", "x_jnunez.ipynb", name)
+    found = taken_in(root, files(tmp_path / "sub", *names))
     assert students(found) == {"grace": "new", "u17": "new"}
 
 
@@ -395,24 +466,33 @@ EARLY = "2001-01-01 00:00:00 UTC"
 @pytest.mark.parametrize(
     ("folder", "believed"),
     [
-        ("ada+01-tiny+2026-01-10 12:00:00 UTC+x8", True),
-        ("ada/01-tiny", True),
-        ("lab1-ada", False),
-        ("ada", False),
-        ("ada/work", False),
-        ("ADA/01-tiny", False),
-        ("lab1-ada/01-tiny", False),
-        ("ada/more/01-tiny", False),
-        ("ada/a+b+c", False),
-        ("lab1-ada/ada/01-tiny", False),
+        ("inbound/ada+01-tiny+2026-01-10 12:00:00 UTC+x8", True),
+        ("submitted/ada/01-tiny", True),
+        ("sub/ada+01-tiny+2026-01-10 12:00:00 UTC+x8", False),
+        ("sub/ada/01-tiny", False),
+        ("inbound/ada/01-tiny", False),
+        ("submitted/lab1-adalove", False),
+        ("submitted/ada", False),
+        ("submitted/ada/work", False),
+        ("submitted/ADA/01-tiny", False),
+        ("submitted/lab1-adalove/01-tiny", False),
+        ("submitted/ada/more/01-tiny", False),
+        ("submitted/ada/a+b+c", False),
+        ("submitted/lab1-adalove/ada/01-tiny", False),
+        ("sub/unknown/submitted/ada/01-tiny", False),  # a repository of their own may hold that
+        ("sub/unknown/inbound/ada+01-tiny+2026-01-10 12:00:00 UTC+x8", False),
     ],
 )
+@pytest.mark.parametrize("form", ["folder", "tgz"])
 def test_a_time_is_believed_where_nbgrader_writes_it(
-    root: Path, tmp_path: Path, folder: str, believed: bool
+    root: Path, tmp_path: Path, folder: str, believed: bool, form: str
 ) -> None:
-    source = files(tmp_path / "sub", f"{folder}/01-tiny.ipynb")
-    (source / folder / "timestamp.txt").write_text(EARLY)
-    (one,) = taken_in(root, source).taken
+    files(tmp_path, f"{folder}/01-tiny.ipynb")
+    (tmp_path / folder / "timestamp.txt").write_text(EARLY)
+    source = tmp_path / folder.partition("/")[0]
+    (one,) = taken_in(
+        root, source if form == "folder" else packed(tmp_path / "all.tgz", source)
+    ).taken
     assert one.student == "ada"
     assert one.notes == (() if believed else (NOTE,))
     assert one.submitted_at == ("2001-01-01T00:00:00+00:00" if believed else None)
@@ -420,7 +500,7 @@ def test_a_time_is_believed_where_nbgrader_writes_it(
 
 
 def test_a_time_of_a_year_that_cannot_be_is_not_written(root: Path, tmp_path: Path) -> None:
-    source = files(tmp_path / "sub", "ada/01-tiny/01-tiny.ipynb")
+    source = files(tmp_path / "submitted", "ada/01-tiny/01-tiny.ipynb")
     (source / "ada/01-tiny/timestamp.txt").write_text("9999-12-31 23:59:59 UTC")
     assert [one.submitted_at for one in taken_in(root, source).taken] == [None]
     assert not (root / f"submitted/ada/{SLUG}/timestamp.txt").exists()
@@ -431,7 +511,7 @@ def test_a_time_of_a_year_that_cannot_be_is_not_written(root: Path, tmp_path: Pa
 def test_a_time_in_a_repository_is_not_believed(
     root: Path, tmp_path: Path, git: str, form: str
 ) -> None:
-    source = files(tmp_path / "sub", "ada/01-tiny/x.ipynb", "grace/01-tiny/x.ipynb", git)
+    source = files(tmp_path / "submitted", "ada/01-tiny/x.ipynb", "grace/01-tiny/x.ipynb", git)
     for student in ("ada", "grace"):
         (source / student / "01-tiny" / "timestamp.txt").write_text(EARLY)
     found = taken_in(root, source if form == "folder" else packed(tmp_path / "all.tgz", source))
@@ -441,14 +521,14 @@ def test_a_time_in_a_repository_is_not_believed(
 
 
 def test_a_class_that_is_kept_in_git_has_its_times(root: Path, tmp_path: Path) -> None:
-    source = files(tmp_path / "sub", "ada/01-tiny/01-tiny.ipynb", ".git/HEAD")
+    source = files(tmp_path / "submitted", "ada/01-tiny/01-tiny.ipynb", ".git/HEAD")
     (source / "ada/01-tiny/timestamp.txt").write_text(EARLY)
     (one,) = taken_in(root, source).taken
     assert (one.submitted_at, one.notes) == ("2001-01-01T00:00:00+00:00", ())
 
 
 def test_the_time_of_another_lesson_is_not_spoken_of(root: Path, tmp_path: Path) -> None:
-    source = files(tmp_path / "sub", "ada/01-tiny/01-tiny.ipynb")
+    source = files(tmp_path / "submitted", "ada/01-tiny/01-tiny.ipynb")
     (source / "ada" / "02-other").mkdir()
     (source / "ada" / "02-other" / "timestamp.txt").write_text(EARLY)
     assert [one.notes for one in taken_in(root, source).taken] == [()]

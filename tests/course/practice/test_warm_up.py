@@ -224,6 +224,16 @@ def test_a_name_that_the_cells_above_would_make_is_told_as_such() -> None:
     assert "The cells above make `base`. Run them first" in names["seen"].told[0]  # type: ignore[attr-defined]
 
 
+def test_a_cell_without_dots_to_replace_has_words_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = FILE + 'unanswered = "Change `base` above."\n'
+    [doubled] = warm_ups.parse_warm_ups(text, "test/warm_ups.toml")
+    monkeypatch.setattr(task, "task", lambda id: doubled)
+    asked = warm_up("doubled", yours=...)
+    assert (asked.state, asked.told) == ("open", ("Change `base` above.",))
+
+
 def test_random_numbers_that_the_right_answer_takes_are_given_back() -> None:
     drawing = warm_ups.Task("id", "?", "torch.rand(2).shape")
     before = torch.get_rng_state()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -179,3 +181,91 @@ def half_written(shape: Any) -> Any:
 
 def test_half_of_an_answer_is_looked_at() -> None:
     assert names_used.here(half_written) == ["NotImplementedError"]
+
+
+class Slotted:
+    __slots__ = ("empty", "way")
+
+    def __init__(self, way: Any) -> None:
+        self.way = way
+
+
+class Keeps:
+    def __init__(self, *ways: Any) -> None:
+        self.ways = ways
+
+
+class Inherits(Keeps):
+    pass
+
+
+class Defines:
+    steps = staticmethod(renamed)
+
+
+partly = functools.partial(renamed)
+backwards = functools.partial(map, renamed)
+table = {"strides": [(renamed,)]}
+slotted = Slotted(functools.partial(renamed))
+keeping = Inherits(1, {2: slotted})
+defining = Defines()
+remembered = functools.lru_cache(renamed)
+
+
+def with_a_default(shape: Any, strides: Any = renamed) -> Any:
+    return strides(shape)
+
+
+HOLDERS: list[Callable[..., Any]] = [
+    functools.partial(renamed),
+    lambda shape: partly(shape),
+    lambda shape: backwards([shape]),
+    lambda shape: table["strides"][0][0](shape),
+    lambda shape: slotted.way(shape),
+    lambda shape: keeping.ways[1][2].way(shape),
+    lambda shape: defining.steps(shape),
+    lambda shape: remembered(shape),
+    with_a_default,
+    functools.partial(with_a_default),
+    Keeps(renamed).__init__,
+]
+
+
+@pytest.mark.parametrize("way", HOLDERS, ids=range(len(HOLDERS)))
+def test_a_function_is_seen_in_whatever_object_it_is_held(way: Any) -> None:
+    assert STRIDES in modules_named.here(way)
+    assert "row_major_strides" in names_used.here(way)
+
+
+loop: list[Any] = [lambda x: loop, list(range(100_000))]
+loop += [loop, Keeps(loop), renamed]
+
+
+def test_what_holds_itself_and_many_numbers_is_looked_through_to_the_end() -> None:
+    assert STRIDES in modules_named.here(lambda x: loop[x])
+    assert "row_major_strides" in names_used.here(lambda x: loop[x])
+
+
+layer, weights = torch.nn.Linear(2, 2), [torch.ones(2), np.ones(2)]
+
+
+@torch.no_grad()
+def honest(x: Any) -> Any:
+    return copy.deepcopy(layer)(x) if weights else defaults["scale"]
+
+
+defaults = {"scale": 2.0, "rows": [1, 2]}
+
+
+def test_an_object_of_somebody_else_and_data_lead_to_no_function_of_theirs() -> None:
+    assert "numpy" not in modules_named.here(honest)
+    held = {"linear", "ones", "clone", "row_major_strides", "reset_parameters"}
+    assert not held & set(names_used.here(honest))
+
+
+def test_a_closure_without_a_value_yet_holds_nothing() -> None:
+    def inner() -> Any:
+        return later
+
+    assert "later" not in names_used.here(inner)
+    later = 1

@@ -9,7 +9,7 @@ import torch
 
 from course.serialization import decode, encode
 from course.serialization.encoding import EncodingLimits
-from course.serialization.received import Absent, Handle, SeenTensor, Value, describe
+from course.serialization.received import Absent, AbsentError, Handle, SeenTensor, Value, describe
 
 
 def value(data: Any, **how: Any) -> Value:
@@ -120,3 +120,11 @@ def test_a_part_is_named_as_it_is_typed() -> None:
     assert result["layers"][1:][0].where == "the result['layers'][1:][0]"
     assert result[0, 1].where == "the result[0, 1]"
     assert Value(3)[1:2].node.reason == "the result is the int 3; it has no item 1:2"
+
+
+@pytest.mark.parametrize("other", [3, None, [3.0], torch.ones(1)])
+def test_what_is_not_there_differs_from_nothing(other: Any) -> None:
+    absent = Absent("there is nothing")
+    for differs in (lambda: absent != other, lambda: other != absent):
+        with pytest.raises(AbsentError, match="there is nothing"):
+            differs()

@@ -115,6 +115,21 @@ def test_an_error_of_the_reference_is_wanted_of_the_answer() -> None:
     assert not judged(lambda x: refuses(x) if x.numel() else x.missing, refuses).passed
 
 
+@pytest.mark.parametrize(
+    ("bases", "holds"), [((ValueError,), True), ((KeyError, ValueError), False)]
+)
+def test_an_exception_of_ones_own_agrees_by_its_main_base(
+    bases: tuple[type[BaseException], ...], holds: bool
+) -> None:
+    def refuses(x: torch.Tensor, error: type[BaseException] = ValueError) -> torch.Tensor:
+        if not x.numel():
+            raise error("empty")
+        return flat(x)
+
+    own = type("Empty", bases, {})
+    assert judged(lambda x: refuses(x, own), refuses).passed is holds
+
+
 def test_the_belief_whose_results_it_gives_is_named() -> None:
     beliefs = {
         "crashes": RuntimeError,

@@ -457,6 +457,101 @@ def test_an_exception_is_known_by_its_bases_and_a_part_of_its_message(
     assert failed(lambda c, s: c.raises(s, error, match), answer=answer) is not holds
 
 
+ERRORS = [ValueError, IndexError, TypeError, KeyError, RuntimeError, ZeroDivisionError]
+
+
+def faked() -> type[BaseException]:
+    made: type[BaseException] = Exception
+    for one in ERRORS:
+        made = type(one.__name__, (made,), {"__module__": "builtins"})
+    return made
+
+
+class Shifting(type):
+    """A metaclass whose classes say another base and module than they have, and equal any other."""
+
+    __base__ = property(lambda _: ERRORS[1])  # type: ignore[assignment]
+    __module__ = property(lambda _: "builtins")  # type: ignore[assignment]
+    __hash__ = type.__hash__
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("raised", "accepted"),
+    [
+        (type("Refused", (ValueError,), {}), [ValueError]),
+        (type("Refused", (type("Ours", (KeyError,), {}),), {}), [KeyError]),
+        (type("Refused", (type("Mixin", (), {}), TypeError), {}), [TypeError]),
+        (type("ValueError", (ValueError,), {}), [ValueError]),
+        (type("Refused", tuple(ERRORS), {}), [ValueError]),
+        (type("IndexError", (ValueError,), {"__module__": "builtins"}), [ValueError]),
+        (faked(), []),
+        (Shifting("IndexError", (ValueError,), {}), [ValueError]),
+    ],
+)  # fmt: skip
+def test_an_exception_of_ones_own_is_what_its_main_base_is(
+    raised: type[BaseException], accepted: list[type[BaseException]]
+) -> None:
+    def answer() -> None:
+        raise raised("no")
+
+    found = [one for one in ERRORS if not failed(lambda c, s: c.raises(s, one), answer=answer)]  # noqa: B023
+    assert found == accepted
+
+
+def test_a_name_that_an_answer_puts_among_pythons_own_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, made = BufferError, type("BufferError", (Exception,), {"__module__": "builtins"})
+
+    def answer() -> None:
+        raise made("no")
+
+    monkeypatch.setattr("builtins.BufferError", made)
+    assert failed(lambda c, s: c.raises(s, real), answer=answer)
+
+
+@pytest.mark.parametrize("error", [torch.cuda.OutOfMemoryError, torch.linalg.LinAlgError])
+def test_an_exception_of_torch_is_known(error: type[BaseException]) -> None:
+    def answer() -> None:
+        raise type("Refused", (error,), {})
+
+    assert not failed(lambda c, s: c.raises(s, error), answer=answer)
+    assert not failed(lambda c, s: c.raises(s, RuntimeError), answer=answer)
+
+
+@pytest.mark.parametrize(
+    ("message", "match", "holds"),
+    [
+        ("dimension 2 of 3 does not merge", "dimension 2", True),
+        ("dimension 1 and dimension 2 do not merge", "dimension 2", True),
+        ("dimension 2.", "dimension 2", True),
+        ("dimension 20 does not merge", "dimension 2", False),
+        ("dimension 2.5", "dimension 2", False),
+        ("dimension 1, dimension 2, dimension 3, dimension 4", "dimension 2", False),
+        ("shape (2, 3, 4, 5), strides (60, 20, 5, 1): 0 and 1", "0 and 1", True),
+        ("-0 and 1", "0 and 1", False),
+        ("0 and 1 and 2 and 3 and 4", "0 and 1", False),
+        ("expected 3 columns: (2, 4, 5), strides (20, 5, 1)", "3", True),
+        ("-3 columns", "3", False),
+        ("not 1.3", "3", False),
+        ("a 2-3 split", "3", True),
+        (", ".join(map(str, range(20))), "3", False),
+        ("no " * 100 + "leaf Variable", "leaf Variable", False),
+        ("a leaf Variable" + " no" * 100, "leaf Variable", True),
+    ],
+)
+def test_a_message_says_what_is_wanted_early_and_nothing_like_it(
+    message: str, match: str, holds: bool
+) -> None:
+    def answer() -> None:
+        raise ValueError(message)
+
+    assert failed(lambda c, s: c.raises(s, ValueError, match), answer=answer) is not holds
+
+
 def test_plain_arguments_that_stay_are_unchanged() -> None:
     def answer(numbers: list[int], *, table: dict[str, int]) -> None: ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -148,6 +149,10 @@ def test_a_crash_in_one_call_fails_its_checks_and_not_the_others() -> None:
         lambda plain: [1 for _ in plain] or plain > 2,
         lambda plain: abs(plain - 1.0) < 1e-6,
         lambda plain: 2 * plain == 4 and 3 in plain,
+        lambda plain: plain != 3,
+        lambda plain: plain is not None,
+        lambda plain: 3 not in (plain, 4),
+        lambda plain: type(plain) is not int,
     ],
 )
 def test_a_condition_on_what_is_not_there_says_why_it_is_not(use: Callable[[Any], bool]) -> None:
@@ -156,6 +161,40 @@ def test_a_condition_on_what_is_not_there_says_why_it_is_not(use: Callable[[Any]
     check.that(lambda: use(seen.result.plain), message="The classes are sorted.")
     (message,) = failed(check)
     assert message.startswith("`folder` ended with ZeroDivisionError: division by zero")
+
+
+def test_a_condition_worked_out_beforehand_does_not_hold_of_what_is_not_there() -> None:
+    seen = observe(lambda: 1 / 0, name="folder")
+    check = Check("x")
+    check.that(seen.result.plain is not None)
+    check.that(len(seen.result) == 0)
+    check.that(True)  # looked at nothing
+    assert [one.passed for one in check.result(1).checks] == [False, False, True]
+
+
+def test_who_asks_whether_something_is_there_gets_an_answer() -> None:
+    seen = observe(lambda: 1 / 0)
+    check = Check("x")
+    check.that(lambda: not seen.ok and not seen.result.present)
+    check.that(not seen.ok and not seen.result.present)
+    assert failed(check) == []
+
+
+def test_another_exercise_is_not_asked_for_what_this_one_lacks() -> None:
+    seen = observe(lambda: 1 / 0)
+    assert seen.result.plain is not None
+    check = Check("another")
+    check.that(True)
+    assert failed(check) == []
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.array])
+def test_a_condition_without_elements_does_not_hold(make: Any) -> None:
+    check = Check("x")
+    check.that(lambda: make([]) == 4724)
+    check.that(make([True, False]))
+    check.that(make([True, True]))
+    assert [one.passed for one in check.result(1).checks] == [False, False, True]
 
 
 def test_a_condition_on_what_is_not_there_tells_beliefs_by_the_authors_own_condition() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import json
+import pickle
 import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -110,6 +116,81 @@ def test_tensors_that_hang_on_the_ctx_of_a_function_count_as_kept() -> None:
     assert {(s.name, s.nbytes) for s in seen.saved} == {("given", 24), ("parts", 24)}
 
 
+class Box:
+    """An object as anybody may write it."""
+
+    def inside(self) -> Any:
+        return vars(self)
+
+
+class Slot:
+    __slots__ = ("empty", "x")
+
+
+def in_an_attribute(x: torch.Tensor) -> Any:
+    box = Box()
+    vars(box)["inner"] = [Box(), {"x": Box()}]
+    vars(vars(box)["inner"][1]["x"])["x"] = x
+    return box
+
+
+def in_a_slot(x: torch.Tensor) -> Any:
+    slot = Slot()
+    slot.x = x
+    return slot
+
+
+def in_a_tensor(x: torch.Tensor) -> Any:
+    small = torch.ones(1)
+    small.larger = x  # type: ignore[attr-defined]
+    return small
+
+
+def with_many_numbers(x: torch.Tensor) -> Any:
+    return [list(range(100_000)), (x,)]
+
+
+HIDES: list[Callable[[torch.Tensor], Any]] = [
+    in_an_attribute,
+    in_a_slot,
+    in_a_tensor,
+    with_many_numbers,
+    lambda x: lambda: x,
+    lambda x: partial(torch.add, other=x),
+    lambda x: SimpleNamespace(x=x),
+    lambda x: {x},
+    lambda x: {x: 1},
+    lambda x: type("Dict", (dict,), {})(x=x),
+    lambda x: in_an_attribute(x).__init__,
+    lambda x: in_an_attribute(x).inside,
+    lambda x: x.add,
+    lambda x: [in_a_slot(in_a_tensor(x)).x],
+]
+
+
+@pytest.mark.parametrize("hide", HIDES, ids=range(len(HIDES)))
+def test_a_tensor_that_an_object_on_the_ctx_holds_counts_as_kept(hide: Any) -> None:
+    class Hiding(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.box = hide(x.detach().clone())
+            return x * 2
+
+    seen = observe(lambda x: Hiding.apply(x), torch.ones(6, requires_grad=True))
+    assert ("box", 24) in {(s.name, s.nbytes) for s in seen.saved}
+
+
+def test_a_function_on_the_ctx_keeps_what_it_closes_over_and_no_globals() -> None:
+    class Simple(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.step, ctx.kind, ctx.library = in_a_slot, Box, torch
+            return x * 2
+
+    seen = observe(lambda x: Simple.apply(x), torch.ones(6, requires_grad=True))
+    assert seen.ok and seen.saved == ()
+
+
 def test_a_saved_tensor_changed_in_place_is_seen_as_stale() -> None:
     def spoil(x: torch.Tensor) -> torch.Tensor:
         y = x.exp()
@@ -119,6 +200,48 @@ def test_a_saved_tensor_changed_in_place_is_seen_as_stale() -> None:
 
     saved = observe(spoil, torch.ones(2, requires_grad=True)).saved
     assert [s.node for s in saved if s.stale] == ["ExpBackward0"]
+
+
+def pickled(x: Any) -> bytes:
+    file = io.BytesIO()
+    torch.save(x, file)
+    return file.getvalue()
+
+
+LEAVES: list[Callable[[torch.Tensor], Any]] = [
+    lambda x: x.numpy(),
+    lambda x: np.frombuffer(bytes(x.untyped_storage()), dtype="f4"),
+    lambda x: bytes(x.untyped_storage().tolist()),
+    lambda x: list(x.untyped_storage()[4:8]),
+    lambda x: x.storage().tolist(),
+    pickled,
+    lambda x: pickled({"rows": [torch.nn.Parameter(x)]}),
+    lambda x: pickle.dumps(x),
+    lambda x: x.__reduce_ex__(2),
+]
+STAYS: list[Callable[[torch.Tensor], Any]] = [
+    lambda x: x.untyped_storage().data_ptr() == x[1:].untyped_storage().data_ptr(),
+    lambda x: (x.untyped_storage().nbytes(), x.storage_offset(), x.data_ptr()),
+    lambda x: torch.empty(0).set_(x.untyped_storage(), 1, (2,)).sum().item(),
+    lambda x: [copy.deepcopy(one)[0].item() for one in (x, x)],
+    lambda x: (copy.copy(x), copy.copy(torch.nn.Parameter(x))),
+    lambda x: [float(one) for one in x],
+    lambda x: copy.deepcopy(torch.nn.Linear(3, 1))(x),
+    lambda x: torch.from_numpy(np.ones(3)) + x,
+]
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage")
+@pytest.mark.parametrize("way", LEAVES, ids=range(len(LEAVES)))
+def test_a_way_from_a_tensor_to_another_library_is_a_fact(way: Any) -> None:
+    seen = observe(way, torch.arange(3.0))
+    assert seen.ok and "leaves torch by" in (seen.out_of_sight() or "")
+
+
+@pytest.mark.parametrize("way", STAYS, ids=range(len(STAYS)))
+def test_to_compare_memory_or_to_copy_is_not_to_leave_torch(way: Any) -> None:
+    seen = observe(way, torch.arange(3.0))
+    assert seen.ok and seen.out_of_sight() is None
 
 
 def test_gradients_are_recorded_where_asked() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
@@ -60,6 +65,17 @@ def test_infinities_are_equal_and_give_no_leave_to_others() -> None:
     assert difference(expected.clone(), expected, USUAL) is None
     assert difference(torch.tensor([torch.inf, -torch.inf, 1.001]), expected, USUAL) is not None
     assert difference(torch.tensor([-torch.inf, -torch.inf, 1.0]), expected, USUAL) is not None
+
+
+@pytest.mark.parametrize("how", [USUAL, Tolerance(rtol=1e-5), Tolerance(rtol=0.1, atol=1.0)])
+@pytest.mark.parametrize("inf", [torch.inf, -torch.inf, complex(torch.inf, 1.0)])
+def test_where_infinity_is_expected_only_the_same_one_is_near(how: Tolerance, inf: Any) -> None:
+    wraps: list[Callable[[Any], Any]] = [lambda x: [x], torch.tensor, np.asarray]
+    for wrap, other in itertools.product(wraps, [7.0, 1e38, -inf, torch.nan]):
+        alike = type(inf)(other)
+        assert difference(wrap(inf), wrap(inf), how) is None
+        assert difference(wrap(alike), wrap(inf), how) is not None
+        assert difference(wrap(inf), wrap(alike), how) is not None
 
 
 def test_nothing_is_near_zero_but_zero_where_the_check_is_exact() -> None:

@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 from course.figures import not_drawn
 from course.figures.palette import FAULT, INK
 from course.lessons.experiments import show_arrivals, show_history, show_rungs, show_space
+from course.lessons.experiments.rungs_figure import rungs_picture
 from course.lessons.experiments.successive_halving import halving_plan
 from course.lessons.experiments.trials import EPOCHS, MOST, rates, trial_losses
 
@@ -85,7 +86,45 @@ def test_the_rungs_tell_who_reached_them() -> None:
     assert (len(crosses), len(dots)) == (8, 1)
     assert {line.get_color() for line in crosses} == {FAULT}
     assert dots[0].get_color() == INK
-    assert [text.get_text() for text in axes.texts] == ["9", "3", "1", "1"]
+    assert [text.get_text() for text in axes.texts] == [*"9311", *"035148276", "7"]
+
+
+def test_who_goes_on_from_the_last_rung_has_a_dot_of_its_own() -> None:
+    first = halving_plan(NINE, 1, 27, 3)[:1]
+    (axes,) = rungs_picture(NINE, first)._draw().axes
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    told = sorted(float(y) for line in dots for y in line.get_ydata())
+    assert told == [NINE[trial][0] for trial in (0, 3, 5)]
+
+
+@pytest.mark.parametrize("count", [1, 9, 14, MOST])
+def test_every_trial_is_numbered_and_no_number_covers_another(count: int) -> None:
+    from matplotlib.text import Annotation, Text
+
+    figure = show_rungs(trial_losses()[:count], 1, 27, 3)._draw()
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    numbers = [text for text in axes.texts if isinstance(text, Annotation) and text.arrow_patch]
+    assert sorted(int(text.get_text()) for text in numbers) == list(range(count))
+    boxes = [Text.get_window_extent(text) for text in numbers]
+    digit = 0.7 * numbers[0].get_fontsize() * figure.dpi / 72  # px that it is tall
+    for n, one in enumerate(boxes):
+        for other in boxes[:n]:
+            beside = one.x1 <= other.x0 or other.x1 <= one.x0
+            assert beside or abs(one.y0 - other.y0) > digit
+
+
+def test_strokes_stay_below_every_point() -> None:
+    figure = show_space({"a": [(1.0, 0.0), (2.0, 1.0)], "b": [(1.5, 0.5)]}, "x", "y")._draw()
+    figure.canvas.draw()
+    for axes in figure.axes:
+        points, strokes = axes.lines
+        lowest = min(points.get_transform().transform(points.get_xydata())[:, 1])
+        highest = max(strokes.get_transform().transform(strokes.get_xydata())[:, 1])
+        pixels = figure.dpi / 72
+        assert lowest - points.get_markersize() * pixels / 2 > (
+            highest + strokes.get_markersize() * pixels / 2
+        )
 
 
 def test_arrivals_tell_who_was_stopped_and_what_it_cost() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -19,9 +20,9 @@ from tests.course.widgets.display import VIEW, shown_by
 X = torch.arange(12).view(3, 4)
 
 
-def words(html: str) -> str:
+def words(page: str) -> str:
     """The text of a page."""
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
 
 
 def run(panel: IndexPanel, code: str, guess: str, shape: str = "") -> str:
@@ -34,7 +35,9 @@ def run(panel: IndexPanel, code: str, guess: str, shape: str = "") -> str:
 def test_nothing_is_shown_before_a_prediction() -> None:
     panel = explore_index().panel
     panel.run.click()
-    assert words(panel.result.value) == "Predict first: is x[0] a view, a copy or an error?"
+    asked = "Predict first: is x[0] a view, a copy or an error?"
+    assert words(panel.result.value) == f"{asked} Nothing is selected yet."
+    assert 'alt="x of shape (3, 4), on slots 0 to 11."' in panel.result.value
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,26 @@ def test_a_prediction_is_judged_by_what_torch_does(code: str, kind: str) -> None
     assert f"✓ Right: {kind}." in run(panel, code, kind)
     other = "a copy" if kind != "a copy" else "a view"
     assert f"✗ You predicted {other}; it is {kind}." in run(panel, code, other)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("x[1:]", "A start and strides can describe these elements"),
+        ("x[:, [0]]", "x[:, [0]] picks by a list or a mask"),
+        ("x[x > 5]", "x[x > 5] picks by a list or a mask"),
+        ("x[[0]][0]", "x[[0]] picks by a list or a mask"),
+        ("x[1:].flip(0)[0]", "x[1:].flip(0): that takes a stride below 0"),
+        ("x.mT.reshape(-1)", "x.mT.reshape(-1): no start and strides give"),
+        ("x.t().contiguous()", "x.t().contiguous(): no start and strides give"),
+        ("x.repeat(2, 1)", "x.repeat(2, 1): it writes each element out"),
+    ],
+)
+def test_a_wrong_prediction_is_told_why(code: str, why: str) -> None:
+    panel = explore_index().panel
+    assert html.escape(why) in run(panel, code, "an error")
+    kind = "a view" if "start and strides can" in why else "a copy"
+    assert html.escape(why) not in run(panel, code, kind)
 
 
 def test_a_shape_may_be_predicted_too() -> None:

@@ -39,7 +39,7 @@ def test_what_remains_of_the_loss_is_the_variance_of_the_prices() -> None:
 @pytest.mark.parametrize(
     ("repair", "printed"),
     [
-        ("pred", "loss 3.12, slope -0.00, base price 5.00\n"),
+        ("pred", "loss 3.12, slope 0.00, base price 5.00\n"),
         ("drop_ones(pred)", "loss 0.00, slope 3.00, base price 5.00\n"),
     ],
 )
@@ -73,7 +73,7 @@ WARM_UPS = {
     "max-keepdim": (4, 1, 6),
     "cat-shape": (7, 2),
     "stack-last": (4, 2, 3),
-    "chunk-of-six": 3,
+    "chunk-of-nine": 5,
     "split-of-ten": 2,
     "factors-for-a-batch": (8, 3, 5, 5),
     "minus-one": (3, 8),

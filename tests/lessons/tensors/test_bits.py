@@ -37,7 +37,7 @@ def test_a_float32_has_the_groups_that_the_standard_gives_it() -> None:
     groups = dict(stored(-6.5, torch.float32).groups)
     assert "".join(groups.values()) == f"{raw:032b}"
     assert groups == {"sign": "1", "exponent": "10000001", "fraction": "101" + "0" * 20}
-    assert stored(-6.5, torch.float32).note == "stored: -6.5, exact (-1.625 × 2²)"
+    assert stored(-6.5, torch.float32).note == "stored: -6.5 (-1.625 × 2²), exact"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_float32_has_the_groups_that_the_standard_gives_it() -> None:
         (2.9, torch.int32, "stored: 2, off by -0.9"),
         (2.9, torch.bool, "stored: True; only 0 is False"),
         (0, torch.bool, "stored: False"),
-        (2**24 + 1, torch.float32, "stored: 16777216, off by -1 (1 × 2²⁴)"),
+        (2**24 + 1, torch.float32, "stored: 16777216 (1 × 2²⁴), off by -1"),
         (70000.0, torch.float16, "70000.0 is too large"),
         (math.nan, torch.float32, "not a number"),
         (-0.0, torch.float32, "-0: exponent and fraction are 0"),

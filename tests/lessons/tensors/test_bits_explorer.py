@@ -98,7 +98,7 @@ def test_a_prediction_comes_first_and_nothing_can_be_stepped_before() -> None:
 def test_right_and_wrong_predictions_are_told_with_the_bits() -> None:
     assert f"✗ You predicted “{EXACT}”; it holds {OTHER}." in panel("300", "uint8").result.value
     right = panel("300", "uint8", OTHER)
-    assert f"✓ You predicted “{OTHER}”" in right.result.value
+    assert f"✓ As you predicted, it holds {OTHER}." in right.result.value
     assert "300 in int64" in right.result.value
     assert "stored: 44, off by -256" in right.result.value
 

@@ -201,13 +201,20 @@ def test_the_page_shows_question_model_answer_and_answers_as_text(course: Course
     assert "<script>" not in page
 
 
+DOT = (  # a PNG of one pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+
+
 def test_a_picture_in_an_answer_is_said_to_be_there() -> None:
-    cell = {"source": "see", "attachments": {"drawing.png": {"image/png": "aGk="}}}
+    cell = {"source": "see", "attachments": {"drawing.png": {"image/png": DOT}}}
     said = "With a picture, which the page beside this sheet shows: drawing.png."
     assert questions._text(cell) == f"see\n\n[{said}]"
     svg = {"source": "see", "attachments": {"drawing.svg": {"image/svg+xml": "aGk="}}}
     assert questions._text(svg) == "see\n\n[With a picture, see formgrader: drawing.svg.]"
     assert pictures_of(svg) == (Picture("drawing.svg", ""),)  # a page says that there is one
+    split = {"source": "see", "attachments": {"drawing.png": {"image/png": [DOT, 1]}}}
+    assert pictures_of(split) == ()  # what is no Base64 is no picture
     odd = {"source": "see", "attachments": {"drawing.xyz": {"image/xyz": "aGk="}}}
     assert questions._text(odd) == "see\n\n[With a picture, see formgrader: drawing.xyz.]"
 
