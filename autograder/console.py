@@ -246,8 +246,9 @@ def plain(text: str) -> str:
 
 
 def _acts(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs") or character in _TURNING
+    return unicodedata.category(character) in _ACTING or character in _TURNING
 
 
 _MARK = "\N{REPLACEMENT CHARACTER}"
+_ACTING = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
