@@ -586,6 +586,16 @@ def from_array(array):
     return torch.from_numpy(array)
 
 
+# %% wrong from-array: a copy keeps the byte order -> a-copy-turns-the-bytes
+def from_array(array):
+    if array.flags.writeable:
+        try:
+            return torch.from_numpy(array)
+        except ValueError:
+            pass
+    return torch.from_numpy(array.copy())
+
+
 # %% wrong from-array: shares what's read-only -> read-only-is-safe
 def from_array(array):
     try:

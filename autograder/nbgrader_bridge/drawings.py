@@ -46,13 +46,14 @@ def is_small(picture: bytes) -> bool:
         return False
 
 
-def is_tame(address: str) -> bool:
-    """Whether the SVG in a data: URL, in Base64, is soon drawn."""
+def is_soon_drawn(address: str) -> bool:
+    """Whether the picture in a data: URL, in Base64, is: an SVG that is tame, or a small other."""
+    kind, _, text = address.partition(",")
     try:
-        svg = base64.b64decode("".join(address.partition(",")[2].split()), validate=True).decode()
+        content = base64.b64decode("".join(text.split()), validate=True)
+        return is_tame_svg(content.decode()) if "svg" in kind else is_small(content)
     except (binascii.Error, ValueError):
         return False
-    return is_tame_svg(svg)
 
 
 def is_tame_svg(svg: str) -> bool:

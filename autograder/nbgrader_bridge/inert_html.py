@@ -26,7 +26,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from traitlets import Bool
 
-from autograder.nbgrader_bridge.drawings import is_tame, is_tame_svg
+from autograder.nbgrader_bridge.drawings import is_soon_drawn, is_tame_svg
 
 Resources = dict[str, Any]
 
@@ -147,7 +147,7 @@ def _kept(element: str, attribute: str, value: str) -> str | None:
         return " ".join(filter(_CLASS.fullmatch, value.split())) or None
     if attribute == "src":
         shown = _PICTURE.match(value)
-        return value if shown and (shown[1] != "svg+xml" or is_tame(value)) else None
+        return value if shown and is_soon_drawn(value) else None
     if attribute == "href":
         return value if _LINK.match(value) else None
     return value
@@ -177,7 +177,7 @@ def _picture(svg: str, alt: str) -> str:
 
 
 def _base64_only(value: str) -> str:
-    return value if _BASE64.match(value) else ""
+    return value if _BASE64.match(value) and is_soon_drawn(f"data:image/png,{value}") else ""
 
 
 _FORMS: dict[str, Callable[[str], str]] = {

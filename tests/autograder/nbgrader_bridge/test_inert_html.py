@@ -20,6 +20,10 @@ from traitlets.config.loader import PyFileConfigLoader
 from autograder.nbgrader_bridge.inert_html import inert, inert_markdown, inert_raw
 from course.figures import show_storage
 
+DOT = (  # a PNG of one pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+
 ROOT = Path(__file__).parents[3]
 # Each would call `act()`, fetch from evil.test or cover the page, were it put in as it stands.
 HOSTILE = [
@@ -64,7 +68,7 @@ def test_tables_pictures_and_links_stay() -> None:
         "</table>"
     )
     assert inert(table) == table
-    picture = '<img src="data:image/png;base64,aGk=" alt="a line">'
+    picture = f'<img src="data:image/png;base64,{DOT}" alt="a line">'
     assert inert(picture) == picture
     assert 'href="https://pytorch.org"' in inert('<a href="https://pytorch.org">PyTorch</a>')
     assert inert("<details open><summary>s</summary>t</details>").startswith("<details open")
@@ -178,8 +182,8 @@ def test_a_script_of_a_learner_is_on_no_page_of_nbgraders(template: str) -> None
         showing(application_javascript="act(4711)"),
         showing(image_svg__xml=f"<svg>{hostile}</svg>"),
         showing(text_latex=hostile),
-        showing(image_png=f'aGk="{hostile}'),
-        showing(image_png="aGk="),
+        showing(image_png=f'{DOT}"{hostile}'),
+        showing(image_png=DOT),
     )
     body = shown[shown.index("<body") :]
     found = Acting()
@@ -187,7 +191,7 @@ def test_a_script_of_a_learner_is_on_no_page_of_nbgraders(template: str) -> None
     assert found.acting == []
     assert "<strong>it</strong>" in body
     assert "told" in body
-    assert 'src="data:image/png;base64,aGk="' in body
+    assert f'src="data:image/png;base64,{DOT}"' in body
 
 
 BUSY = ["\\\\(", "\\\\[", "\\begin{a}\n", "[a](", "a|b\n-|-\n", "<a\n", "` a", "$$"]
@@ -221,11 +225,12 @@ def test_so_is_what_is_too_much_for_one_page_and_only_for_that() -> None:
 
 def test_a_picture_that_is_shown_again_and_again_fills_no_memory() -> None:
     page: dict[str, Any] = {}
-    picture = {"image/png": "aGkh" * 2**20}
+    large = base64.b64decode(DOT) + b"\0" * 3 * 2**20  # a browser stops at the picture's end
+    picture = {"image/png": base64.b64encode(large).decode()}
     often = "![p][x] " * 600 + "\n\n[x]: attachment:p.png"
     for text, is_shown in (("![p](attachment:p.png)", True), (often, False)):
         shown = rendered(text, page, **{"p.png": picture})
-        assert shown.count("data:image/png;base64,aGkh") == is_shown
+        assert shown.count("data:image/png;base64,iVBOR") == is_shown
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_every_trial_is_numbered_and_no_number_covers_another(count: int) -> Non
     from matplotlib.text import Annotation, Text
 
     figure = show_rungs(trial_losses()[:count], 1, 27, 3)._draw()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     (axes,) = figure.axes
     numbers = [text for text in axes.texts if isinstance(text, Annotation) and text.arrow_patch]
     assert sorted(int(text.get_text()) for text in numbers) == list(range(count))
@@ -116,7 +116,7 @@ def test_every_trial_is_numbered_and_no_number_covers_another(count: int) -> Non
 
 def test_strokes_stay_below_every_point() -> None:
     figure = show_space({"a": [(1.0, 0.0), (2.0, 1.0)], "b": [(1.5, 0.5)]}, "x", "y")._draw()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     for axes in figure.axes:
         points, strokes = axes.lines
         lowest = min(points.get_transform().transform(points.get_xydata())[:, 1])
@@ -208,7 +208,7 @@ def test_a_space_counts_the_different_values() -> None:
 
 def test_a_space_by_factors_has_plain_numbers_at_its_axes() -> None:
     figure = show_space({"a": [(1e-4, 0.0), (0.1, 0.5)]}, "rate", "dropout")._draw()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     axes = figure.axes[0]
     texts = [label.get_text() for label in axes.get_xticklabels()]
     assert {"0.0001", "0.001", "0.01", "0.1"} <= set(texts)
