@@ -107,11 +107,10 @@ def _parts(value: Any) -> Iterator[Any]:
     kind = type(value)
     if _is_own(kind):
         yield kind
+    looked_into = issubclass(kind, _HOLDERS) or _is_own(value)
     if kind is MethodType:
         looked_into = _is_own(value.__func__) or _is_own(value.__self__)
-    else:
-        looked_into = issubclass(kind, _HOLDERS) or kind.__module__ == "functools"
-    if looked_into or _is_own(value):
+    if looked_into or kind.__module__ == "functools":
         yield from parts_of(value)
 
 
@@ -123,7 +122,7 @@ def _is_own(value: Any) -> bool:
     """Whether the learner may have written this function or class, or the class of this object."""
     kind = type(value)
     written = value if kind is FunctionType or issubclass(kind, type) else kind
-    return str(written.__module__).partition(".")[0] not in _FOREIGN
+    return _FOREIGN.isdisjoint([str(written.__module__).partition(".")[0]])
 
 
 def _modules(value: Any, seen: set[int]) -> Iterator[str]:

@@ -290,7 +290,9 @@ def test_no_result_is_odd_enough_to_stop_the_grader(tmp_path: Path, result: str)
 def test_hidden_inputs_cannot_be_carried_into_an_output(tmp_path: Path) -> None:
     keep = """\
 import mmap, os
-seen, shared = [], mmap.mmap(-1, 4096)
+file = open("/tmp/shared", "w+b")
+file.truncate(4096)
+seen, shared = [], mmap.mmap(file.fileno(), 4096)
 def total(x):
     seen.append(x.tolist())
     shared.seek(0); shared.write(repr(seen).encode())

@@ -15,6 +15,7 @@ What `standardised` returns, beside what is registered:
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -162,9 +163,11 @@ def classified(
     learns = [name for name, one in model.named_parameters() if one.grad is not None]
     seen |= {"out": out.detach(), "learns": learns, "layers": _leaves(model)}
     seen["kept"] = [one.clone() for one in model.buffers() if one.is_floating_point()]
-    parts = {name for name, one in model.named_modules() if isinstance(one, nn.Sequential)}
-    blocks = {"encoder", "head", *(f"encoder.{n}" for n in range(len(plan[1])))}
-    return seen | {"sequences": sorted(parts & blocks)}
+    parts = [name for name, one in model.named_modules() if isinstance(one, nn.Sequential)]
+    return seen | {"sequences": sorted(filter(_PART.fullmatch, parts))}
+
+
+_PART = re.compile(r"encoder(\.\d+)?|head")
 
 
 def _leaves(model: nn.Module) -> list[str]:

@@ -284,7 +284,10 @@ def test_points_and_a_comment_come_back_and_survive_a_regrade(classes: CourseDir
 # What was put into an answer stays in it; what was taken out of one is a setting.
 
 
-PICTURE = {"drawing.png": {"image/png": "aGVsbG8="}}
+DOT = (  # a PNG of one pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+PICTURE = {"drawing.png": {"image/png": DOT}}
 
 
 def handed_in_by(root: Path, released: dict[str, bytes], **students: Any) -> CourseDirectory:
@@ -321,7 +324,7 @@ def test_pictures_and_halves_reach_whoever_marks_and_the_learner(
     folder = course.autograded("ada", SLUG)
     cells = json.loads((folder / f"{SLUG}.ipynb").read_text())["cells"]
     assert [cell["attachments"] for cell in cells if "attachments" in cell] == [PICTURE]
-    assert 'src="data:image/png;base64,aGVsbG8="' in page_for(course, "ada")
+    assert f'src="data:image/png;base64,{DOT}"' in page_for(course, "ada")
     assert "and second." in page_for(course, "bob")
     with GradebookWriter(course) as writer:
         comment = writer.entries(tiny_lesson())["bob"].auto_comments["why"]

@@ -54,13 +54,18 @@ def submission(*own: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+DOT = (  # a PNG of one pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> CourseDirectory:
     """Ada did the task, Bob did not; both solved the rest."""
     root = tiny.build(tmp_path_factory.mktemp("tasks"))
     tiny.write(root, source())
     own = tiny.text("own", WORK)
-    own["attachments"] = {"plot.png": {"image/png": "aGVsbG8="}}
+    own["attachments"] = {"plot.png": {"image/png": DOT}}
     hand_in(root, "ada", submission(own, tiny.code("own-2", "x = 1")), "2026-01-10 12:00:00 UTC")
     hand_in(root, "bob", submission(), "2026-01-10 12:00:00 UTC")
     result = graded(load_course(root), engine())  # type: ignore[arg-type]
@@ -120,7 +125,7 @@ def test_the_page_has_the_learners_work_and_not_the_scheme(course: CourseDirecto
     page = path.read_text()
     assert "10 of these points are given by a person" in page
     assert "I like [this](x): it is **red**.\n\nx = 1" in page
-    assert 'src="data:image/png;base64,aGVsbG8="' in page
+    assert f'src="data:image/png;base64,{DOT}"' in page
     assert "MARK SCHEME" not in page
     assert "a plot." not in page
 
@@ -133,7 +138,7 @@ def test_a_sheet_has_the_work_and_the_page_beside_it_the_scheme(
     page = (course.report / "questions" / f"{SLUG}-plot.html").read_text()
     assert WORK in sheet
     assert "4 points: a plot." in page
-    assert 'src="data:image/png;base64,aGVsbG8="' in page
+    assert f'src="data:image/png;base64,{DOT}"' in page
 
 
 def test_points_are_alike_in_table_export_moodle_and_canvas(

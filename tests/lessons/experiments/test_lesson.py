@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import re
 import sys
 from collections.abc import Callable
@@ -81,7 +82,7 @@ WARM_UPS = {
     "logged": 16,
     "kept": 12,
     "samples": 8000,
-    "share": 10,
+    "share": 67,
     "middle": 0.01,
     "grid": 625,
     "survivors": 3,
@@ -127,7 +128,10 @@ def test_nine_of_ten_uniform_rates_lie_in_the_top_decade(
 def test_a_trial_draws_its_rate_from_a_stream_of_its_own(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rates, alone = told_by(capsys, "own-draws-measured")
+    rates, alone, texts = told_by(capsys, "own-draws-measured")
+    assert texts == str(
+        [random.Random(text).random() for text in ("trial 2, lr", "trial 2, width")]
+    )
     assert rates.split("] [")[0].endswith(rates.split("] [")[1].rstrip("]"))
     assert alone.endswith("True")
 
