@@ -242,17 +242,21 @@ ASKED_LATER = {
 }
 
 
+def asked(root: Path, answer: str, checks: str) -> Outcome:
+    """What becomes of an answer whose test has these lines."""
+    test = f'total = answer("total")\ncheck = Check("total")\n{checks}check.score(3)'
+    source = exam_cells()
+    source[3] = graded_cell("total", test, 3)
+    cells = list(source)
+    cells[2] = solution("total", answer)
+    return grade(root, cells, source, patient=True)
+
+
 @pytest.mark.parametrize("place", ASKED_LATER)
 def test_a_visible_check_that_comes_later_is_told_like_a_hidden_one(
     tmp_path: Path, place: str
 ) -> None:
-    asked = ASKED_LATER[place]
-    test = f'total = answer("total")\ncheck = Check("total")\n{asked}check.score(3)'
-    source = exam_cells()
-    source[3] = graded_cell("total", test, 3)
-    cells = list(source)
-    cells[2] = solution("total", KEEPS)
-    outcome = grade(tmp_path, cells, source, patient=True)
+    outcome = asked(tmp_path, KEEPS, ASKED_LATER[place])
     assert "4711" not in told(outcome)
     assert answers(outcome)["total"].score < 3.0
 
@@ -284,12 +288,7 @@ def total(x):
 
 
 def test_the_exceptions_of_several_hidden_calls_spell_nothing(tmp_path: Path) -> None:
-    test = f'total = answer("total")\ncheck = Check("total")\n{HIDDEN * 3}check.score(3)'
-    source = exam_cells()
-    source[3] = graded_cell("total", test, 3)
-    cells = list(source)
-    cells[2] = solution("total", SPELLS)
-    outcome = grade(tmp_path, cells, source, patient=True)
+    outcome = asked(tmp_path, SPELLS, HIDDEN * 3)
     failed = [one.message for one in answers(outcome)["total"].checks if not one.passed]
     assert failed[0] == "`total` ended with ZeroDivisionError"
     assert failed[1:3] == ["`total` ended with an exception"] * 2

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course.inspection.graph import nodes_behind
 from course.inspection.random_state import random_state_kept
 from course.lessons.project.script import fresh_train
 
@@ -287,16 +288,8 @@ def _share_right(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
 
 def _leaves(result: torch.Tensor) -> list[torch.Tensor]:
     """The tensors that want a gradient, at the far end of this result's graph."""
-    nodes, seen, found = [result.grad_fn], set(), {}
-    while nodes:
-        node = nodes.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if hasattr(node, "variable"):
-            found[id(node.variable)] = node.variable
-        nodes += [one for one, _ in node.next_functions]
-    return [*found.values()]
+    ends = [node.variable for node in nodes_behind(result) if hasattr(node, "variable")]
+    return [*{id(one): one for one in ends}.values()]
 
 
 def _torchs_loss(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:

@@ -33,6 +33,7 @@ from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, empty_gradebook, graded, hand_in, tiny_lesson
 from tests.autograder.engine.exam import engine
 from tests.exhaustive import sampled
+from tests.pictures import DOT
 
 SECRET_PICTURE = "QUJD" * 100
 WORDS = "The caller's own tensor changes.\n\n<b>Everybody</b> who holds it sees that."
@@ -284,9 +285,6 @@ def test_points_and_a_comment_come_back_and_survive_a_regrade(classes: CourseDir
 # What was put into an answer stays in it; what was taken out of one is a setting.
 
 
-DOT = (  # a PNG of one pixel
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
 PICTURE = {"drawing.png": {"image/png": DOT}}
 
 

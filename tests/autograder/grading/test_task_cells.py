@@ -21,6 +21,7 @@ from autograder.runners.nbgrader import StockRunner
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, graded, hand_in
 from tests.autograder.engine.exam import engine
+from tests.pictures import DOT
 
 TASK = """\
 ## Plot something
@@ -52,11 +53,6 @@ def submission(*own: dict[str, Any]) -> dict[str, Any]:
     found = source()
     found["cells"][-1:-1] = own
     return found
-
-
-DOT = (  # a PNG of one pixel
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
 
 
 @pytest.fixture(scope="module")

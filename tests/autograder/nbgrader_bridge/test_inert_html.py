@@ -19,10 +19,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.inert_html import inert, inert_markdown, inert_raw
 from course.figures import show_storage
-
-DOT = (  # a PNG of one pixel
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
+from tests.pictures import DOT
 
 ROOT = Path(__file__).parents[3]
 # Each would call `act()`, fetch from evil.test or cover the page, were it put in as it stands.

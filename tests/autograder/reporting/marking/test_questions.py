@@ -49,6 +49,7 @@ from tests.autograder.classroom import (
     record,
     tiny_lesson,
 )
+from tests.pictures import DOT
 
 ANSWERS = {
     "ada": "- Because the caller\n  holds the argument, too.",
@@ -199,11 +200,6 @@ def test_the_page_shows_question_model_answer_and_answers_as_text(course: Course
     assert "1 point: the storage is the caller" in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; **bold**" in page
     assert "<script>" not in page
-
-
-DOT = (  # a PNG of one pixel
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
 
 
 def test_a_picture_in_an_answer_is_said_to_be_there() -> None:
