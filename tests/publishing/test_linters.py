@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -113,8 +112,8 @@ def test_both_are_small_and_hold_no_answer_and_no_solution(built: Path, tmp_path
     assert wheel.stat().st_size < MOST_BYTES
     assert sdist.stat().st_size < MOST_BYTES
     zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path / "sdist", filter="data")
+    (tmp_path / "sdist").mkdir()
+    said("tar", "-xzf", sdist, "-C", tmp_path / "sdist")  # tarfile warns, or knows no filter
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path for path in files if "answers" in path.parts or path.suffix == ".ipynb"] == []
     assert list(tmp_path.glob("sdist/*/tests")) == []
