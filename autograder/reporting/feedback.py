@@ -37,6 +37,7 @@ from autograder.reporting.misconceptions import (
 )
 from autograder.reporting.pages.html import markdown, plain, render
 from autograder.reporting.pages.layout_figure import picture_of
+from autograder.reporting.slips import repeated_slips
 from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, state_of
 
 # In the place of all that was said: a mark in the place of a line would tell which guess was right.
@@ -216,6 +217,8 @@ def page_of(
         stale=stale,
         status_text=TO_LEARNER[record.status],
         beliefs=[explain(id_, known) for id_ in beliefs],
+        slips=repeated_slips(view.record for view in views),
+        titles={view.exercise.name: view.exercise.title for view in views},
         sections=_section_views(lesson, sections),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -299,7 +300,8 @@ def submit(
         none = cast(Any, Unrecorded())
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
     written = written_call(Answer)
-    seen, misspelt = _placed(seen, request, written), _misspelt(seen, request)
+    about = inspect.getdoc(live) if request.target[0] == "probe" else None
+    seen, misspelt = _placed(seen, request, written, about), _misspelt(seen, request)
     if MISSPELT in seen.changed:
         seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))
     effects = misconception = None
@@ -366,15 +368,19 @@ def _any_attempted(seen: Observation) -> bool:
     return any(error is None or not is_stub(error["type"], error["message"]) for error in errors)
 
 
-def _placed(seen: Observation, request: Request, written: Written | None) -> Observation:
+def _placed(
+    seen: Observation, request: Request, written: Written | None, docstring: str | None
+) -> Observation:
     """The observation, whose values know what would stand there had the answer done nothing.
 
-    They also know the call that they came from, and those of a probe whom they are about.
+    They also know the call that they came from, and those of a probe whom they are about: no
+    learner has met the probe itself, so what its `docstring` begins with stands beside the call.
     """
     given = None
     if request.target[0] == "answer" and request.args and not request.each:
         given = Deferred(lambda: seen.args[0].node, "argument[0]")
-    made = functools.cache(lambda: call_as_code(request, written))
+    about_probe = f"  # {docstring.splitlines()[0]}" if docstring else ""
+    made = functools.cache(lambda: f"{call_as_code(request, written)}{about_probe}")
     call = None if request.each or request.target[0] == "read" else made
     about = next(iter(request.answers_given), None)
     result = seen.result

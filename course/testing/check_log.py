@@ -98,12 +98,14 @@ class CheckLog:
             self._evident.add(len(self._results))
         elif failure is not None and failure.other_kind:
             belief, suspected = None, belief
-        told_by_author = absent is None and not (failure and failure.other_kind and belief is None)
         raised_by = ended or (None if fault or gone is None else self._error_behind(gone.reason))
-        failed = failure is not None and attempted and not by_class
-        told = failed and raised_by is not None and self._was_told(raised_by)
+        told_before = raised_by is not None and failure and attempted and self._was_told(raised_by)
+        told = bool(told_before) and not by_class
+        # What the author says is about what came back, and of an exception nothing came back.
+        told_by_author = absent is None and not (failure and failure.other_kind and belief is None)
         if failure and absent is None and missed is not None and raised_by is not None:
             failure = replace(failure, words=f"{failure.words}: {missed.reason}")
+            told_by_author = False
         self._subjects.append([] if belief and isinstance(named, dict) else subjects)
         self._results.append(
             CheckResult.of(

@@ -48,7 +48,8 @@ class NotDefinedError(NameError):
 class Observation:
     """What one run did: values before and after, the error, and what torch executed.
 
-    `args` and `kwargs` are the arguments before the call, `args_after` the same ones after it.
+    `args` and `kwargs` are the arguments before the call, `args_after` the same ones after it;
+    after an exception they are absent, like the result.
     `operators` are ATen names in order ("aten::clone"), `functions` the torch functions called
     ("torch.Tensor.reshape"), `composites` the ATen names that Python code asked for, with those
     that only call others ("aten::reshape"). `new_nbytes` counts the storages that operators
@@ -378,8 +379,10 @@ def _from_wire(
         result=Value(result, f"the result of `{name}`"),
         args=Deferred(lambda: before()[0], "argument"),
         kwargs=Deferred(lambda: before()[1], "argument"),
-        args_after=Deferred(lambda: behind()[0], "the changed argument"),
-        kwargs_after=Deferred(lambda: behind()[1], "the changed argument"),
+        args_after=Deferred(lambda: behind()[0] if lost is None else lost, "the changed argument"),
+        kwargs_after=Deferred(
+            lambda: behind()[1] if lost is None else lost, "the changed argument"
+        ),
         grads=Value(grads if lost is None else lost, "the gradients"),
         live=Value(_live(kept, lost), f"the live result of `{name}`"),
         error=error,

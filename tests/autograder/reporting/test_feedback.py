@@ -135,6 +135,15 @@ def test_an_exception_is_told_once_and_what_it_took_was_not_reached(course: Path
     assert "Perhaps you believe" not in shown
 
 
+def test_a_slip_in_several_exercises_stands_where_to_begin(course: Path) -> None:
+    message = "the result of `f`: it is a tensor of shape (), not the float 2.0"
+    checks = (CheckRecord("it is right", False, message=message),)
+    found = page(course, flatten(0, checks=checks), double(0, checks=checks))
+    begin = text_of(found).partition("Begin here")[2].partition("Your exercises")[0]
+    assert "A tensor stands where a Python number is asked for, in 2 exercises:" in begin
+    assert found.count('<a href="#flatten">') == 2  # there, and in the list of exercises
+
+
 def test_a_stub_is_not_attempted_and_reveals_no_belief(course: Path) -> None:
     one = flatten(0, attempted=False, checks=failing(misconception="order-of-memory").checks)
     found = text_of(page(course, one))

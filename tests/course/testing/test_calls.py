@@ -7,19 +7,22 @@ import sys
 
 import pytest
 
-HEAD = """\
+HEAD = '''\
 import torch
 from course import Check, answer, probe
 def twice(x, n=2):
     return [one * n for one in x] if isinstance(x, list) else x * n
 @probe
 def run(twice, several, n):
+    """What the n-th of several becomes.
+
+    And more."""
     return [twice(one) for one in several][n]
 twice_by = answer("twice")
 several, check = [torch.ones(5, 5), torch.zeros(3)], Check("twice")
 def helper(x):
     return answer("twice")(x).result
-"""
+'''
 
 
 def called(line: str) -> str | None:
@@ -43,10 +46,13 @@ def called(line: str) -> str | None:
         ('answer("twice")(torch.arange(3.0))', "twice(torch.tensor([0.0, 1.0, 2.0]))"),
         ('answer("twice")(several)', "twice(several)"),
         ('answer("twice").watch(backward=True)(several, n=3)', "twice(several, n=3)"),
-        ("run(answer('twice'), several, n=1)", "run(twice, several, n=1)"),
+        (
+            "run(answer('twice'), several, n=1)",
+            "run(twice, several, n=1)  # What the n-th of several becomes.",
+        ),
         (
             "run(twice_by, [*several, 'twice_by'][:2], n=1)",
-            "run(twice, [*several, 'twice_by'][:2], n=1)",
+            "run(twice, [*several, 'twice_by'][:2], n=1)  # What the n-th of several becomes.",
         ),
         ("twice_by.watch(operators=False)(several)", "twice(several)"),
     ],

@@ -282,3 +282,23 @@ def test_what_a_condition_looks_at_in_vain_was_taken_by_the_exception() -> None:
             "result"
         ].checks
     assert third.reached and third.message.startswith("this does not hold: `f` ended with Runtime")
+
+
+AFTER_AN_EXCEPTION = """\
+check = Check("f")
+seen = answer("f", changes="x")(torch.arange(4.0).view(2, 2).t())
+check.equal(seen.result, torch.zeros(4), misconception={"views-always": RuntimeError})
+check.equal(seen.args_after[0], torch.zeros(2, 2), misconception="no-such-belief")
+check.that(lambda: seen.ok and not seen.operators, message="An operator ran.")
+result = check.result(3)
+"""
+
+
+def test_of_an_exception_that_a_belief_predicts_the_table_says_no_more() -> None:
+    with learner({"f": lost}):
+        given = {"Check": Check, "answer": answer, "torch": torch}
+        found = run_cell(AFTER_AN_EXCEPTION, given)["result"].checks
+    assert [one.reached for one in found[:3]] == [True, False, False]
+    assert [one.misconception for one in found[:3]] == ["views-always", None, None]
+    assert found[1].message == found[0].message  # what it left of its arguments says nothing
+    assert "An operator ran" not in found[2].message
