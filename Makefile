@@ -169,10 +169,10 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-# Three workers for two cores: a third of their time they wait, for browsers, clocks and processes.
+# Four workers for two cores: half of their time they wait, for browsers, clocks and processes.
 # They take files in our order, the long ones first, and not those with the most tests.
 pytest: $(READY) $(DIVES) $(SITE)  ## the tests alone, on two cores
-	@$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder --durations 10 $(TESTS)
+	@$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
 ifdef GPU_PYTHON

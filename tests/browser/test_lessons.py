@@ -1,4 +1,7 @@
-"""Each lesson, opened in JupyterLab and run from top to bottom as it is handed out."""
+"""Each lesson in JupyterLab, from top to bottom, with torch's own number of threads.
+
+The class edition as it is handed out, and the self-study edition with its solutions.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +17,11 @@ pytest.importorskip("playwright.sync_api", reason="Playwright is missing (extra 
 
 from playwright.sync_api import Browser, Locator, expect
 
+from autograder.lessons.model import lesson_paths, read_lesson
+from autograder.lessons.self_study import PROGRESS_ID, self_study_edition
 from course.claims.prediction import prediction, predictions
 from tests.browser.jupyter import ROOT, Lab, Notebook, wait_until, window
+from tests.colab.notebooks import in_folder, solved
 
 pytestmark = [pytest.mark.exhaustive("every lesson in a browser"), pytest.mark.each_lesson]
 
@@ -121,6 +128,25 @@ def test_each_widget_answers_to_its_sliders_and_choices(lesson: Lesson) -> None:
             wait_until(lesson.page, changed, [shown.element_handle(), before])
         lesson.shoot(f"{lesson.slug}-{id}", id)
         assert controls
+
+
+@pytest.mark.parametrize("slug", LESSONS)
+def test_with_its_solutions_the_self_study_edition_gives_all_points(
+    slug: str, browser: Browser, lab: Lab, desk: Path
+) -> None:
+    lesson = read_lesson(lesson_paths(ROOT)[slug])
+    (desk / "solved").mkdir(exist_ok=True)
+    notebook = {**self_study_edition(lesson), "cells": solved(lesson)}
+    path = in_folder(lesson, desk / "solved" / slug) / f"{slug}.ipynb"
+    path.write_text(json.dumps(notebook))
+    page = window(browser)
+    opened = Notebook.open(page, lab, f"solved/{slug}/{slug}.ipynb")
+    opened.run_all()
+    assert opened.errors() == {}
+    assert opened.never_ran() == []
+    count = sum(not one.manual for one in lesson.exercises)
+    expect(opened.output(PROGRESS_ID)).to_contain_text(f"{count} of {count} exercises complete")
+    page.close()
 
 
 def answers(name: str) -> list[str]:

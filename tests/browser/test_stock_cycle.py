@@ -1,7 +1,7 @@
 """The whole cycle with nbgrader alone, from a fresh clone: its commands, formgrader's buttons.
 
-    instructor  nbgrader generate_assignment 04; formgrader: Generate 09 and 14, Release
-    learners    fetch_assignment: ada 04 and 09, bob 04 and 14; they answer some of it; submit
+    instructor  nbgrader generate_assignment 04; formgrader: Generate 14, Release
+    learners    fetch_assignment: ada 04, bob 04 and 14; they answer some of it; submit
     instructor  Collect, Autograde, points and comment by hand, Generate Feedback, Release Feedback
     learners    fetch_feedback
 
@@ -35,8 +35,8 @@ from tests.browser.jupyter import ROOT, Lab, serve, window
 from tests.browser.test_formgrader import COMMENT, WRITTEN, fill, wait_until_it_saves
 from tests.exchange.test_exchange import User, user
 
-MEMORY, LOADER, GPU = LESSONS = ("04-memory-layout", "09-dataloader", "14-gpu-memory")
-HANDED_IN = {"ada": (MEMORY, LOADER), "bob": (MEMORY, GPU)}
+MEMORY, GPU = LESSONS = ("04-memory-layout", "14-gpu-memory")
+HANDED_IN = {"ada": (MEMORY,), "bob": (MEMORY, GPU)}
 SUBMISSIONS = [(student, slug) for student, slugs in HANDED_IN.items() for slug in slugs]
 # Bob's answers to lesson 04 are wrong: what fails in a hidden check must not quote it.
 WRONG = ("bob", MEMORY)
@@ -153,13 +153,12 @@ def go_through(desk: Desk, cycle: Cycle) -> None:
 
 
 def hand_out(desk: Desk, cycle: Cycle) -> None:
-    """Generate two lessons, one where an edition of last year lies, and release all three."""
+    """Generate a lesson where an edition of last year lies, and release both."""
     course = cycle.instructor.work
-    (course / "handout" / LOADER).mkdir(parents=True)
-    (course / "handout" / LOADER / f"{LOADER}.ipynb").write_text(EARLIER)
-    (course / "handout" / LOADER / "data-of-last-year.csv").write_text(EARLIER)
-    for slug in (LOADER, GPU):
-        desk.press("manage_assignments", slug, "assign")
+    (course / "handout" / GPU).mkdir(parents=True)
+    (course / "handout" / GPU / f"{GPU}.ipynb").write_text(EARLIER)
+    (course / "handout" / GPU / "data-of-last-year.csv").write_text(EARLIER)
+    desk.press("manage_assignments", GPU, "assign")
     shutil.copytree(course / "handout", cycle.generated)
     add_a_sentence(course / "source" / GPU / f"{GPU}.ipynb")
     for slug in LESSONS:
