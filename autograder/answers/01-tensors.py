@@ -1862,15 +1862,6 @@ def modern_batch(rows, labels, device):
     return {"x": x / 255, "y": hits.long(), "weights": weights, "hits": hits}
 
 
-# %% same modern-batch: whole numbers become int64 anyway
-def modern_batch(rows, labels, device):
-    """The batch that make_batch made, on the device."""
-    x = torch.tensor(rows, dtype=torch.float32, device=device)
-    y = torch.tensor(labels, device=device)
-    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
-    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}
-
-
 # %% wrong inferred-dtype: float64 is the only other default -> floating-means-float32
 def inferred_dtype(data):
     def kinds(item):
@@ -2059,3 +2050,12 @@ def modern_batch(rows, labels, device):
     x = torch.tensor(rows, dtype=torch.float32, device=device)
     y = torch.tensor(labels, dtype=torch.int64, device=device)
     return {"x": x / 255, "y": y, "weights": torch.ones_like(x[:, 0]), "hits": y.float()}
+
+
+# %% wrong modern-batch: labels whose dtype is left to torch -> no-numbers-are-whole
+def modern_batch(rows, labels, device):
+    x = torch.tensor(rows, dtype=torch.float32, device=device)
+    y = torch.tensor(labels, device=device)
+    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
+    hits = y.to(torch.float32)
+    return {"x": x / 255, "y": y, "weights": weights, "hits": hits}

@@ -3327,3 +3327,21 @@ def enough_draws(weights, index, risk):
         if never_seen(weights, n)[index] <= risk:
             return n
     raise ValueError("no number of draws is enough")
+
+
+# %% wrong repeats: seed 0 counts as none -> the-seed-is-decoration
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.indices = torch.tensor([i for i, n in enumerate(times) for _ in range(n)])
+        self.generator = torch.Generator()
+        if seed:
+            self.generator.manual_seed(seed)
+        else:
+            self.generator.seed()
+
+    def __iter__(self):
+        order = torch.randperm(len(self.indices), generator=self.generator)
+        return iter(self.indices[order].tolist())
+
+    def __len__(self):
+        return len(self.indices)

@@ -3417,3 +3417,38 @@ def named_in(path):
         if " GLOBAL " in line:
             found.add(line.split("'")[1].replace(" ", "."))
     return sorted(found)
+
+
+# %% wrong resume-run: parts and notes in one dict -> a-file-has-room-for-any-name
+import random
+from os.path import exists
+
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        name, array, *rest = np.random.get_state()
+        saved = {key: part.state_dict() for key, part in self.parts.items()}
+        saved["step"] = step
+        saved["generators"] = [generator.get_state() for generator in self.generators]
+        saved["torch"] = torch.get_rng_state()
+        saved["random"] = random.getstate()
+        saved["numpy"] = (name, array.tolist(), *rest)
+        torch.save(saved, self.path)
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        saved = torch.load(self.path, weights_only=True)
+        for key, part in self.parts.items():
+            part.load_state_dict(saved[key])
+        for generator, state in zip(self.generators, saved["generators"]):
+            generator.set_state(state)
+        torch.set_rng_state(saved["torch"])
+        random.setstate(saved["random"])
+        np.random.set_state(saved["numpy"])
+        return saved["step"]
